@@ -1,0 +1,178 @@
+"""One action is one class: its fields are the schema, its declaration is everything else."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import IntEnum, StrEnum
+from typing import TYPE_CHECKING, Any, ClassVar
+from urllib.parse import quote
+
+from pydantic import BaseModel, ConfigDict
+
+from gitlab_mcp.core.exchange import Answer, GitLab, Request
+from gitlab_mcp.core.fields import Csv, Sent
+from gitlab_mcp.core.result import Result
+from gitlab_mcp.core.shape import shapes
+
+if TYPE_CHECKING:
+    from gitlab_mcp.core.tool import Tool
+
+_PLACEHOLDER = re.compile(r"\{(\w+)\}")
+
+
+class Danger(StrEnum):
+    READ = "read"
+    REVERSIBLE = "reversible"
+    """Can be undone by another action: create, update, close, comment."""
+    DESTRUCTIVE = "destructive"
+    """Something is gone afterwards, within one object: delete a branch, erase a job."""
+    DANGEROUS = "dangerous"
+    """Reaches far: delete a project, give somebody rights, change a protected thing."""
+
+
+class Role(IntEnum):
+    """GitLab's access levels, by GitLab's numbers."""
+
+    GUEST = 10
+    REPORTER = 20
+    DEVELOPER = 30
+    MAINTAINER = 40
+    OWNER = 50
+    ADMIN = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    method: str
+    path: str
+
+    @property
+    def placeholders(self) -> tuple[str, ...]:
+        return tuple(_PLACEHOLDER.findall(self.path))
+
+    def __str__(self) -> str:
+        return f"{self.method} {self.path}"
+
+
+Endpoints = tuple[Endpoint, ...]
+
+
+def GET(*paths: str) -> Endpoints:
+    return tuple(Endpoint("GET", path) for path in paths)
+
+
+def POST(*paths: str) -> Endpoints:
+    return tuple(Endpoint("POST", path) for path in paths)
+
+
+def PUT(*paths: str) -> Endpoints:
+    return tuple(Endpoint("PUT", path) for path in paths)
+
+
+def DELETE(*paths: str) -> Endpoints:
+    return tuple(Endpoint("DELETE", path) for path in paths)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spec:
+    """What an action declares beside its fields. Written once, by `Tool.action`."""
+
+    tool: Tool
+    name: str
+    endpoints: Endpoints
+    danger: Danger
+    docs: str
+    """A page below https://docs.gitlab.com/."""
+    example: Mapping[str, Any]
+    shows: str
+    """The projection of an answer: see `results.views`."""
+    feature: str | None
+    """The key in tier_features.yaml when the whole action is paid."""
+    switch: str | None
+    role: Role | None
+    repeatable: bool
+    lists: bool
+
+    @property
+    def writes(self) -> bool:
+        return self.danger is not Danger.READ
+
+
+class Action(BaseModel):
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+        defer_build=True,
+        coerce_numbers_to_str=True,
+        str_strip_whitespace=False,
+        hide_input_in_errors=True,
+        regex_engine="python-re",
+    )
+
+    spec: ClassVar[Spec]
+
+    async def run(self, gitlab: GitLab) -> Answer | Result:
+        """Send the fields to the endpoint. Override where GitLab needs more than that."""
+        return await gitlab.send(self.request())
+
+    def given(self) -> dict[str, Any]:
+        """The fields the caller gave, by our names."""
+        return {name: getattr(self, name) for name in self.model_fields_set}
+
+    def endpoint(self) -> Endpoint:
+        """The endpoint whose path the given fields fill, the most specific first."""
+        given = self.model_fields_set
+        fitting = [endpoint for endpoint in self.spec.endpoints if given.issuperset(endpoint.placeholders)]
+        return max(fitting, key=lambda endpoint: len(endpoint.placeholders))
+
+    def request(self, **changes: Any) -> Request:
+        """The request of the default `run`; `changes` replace what is sent, None removes it."""
+        endpoint = self.endpoint()
+        return self.request_to(endpoint, **changes)
+
+    def request_to(self, endpoint: Endpoint, **changes: Any) -> Request:
+        sent: dict[str, Any] = {}
+        for name in type(self).model_fields:
+            if name in endpoint.placeholders or name not in self.model_fields_set:
+                continue
+            key, value = _as_sent(type(self), name, getattr(self, name))
+            sent[key] = value
+        sent.update(changes)
+        sent = {key: value for key, value in sent.items() if value is not None}
+        in_query = endpoint.method in ("GET", "DELETE")
+        return Request(
+            method=endpoint.method,
+            path=fill(endpoint.path, **{name: getattr(self, name) for name in endpoint.placeholders}),
+            query=sent if in_query else {},
+            body=None if in_query else sent,
+            repeatable=self.spec.repeatable,
+        )
+
+
+def fill(path: str, **values: Any) -> str:
+    """A path template with each value encoded as one segment: the only place where a path is put together."""
+    return _PLACEHOLDER.sub(lambda match: encode_segment(values[match[1]]), path)
+
+
+def encode_segment(value: Any) -> str:
+    encoded = quote(str(value), safe="")
+    # "." and ".." survive quoting, and clients and proxies resolve them away.
+    return encoded.replace(".", "%2E") if encoded.strip(".") == "" else encoded
+
+
+def _as_sent(action: type[Action], name: str, value: Any) -> tuple[str, Any]:
+    shape = shapes(action)[name]
+    sent = shape.mark(Sent)
+    if isinstance(value, list) and shape.mark(Csv):
+        value = ",".join(str(item) for item in value)
+    return sent.name if sent else name, _plain(value)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, BaseModel):
+        return value.model_dump(exclude_unset=True)
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    return value

@@ -1,0 +1,33 @@
+"""One call: a validated action, and how its answer shall look."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from gitlab_mcp.core.action import Action
+from gitlab_mcp.core.fields import Integer, Line
+from gitlab_mcp.core.tool import Tool
+
+Detail = Literal["slim", "full"]
+Format = Literal["json", "markdown", "both"]
+
+
+class Options(BaseModel):
+    """The fields that every action of every tool takes."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+
+    url: Annotated[Line, Field(description="Any GitLab URL, instead of ids")] | None = None
+    detail: Detail | None = None
+    max_bytes: Annotated[Integer, Field(ge=1_000, le=200_000)] | None = None
+    format: Format | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    tool: Tool
+    action: Action
+    options: Options

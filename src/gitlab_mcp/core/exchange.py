@@ -1,0 +1,66 @@
+"""What goes to GitLab and what comes back, without saying how."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol, TypeVar
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One request below `/api/v4`. Each segment of `path` is already encoded; `query` and `body` are not."""
+
+    method: str
+    path: str
+    query: Mapping[str, Any] = field(default_factory=dict)
+    body: Mapping[str, Any] | None = None
+    repeatable: bool = False
+    """Whether sending a write again does no harm when its answer was lost. Reads always are."""
+
+    @property
+    def reads(self) -> bool:
+        return self.method in ("GET", "HEAD")
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What GitLab answered: 2xx or 304. Header names are lower case; `body` is parsed JSON, or None."""
+
+    status: int
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: Any = None
+    recovered: bool = False
+    """The answer to a write was lost, and what it did was found again by looking."""
+
+    @property
+    def already(self) -> bool:
+        """304: nothing had to change."""
+        return self.status == 304
+
+
+class GitLab(Protocol):
+    """GitLab as one caller sees it. Everything else an action may know comes through here."""
+
+    async def send(self, request: Request) -> Answer: ...
+
+    async def get(self, path: str, **query: Any) -> Answer: ...
+
+    async def stream(self, request: Request, read: Callable[[Iterator[bytes], Mapping[str, str]], T]) -> T:
+        """Hand the body to `read` in chunks, with the headers, in a worker thread; never whole in memory."""
+        ...
+
+    async def graphql(self, document: str, variables: Mapping[str, Any] | None = None) -> Mapping[str, Any]:
+        """The `data` of the answer; errors in a 200 are failures."""
+        ...
+
+    @property
+    def base_url(self) -> str:
+        """Where people see this GitLab, without a slash at the end: `https://gitlab.example.com/gitlab`."""
+        ...
+
+    def report(self, done: float, total: float | None = None, what: str = "") -> None:
+        """Progress of long work, shown to whoever waits for the call."""
+        ...

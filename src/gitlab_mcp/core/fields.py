@@ -1,0 +1,132 @@
+"""The vocabulary of fields: what a name means, in every tool alike.
+
+A field is an annotated type. Its description is the sentence an agent reads; leave it out where the name
+says it all. Marks beside it: `Sent` when GitLab calls it something else, `Csv` when GitLab wants commas,
+`Needs` when the field alone is paid.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic_core import PydanticCustomError
+
+BIGGEST_ID = 2**63 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """The name GitLab uses, where ours is another."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Csv:
+    """A list that GitLab wants as one string with commas."""
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """The feature of tier_features.yaml that this field alone needs."""
+
+    feature: str
+
+
+@dataclass(frozen=True, slots=True)
+class Expects:
+    """How an error names what would be right, where the type alone does not say it."""
+
+    what: str
+
+
+def _no_bool(value: Any) -> Any:
+    # pydantic reads True as 1; an agent that sends true for a number has mixed something up.
+    if isinstance(value, bool):
+        raise PydanticCustomError("not_a_number", "a number is expected")
+    return value
+
+
+def _from_json(value: Any) -> Any:
+    """Models often send arrays and objects as JSON text."""
+    if isinstance(value, str) and value.lstrip()[:1] in ("[", "{"):
+        try:
+            return json.loads(value)
+        except (ValueError, RecursionError):
+            return value
+    return value
+
+
+def _listed(value: Any) -> Any:
+    """A list from a list, from JSON text, from one value, or from words with commas between."""
+    value = _from_json(value)
+    if isinstance(value, str):
+        return [word.strip() for word in value.split(",") if word.strip()]
+    if isinstance(value, int) and not isinstance(value, bool):
+        return [value]
+    return value
+
+
+def _single(value: Any) -> Any:
+    """A list of strings from a list, from JSON text, or from one string that may itself hold commas."""
+    value = _from_json(value)
+    return [value] if isinstance(value, str) else value
+
+
+def _a_date(value: str) -> str:
+    if not re.fullmatch(r"\d{4}-\d{2}-\d{2}", value):
+        raise ValueError("a date as YYYY-MM-DD is expected")
+    date.fromisoformat(value)
+    return value
+
+
+def _a_time(value: str) -> str:
+    datetime.fromisoformat(value)
+    return value
+
+
+def _no_sign(value: Any) -> Any:
+    """People and models write #12, !12 and &12."""
+    return value.strip().lstrip("#!&") if isinstance(value, str) else value
+
+
+def broken_rule(what_would_be_right: str, field: str) -> PydanticCustomError:
+    """For rules between fields: raise it in a model validator, naming the field to change."""
+    return PydanticCustomError("broken_rule", "{right}", {"right": what_would_be_right, "field": field})
+
+
+Integer = Annotated[int, BeforeValidator(_no_bool), Expects("number")]
+Id = Annotated[Integer, Field(ge=1, le=BIGGEST_ID), Expects("number")]
+Flag = Annotated[bool, Expects("true or false")]
+Line = Annotated[str, Field(min_length=1)]
+"""A string that must not be empty."""
+Strings = Annotated[list[str], BeforeValidator(_single), Expects("array of strings")]
+Words = Annotated[list[Line], BeforeValidator(_listed), Expects("array of strings")]
+Ids = Annotated[list[Id], BeforeValidator(_listed), Expects("array of numbers")]
+Date = Annotated[str, AfterValidator(_a_date), Expects("date as YYYY-MM-DD")]
+Time = Annotated[str, AfterValidator(_a_time), Expects("time as 2026-01-31T12:00:00Z")]
+PathOrId = Annotated[str, Field(min_length=1, max_length=1024), Expects("path or number")]
+
+ProjectId = Annotated[PathOrId, Field(description="Path (acme/website) or number")]
+GroupId = Annotated[PathOrId, Field(description="Path (acme) or number")]
+Iid = Annotated[Id, BeforeValidator(_no_sign)]
+IssueIid = Annotated[Iid, Field(description="Number in the project (#12)")]
+MergeRequestIid = Annotated[Iid, Field(description="Number in the project (!12)")]
+PipelineId = Id
+JobId = Id
+UserId = Id
+MilestoneId = Id
+Ref = Annotated[Line, Field(description="Branch, tag or commit")]
+Branch = Line
+Sha = Annotated[str, Field(min_length=1, max_length=64)]
+FilePath = Annotated[Line, Field(description="Path in the repository")]
+Labels = Annotated[Words, Csv()]
+Search = Line
+Page = Annotated[Integer, Field(ge=1, le=BIGGEST_ID)]
+PerPage = Annotated[Integer, Field(ge=1, le=100)]
+Sort = Literal["asc", "desc"]

@@ -1,0 +1,66 @@
+"""Which tools there are. A tool's module is imported when the tool is first called, never before."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import pkgutil
+from collections.abc import Iterable, Mapping
+from importlib import resources
+from typing import Any
+
+from gitlab_mcp.core.action import Action
+from gitlab_mcp.core.tool import Tool
+
+TOOLSETS = ("core", "planning", "ci", "delivery", "knowledge", "access", "security", "insight", "admin")
+TOOLS_PACKAGE = "gitlab_mcp.tools"
+
+
+class Registry:
+    """The catalogue as generated, and behind it the modules that declare it."""
+
+    def __init__(self, entries: Iterable[Mapping[str, Any]] | None = None) -> None:
+        self._entries = {entry["tool"]["name"]: entry for entry in (entries or _generated())}
+        self._tools: dict[str, Tool] = {}
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._entries
+
+    def names(self) -> list[str]:
+        return list(self._entries)
+
+    def listing(self, toolsets: Iterable[str]) -> list[dict[str, Any]]:
+        """What `tools/list` answers for these toolsets, in the fixed order."""
+        wanted = set(toolsets)
+        return [
+            entry["tool"] for entry in self._entries.values() if "all" in wanted or entry["toolset"] in wanted
+        ]
+
+    def tool(self, name: str) -> Tool:
+        if name not in self._tools:
+            module = importlib.import_module(f"{TOOLS_PACKAGE}.{self._entries[name]['module']}")
+            self._tools.update((tool.name, tool) for tool in tools_in(module))
+        return self._tools[name]
+
+    def actions(self) -> list[type[Action]]:
+        return [action for name in self._entries for action in self.tool(name).actions.values()]
+
+
+def _generated() -> list[dict[str, Any]]:
+    text = resources.files("gitlab_mcp").joinpath("catalogue.json").read_text("utf-8")
+    entries: list[dict[str, Any]] = json.loads(text)
+    return entries
+
+
+def declared() -> list[tuple[str, Tool]]:
+    """Every tool with the module that declares it, in the order of the listing."""
+    package = importlib.import_module(TOOLS_PACKAGE)
+    found = []
+    for module in sorted(info.name for info in pkgutil.iter_modules(package.__path__)):
+        for tool in tools_in(importlib.import_module(f"{TOOLS_PACKAGE}.{module}")):
+            found.append((module, tool))
+    return sorted(found, key=lambda pair: TOOLSETS.index(pair[1].toolset))
+
+
+def tools_in(module: Any) -> list[Tool]:
+    return [value for value in vars(module).values() if isinstance(value, Tool)]

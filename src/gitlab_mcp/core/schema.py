@@ -1,0 +1,124 @@
+"""The flat schema a client sees, from the actions' declarations.
+
+Clients differ in what they can read: one `anyOf` at the root makes some of them drop the tool. So every field
+appears once, with one plain type; which action takes it is said in words; the validator knows the rest.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gitlab_mcp.core.action import Action, Danger
+from gitlab_mcp.core.call import Options
+from gitlab_mcp.core.shape import Shape, shapes
+from gitlab_mcp.core.tool import Tool
+
+
+def catalogue_entry(module: str, tool: Tool) -> dict[str, Any]:
+    """One entry of catalogue.json: what is listed, and where it is declared."""
+    return {"module": module, "toolset": tool.toolset, "tool": listing(tool)}
+
+
+def listing(tool: Tool) -> dict[str, Any]:
+    return {
+        "name": tool.name,
+        "description": description(tool),
+        "inputSchema": input_schema(tool),
+        "annotations": hints(tool),
+    }
+
+
+def hints(tool: Tool) -> dict[str, Any]:
+    if tool.reads:
+        return {"readOnlyHint": True}
+    destroys = any(
+        action.spec.danger in (Danger.DESTRUCTIVE, Danger.DANGEROUS) for action in tool.actions.values()
+    )
+    return {"readOnlyHint": False, "destructiveHint": destroys}
+
+
+def description(tool: Tool) -> str:
+    """What the tool is for, and each action with the fields it needs beyond those that all need."""
+    shared = set(always_required(tool))
+    signatures = []
+    for name, action in tool.actions.items():
+        needed = [field for field in required_fields(action) if field not in shared]
+        signatures.append(f"{name}({', '.join(needed)})" if needed else name)
+    return f"{tool.about} Actions: {', '.join(signatures)}."
+
+
+def required_fields(action: type[Action]) -> list[str]:
+    """What a call must hold; alternatives are joined by a bar: `project_id|group_id`."""
+    required = [name for name, shape in shapes(action).items() if shape.required]
+    places = [
+        [name for name in endpoint.placeholders if name not in required] for endpoint in action.spec.endpoints
+    ]
+    if all(places):
+        required.insert(0, "|".join(dict.fromkeys("+".join(place) for place in places)))
+    return required
+
+
+def always_required(tool: Tool) -> list[str]:
+    """The fields that every action of the tool requires."""
+    lists = [
+        [name for name, shape in shapes(action).items() if shape.required] for action in tool.actions.values()
+    ]
+    return [name for name in lists[0] if all(name in names for names in lists[1:])]
+
+
+def input_schema(tool: Tool) -> dict[str, Any]:
+    properties: dict[str, Any] = {"action": {"type": "string", "enum": list(tool.actions)}}
+    for name, users in _fields(tool).items():
+        properties[name] = _property(users, tool)
+    for name, shape in shapes(Options).items():
+        properties[name] = _plain(shape)
+    return {"type": "object", "properties": properties, "required": ["action", *always_required(tool)]}
+
+
+def _fields(tool: Tool) -> dict[str, dict[str, Shape]]:
+    """Each field of the tool with the actions that take it."""
+    fields: dict[str, dict[str, Shape]] = {}
+    for action_name, action in tool.actions.items():
+        for name, shape in shapes(action).items():
+            fields.setdefault(name, {})[action_name] = shape
+    return fields
+
+
+def _property(users: dict[str, Shape], tool: Tool) -> dict[str, Any]:
+    types = {shape.type for shape in users.values()}
+    if len(types) > 1:
+        raise TypeError(f"{tool.name}: one field has the types {sorted(types)} in {sorted(users)}")
+    first = next(iter(users.values()))
+    schema = _plain(first)
+    if all(shape.values for shape in users.values()):
+        schema["enum"] = list(dict.fromkeys(value for shape in users.values() for value in shape.values))
+    else:
+        schema.pop("enum", None)
+    texts = list(dict.fromkeys(shape.description for shape in users.values() if shape.description))
+    note = _who_takes_it(users, tool)
+    if texts or note:
+        schema["description"] = ". ".join(text for text in (*texts[:1], note) if text)
+    return schema
+
+
+def _who_takes_it(users: dict[str, Shape], tool: Tool) -> str:
+    """Nothing where all actions take it, where only `list` does (said once for all tools), or where it is
+    required by all that take it: the signatures in the description already tell."""
+    optional_in = [name for name, shape in users.items() if not shape.required]
+    if len(users) == len(tool.actions) or not optional_in or optional_in == ["list"]:
+        return ""
+    return "For " + ", ".join(users)
+
+
+def _plain(shape: Shape) -> dict[str, Any]:
+    schema: dict[str, Any] = {"type": shape.type}
+    if shape.values:
+        schema["enum"] = [int(value) if shape.type == "integer" else value for value in shape.values]
+    if shape.items is not None:
+        schema["items"] = _plain(shape.items)
+    if shape.members:
+        schema["properties"] = {name: _plain(member) for name, member in shape.members}
+        schema["required"] = list(shape.required_members)
+    if shape.description:
+        schema["description"] = shape.description
+    return schema

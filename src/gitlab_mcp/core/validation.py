@@ -1,0 +1,110 @@
+"""From what a model sent to a validated call, or to one failure that names every problem."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import ValidationError
+
+from gitlab_mcp.core.action import Action
+from gitlab_mcp.core.call import Call, Options
+from gitlab_mcp.core.limits import check_transportable
+from gitlab_mcp.core.problems import Problems, collect, example_of, nearest
+from gitlab_mcp.core.registry import Registry
+from gitlab_mcp.core.schema import required_fields
+from gitlab_mcp.core.shape import shapes
+from gitlab_mcp.core.tool import Tool
+from gitlab_mcp.core.unsaid import Surroundings, fill_in
+from gitlab_mcp.errors.failure import CallFailed, Failure
+
+
+def validate(registry: Registry, name: str, arguments: Mapping[str, Any], here: Surroundings) -> Call:
+    check_transportable(arguments)
+    tool = _tool(registry, name)
+    given = {key: value for key, value in arguments.items() if value is not None}
+    action = _action(tool, given.pop("action", None))
+    problems = Problems(action)
+    options = _options(given, problems)
+    fill_in(action, given, options.url, here, problems)
+    _place(action, given, problems)
+    validated = _model(action, given, problems)
+    if problems or validated is None:
+        raise CallFailed(problems.failure())
+    return Call(tool, validated, options)
+
+
+def _tool(registry: Registry, name: str) -> Tool:
+    if name in registry:
+        return registry.tool(name)
+    guess = nearest(name, registry.names())
+    failure = Failure("UNKNOWN_TOOL", "There is no such tool.")
+    raise CallFailed(
+        failure.knowing(
+            did_you_mean=guess,
+            suggested_fix=f"Call {guess}." if guess else "Call one of the tools that tools/list names.",
+        )
+    )
+
+
+def _action(tool: Tool, name: Any) -> type[Action]:
+    if isinstance(name, str) and name in tool.actions:
+        return tool.actions[name]
+    actions = list(tool.actions)
+    facts: dict[str, Any] = {
+        "valid_actions": actions,
+        "action_required_fields": {each: required_fields(action) for each, action in tool.actions.items()},
+    }
+    if name is None:
+        failure = Failure("MISSING_REQUIRED_FIELD", f"{tool.name} needs an action.")
+        facts["missing_fields"] = ["action"]
+        fix = f"Add action: one of {', '.join(actions)}."
+    else:
+        failure = Failure("INVALID_ACTION", f"{tool.name} has no such action.")
+        guess = nearest(name, actions) if isinstance(name, str) else None
+        facts["did_you_mean"] = guess
+        fix = f"Use action {guess}." if guess else f"Use one of {', '.join(actions)}."
+    example = next(iter(tool.actions.values()))
+    raise CallFailed(failure.knowing(**facts, suggested_fix=fix, example=example_of(example)))
+
+
+def _options(given: dict[str, Any], problems: Problems) -> Options:
+    """The fields every action takes, out of the arguments."""
+    mine = {
+        name: given.pop(name) for name in shapes(Options) if name in given and not _is_own(name, problems)
+    }
+    try:
+        return Options.model_validate(mine)
+    except ValidationError as error:
+        collect(error, shapes(Options), problems)
+        return Options()
+
+
+def _is_own(name: str, problems: Problems) -> bool:
+    """An action may have a field of its own under the name of an option (the url of a webhook)."""
+    return name in shapes(problems.action)
+
+
+def _place(action: type[Action], given: Mapping[str, Any], problems: Problems) -> None:
+    """Of several endpoints exactly one must be meant."""
+    endpoints = action.spec.endpoints
+    if len(endpoints) < 2:
+        return
+    every = {name for endpoint in endpoints for name in endpoint.placeholders}
+    chosen = every & set(given)
+    fitting = [endpoint for endpoint in endpoints if set(endpoint.placeholders) <= set(given)]
+    if not fitting:
+        optional = required_fields(action)[0]
+        if "|" in optional or "+" in optional:
+            problems.missing.append(optional)
+    elif not any(chosen <= set(endpoint.placeholders) for endpoint in fitting):
+        clash = sorted(name for name in chosen if not all(name in e.placeholders for e in endpoints))
+        problems.wrong(clash[-1], f"only one of {', '.join(clash)}", "more than one")
+
+
+def _model(action: type[Action], given: Mapping[str, Any], problems: Problems) -> Action | None:
+    try:
+        return action.model_validate(given)
+    except ValidationError as error:
+        collect(error, shapes(action), problems)
+        return None

@@ -1,0 +1,1 @@
+"""The catalogue: one module per GitLab noun, with all its actions."""
