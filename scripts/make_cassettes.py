@@ -1,0 +1,372 @@
+"""Turn recorded exchanges with a GitLab into what is committed: cassettes, and the evidence the tests read.
+
+    make_cassettes.py RECORDINGS FACTS
+
+RECORDINGS holds JSON lines `{label, actor, method, path, route, status, request, headers, body}`, FACTS the
+tables about routes. The same input always gives the same bytes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+ROOT = Path(__file__).resolve().parent.parent
+HOST = "https://gitlab.example.com"
+DEFAULT_CALLER = "alice"
+BIG_BODY = 100_000
+
+KEPT_HEADERS = re.compile(
+    r"content-(type|disposition)|location|retry-after|ratelimit-.*|www-authenticate|x-request-id"
+    r"|x-(total|total-pages|page|per-page|next-page|prev-page)|x-gitlab-last-commit-id"
+)
+
+EVIDENCE = (
+    "errors",
+    *(
+        f"{what}_{edition}"
+        for what in ("context", "tiers", "params", "graphql", "detect")
+        for edition in ("ee", "ce")
+    ),
+)
+LEFT_OUT_OF_EVIDENCE = frozenset({"body_chars"})
+FACTS = ("routes.jsonl", "roles_switches.json", "endpoints.json")
+
+# Whom the cassettes know; the many others that mistakes were made as are in the tests' recordings.
+CALLERS = ("alice", "bob", "carol", "dave", "root", "alice_read")
+ASKED_FOR_PAID = ("alice", "root")
+
+# The first noun whose pattern is found in a route owns the exchange: a question is answered by one file.
+NOUNS: tuple[tuple[str, str], ...] = (
+    ("graphql", r"^/api/graphql"),
+    ("search", r"/search$"),
+    ("members", r"/(members|invitations|access_requests|billable_members|member_roles|pending_members)\b"),
+    ("reviews", r"/draft_notes|/(un)?approve$|merge_requests/:\w+/approval|/reset_approvals|^/suggestions"),
+    ("approval_rules", r"/(approval_rules|approvals|approval_settings|merge_request_approval_settings?)\b"),
+    ("epics", r"/epics|/epic_boards|/related_epic"),
+    ("iterations", r"/iterations|/iteration_cadences"),
+    ("vulnerabilities", r"/vulnerabilit"),
+    ("dependencies", r"/dependenc(ies|y_list)"),
+    ("integrations", r"/(integrations|services)\b"),
+    ("packages", r"/packages|/dependency_proxy"),
+    ("schedules", r"/pipeline_schedules"),
+    ("discussions", r"/(discussions|notes)\b"),
+    ("boards", r"/boards"),
+    ("labels", r"/labels|/resource_label_events"),
+    ("milestones", r"^/(projects|groups)/:id/milestones"),
+    ("environments", r"/(protected_environments|environments|deployments|freeze_periods)\b"),
+    ("pipelines", r"/pipelines?\b|/resource_groups"),
+    ("triggers", r"/triggers?\b"),
+    ("commits", r"/repository/commits|/statuses"),
+    ("merge_requests", r"/merge_requests"),
+    ("issues", r"/issues|/issues_statistics"),
+    ("jobs", r"^/projects/:id/(jobs|artifacts)|^/jobs?\b"),
+    ("ci_config", r"/ci/lint|/templates/"),
+    ("variables", r"/variables"),
+    ("runners", r"/runners"),
+    ("files", r"/repository/(files|tree|blobs|archive)|/secure_files|/uploads"),
+    ("protected_branches", r"/protected_(branches|tags)"),
+    ("branches", r"/repository/(branches|merged_branches)"),
+    ("tags", r"/repository/tags"),
+    ("commits", r"/repository/"),
+    ("releases", r"/releases"),
+    ("registry", r"/registry"),
+    ("wikis", r"/wikis"),
+    ("snippets", r"/snippets"),
+    ("access_tokens", r"/(access_tokens|personal_access_tokens|impersonation_tokens|job_token_scope)"),
+    ("deploy_access", r"/(deploy_keys|deploy_tokens|project_deploy_keys)\b"),
+    ("push_rules", r"/push_rule"),
+    ("webhooks", r"/hooks"),
+    ("feature_flags", r"/feature_flags"),
+    ("terraform_states", r"/terraform"),
+    ("audit_events", r"/audit_event"),
+    ("analytics", r"/analytics|/dora/|/insights|_analytics$"),
+    ("compliance", r"/(security_settings|security/compliance|compliance|(external_)?status_checks)"),
+    ("todos", r"^/todos"),
+    ("events", r"/events$"),
+    ("groups", r"^/groups"),
+    ("projects", r"^/projects"),
+    ("users", r"^/users?\b|^/user_counts|^/keys|^/namespaces"),
+    ("instance", r"^/"),
+)
+
+# The shop is one project read in depth; its nouns with the big answers have files of their own.
+SHOP_FILES = {
+    "merge_requests": "shop_merge_requests",
+    "pipelines": "shop_pipelines",
+    "jobs": "shop_jobs",
+    "commits": "shop_commits",
+    "files": "shop_files",
+    "discussions": "shop_reviews",
+    "reviews": "shop_reviews",
+    "graphql": "shop_graphql",
+}
+
+# Chains in which the same question has another answer each time: right only when played alone and in order.
+STORIES = (
+    ("polls", re.compile(r"/poll_")),
+    ("review_chain", re.compile(r"/replay_")),
+    ("drafts_that_break", re.compile(r"/isolate_")),
+)
+
+SECRET_FIELD = re.compile(
+    r'("(?:runners_token|token|feed_token|incoming_email_token|static_object_token|secret|private_token|password'
+    r'|jwt|encrypted_password|plain_token)"\s*:\s*")[^"]+(")'
+)
+SECRET_TEXT = re.compile(r"\b(?:gl[a-z]{2,5}-[\w.-]{8,}|GR1348941[\w-]{8,})")
+REDACTED = "REDACTED"
+
+
+Question = tuple[str, str, str, tuple[tuple[str, str], ...], str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    label: str
+    caller: str
+    method: str
+    path: str
+    query: tuple[tuple[str, str], ...]
+    body: str | None
+    status: int
+    headers: tuple[tuple[str, str], ...]
+    answer: str
+    route: str
+
+    @property
+    def question(self) -> Question:
+        """What the replay matches on: paging as GitLab does it anyway is no part of it."""
+        query = tuple(sorted(without_default_paging(self.query)))
+        return self.caller, self.method, self.path, query, self.body
+
+    @property
+    def noun(self) -> str:
+        return next(noun for noun, pattern in NOUNS if re.search(pattern, self.route))
+
+    def as_vcr(self) -> dict[str, Any]:
+        uri = f"{HOST}{self.path}" + (f"?{urlencode(self.query)}" if self.query else "")
+        request_headers = {"X-Recorded-As": [self.caller]}
+        if self.body is not None:
+            request_headers["Content-Type"] = ["application/json"]
+        return {
+            "request": {"method": self.method, "uri": uri, "body": self.body, "headers": request_headers},
+            "response": {
+                "status": {"code": self.status, "message": HTTPStatus(self.status).phrase},
+                "headers": {name: [value] for name, value in self.headers},
+                "body": {"string": self.answer},
+            },
+        }
+
+
+def without_default_paging(query: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    return (pair for pair in query if pair not in (("page", "1"), ("per_page", "20")))
+
+
+def read_rows(path: Path) -> list[dict[str, Any]]:
+    with path.open(encoding="utf-8") as lines:
+        return [json.loads(line) for line in lines]
+
+
+def read_parameter_types(path: Path) -> dict[str, dict[str, str]]:
+    """Per endpoint, what type each parameter has."""
+    return {
+        row["endpoint"]: {name: about.get("type", "string") for name, about in row["params"].items()}
+        for row in read_rows(path)
+    }
+
+
+def exchange_from(row: Mapping[str, Any], types: Mapping[str, Mapping[str, str]]) -> Exchange:
+    url = urlsplit(row["path"])
+    query = tuple(parse_qsl(url.query, keep_blank_values=True))
+    body = row["request"]
+    if row["method"] in ("POST", "PUT", "PATCH"):
+        # The recorder put small writes into the query; a client of ours sends them as JSON.
+        query, body = (), body_of(body, query, types.get(row["route"] or "", {}))
+    elif isinstance(body, dict):
+        query, body = query + tuple(flat_query(body)), None
+    return Exchange(
+        label=row["label"],
+        caller=row["actor"],
+        method=row["method"],
+        path=url.path,
+        query=query,
+        body=body,
+        status=row["status"],
+        headers=tuple(kept_headers(row["headers"])),
+        answer=scrub(row["body"]),
+        route=row["route"].partition(" ")[2].replace("(-/)", "") if row["route"] else route_guess(url.path),
+    )
+
+
+def body_of(body: Any, query: Iterable[tuple[str, str]], types: Mapping[str, str]) -> str | None:
+    if isinstance(body, str):
+        return scrub(body)
+    fields = typed(query, types)
+    if body is None and not fields:
+        return None
+    if isinstance(body, list):
+        return scrub(json.dumps(body))
+    return scrub(json.dumps({**fields, **(body or {})}))
+
+
+def typed(query: Iterable[tuple[str, str]], types: Mapping[str, str]) -> dict[str, Any]:
+    fields: dict[str, Any] = {}
+    for name, text in query:
+        if name.endswith("[]"):
+            fields.setdefault(name[:-2], []).append(typed_value(text, types.get(name[:-2], "")))
+        else:
+            fields[name] = typed_value(text, types.get(name, "string"))
+    return fields
+
+
+def typed_value(text: str, kind: str) -> Any:
+    if kind == "boolean" and text in ("true", "false"):
+        return text == "true"
+    if kind in ("integer", "array of integer") and re.fullmatch(r"-?\d+", text):
+        return int(text)
+    return text
+
+
+def flat_query(fields: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    for name, value in fields.items():
+        if isinstance(value, list):
+            yield from ((f"{name}[]", str(item)) for item in value)
+        else:
+            yield name, str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def route_guess(path: str) -> str:
+    """The path with placeholders for numbers and scopes, where GitLab has no route."""
+    short = path.removeprefix("/api/v4")
+    short = re.sub(r"^/(projects|groups|users)/[^/]+", r"/\1/:id", short)
+    return re.sub(r"/\d+(?=/|$)", "/:id", short)
+
+
+def kept_headers(headers: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    return ((name, value) for name, value in sorted(headers.items()) if KEPT_HEADERS.fullmatch(name))
+
+
+def scrub(text: str) -> str:
+    return SECRET_TEXT.sub(REDACTED, SECRET_FIELD.sub(rf"\g<1>{REDACTED}\g<2>", text))
+
+
+def one_answer_each(exchanges: Iterable[Exchange], known: set[Question]) -> Iterator[Exchange]:
+    """The first answer to each question that nobody answered yet."""
+    for exchange in exchanges:
+        if exchange.question not in known:
+            known.add(exchange.question)
+            yield exchange
+
+
+def life_cycles(exchanges: Iterable[Exchange], known: set[Question]) -> Iterator[Exchange]:
+    """Every answer in its order, without those that say the same again."""
+    last: dict[Question, tuple[int, str]] = {}
+    for exchange in exchanges:
+        said = (exchange.status, exchange.answer)
+        if exchange.question not in known and last.get(exchange.question) != said:
+            last[exchange.question] = said
+            yield exchange
+    known.update(last)
+
+
+def story_of(exchange: Exchange) -> str | None:
+    return next((name for name, pattern in STORIES if pattern.search(exchange.label)), None)
+
+
+def plan(recordings: Path, types: Mapping[str, Mapping[str, str]]) -> dict[str, list[Exchange]]:
+    """Which exchanges go into which cassette."""
+
+    def exchanges(name: str) -> list[Exchange]:
+        return [exchange_from(row, types) for row in read_rows(recordings / f"{name}.jsonl")]
+
+    known: set[Question] = set()
+    context = [exchange for exchange in exchanges("context_ee") if exchange.caller in CALLERS]
+    paid = [exchange for exchange in exchanges("tiers_ee") if exchange.caller in ASKED_FOR_PAID]
+    jobs = exchanges("jobs")
+    shop = [exchange for exchange in jobs if story_of(exchange) is None]
+    by_noun = [
+        *one_answer_each(exchanges("reads"), known),
+        *life_cycles(exchanges("writes"), known),
+        *one_answer_each(paid, known),
+        *one_answer_each(context, known),
+        *one_answer_each((each for each in exchanges("graphql_ee") if each.caller in CALLERS), known),
+    ]
+    cassettes: dict[str, list[Exchange]] = {}
+    for exchange in by_noun:
+        cassettes.setdefault(exchange.noun, []).append(exchange)
+    for exchange in big_answers_once(one_answer_each(resting_first(shop), known)):
+        cassettes.setdefault(SHOP_FILES.get(exchange.noun, "shop"), []).append(exchange)
+    for exchange in jobs:
+        if story := story_of(exchange):
+            cassettes.setdefault(f"stories/{story}", []).append(exchange)
+    return {name: default_caller_first(cassettes[name]) for name in sorted(cassettes)}
+
+
+def resting_first(shop: list[Exchange]) -> list[Exchange]:
+    """The reviews changed the merge requests they were made on: what others read before counts."""
+    reviewing = ("jobs_comment_line", "jobs_submit_review")
+    return sorted(shop, key=lambda exchange: exchange.label.startswith(reviewing))
+
+
+def big_answers_once(exchanges: Iterable[Exchange]) -> Iterator[Exchange]:
+    seen: set[str] = set()
+    for exchange in exchanges:
+        if len(exchange.answer) < BIG_BODY:
+            yield exchange
+        elif exchange.answer not in seen:
+            seen.add(exchange.answer)
+            yield exchange
+
+
+def default_caller_first(exchanges: list[Exchange]) -> list[Exchange]:
+    return sorted(exchanges, key=lambda exchange: exchange.caller != DEFAULT_CALLER)
+
+
+def write_cassette(path: Path, exchanges: Iterable[Exchange]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lines = ",\n".join(json.dumps(exchange.as_vcr(), separators=(",", ":")) for exchange in exchanges)
+    path.write_text(f'{{"version":1,"interactions":[\n{lines}\n]}}\n', encoding="ascii")
+
+
+def write_compressed(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(gzip.compress(text.encode(), compresslevel=9, mtime=0))
+
+
+def evidence(row: Mapping[str, Any]) -> dict[str, Any]:
+    kept = {name: row[name] for name in row if row[name] is not None and name not in LEFT_OUT_OF_EVIDENCE}
+    return {**kept, "headers": dict(kept_headers(row["headers"])), "body": scrub(row["body"])}
+
+
+def json_lines(rows: Iterable[Mapping[str, Any]]) -> str:
+    return "".join(json.dumps(row, separators=(",", ":")) + "\n" for row in rows)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("recordings", type=Path)
+    parser.add_argument("facts", type=Path)
+    chosen = parser.parse_args()
+    types = read_parameter_types(chosen.facts / "routes.jsonl")
+    cassettes = ROOT / "cassettes"
+    for old in cassettes.rglob("*.json"):
+        old.unlink()
+    for name, exchanges in plan(chosen.recordings, types).items():
+        write_cassette(cassettes / f"{name}.json", exchanges)
+    for name in EVIDENCE:
+        rows = [evidence(row) for row in read_rows(chosen.recordings / f"{name}.jsonl")]
+        write_compressed(ROOT / f"tests/recordings/{name}.jsonl.gz", json_lines(rows))
+    for file in FACTS:
+        write_compressed(ROOT / f"tests/facts/{file}.gz", (chosen.facts / file).read_text(encoding="utf-8"))
+
+
+if __name__ == "__main__":
+    main()
