@@ -1,0 +1,59 @@
+# The first of these that is at least 3.11; `make PYTHON=/path/to/python3` chooses another.
+PYTHON ?= $(shell for name in python3.13 python3.12 python3.11 python3; do \
+	"$$name" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && command -v "$$name" && break; \
+	done)
+BIN := .venv/bin
+READY := .venv/ready
+CASSETTE ?= recorded.json
+UV ?= uv
+
+# Compiled files halve the time to start.
+unexport PYTHONDONTWRITEBYTECODE
+
+.DEFAULT_GOAL := help
+.PHONY: help setup test check demo docs lock record bench clean
+
+help: ## Show what can be made
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: $(READY) ## Make .venv with everything, as pinned in requirements.lock
+
+$(READY): requirements.lock pyproject.toml
+	@test -n "$(PYTHON)" || { echo "No Python 3.11 or newer found. Install one, or say: make PYTHON=/path/to/python3" >&2; exit 1; }
+	"$(PYTHON)" -m venv --clear .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $(READY)
+
+test: $(READY) ## Run the tests
+	$(BIN)/python -m pytest
+
+check: $(READY) ## Everything that must hold before a merge: format, lint, types, imports, generated files, tests
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python scripts/generate.py --check
+	$(MAKE) --no-print-directory test
+
+demo: $(READY) ## Two calls without a GitLab: one that works and one that fails and says why
+	$(BIN)/gitlab-mcp call browse_issues list project_id=shop/storefront --replay cassettes
+	$(BIN)/gitlab-mcp call browse_epics list group_id=shop --replay cassettes || test $$? -eq 1
+
+docs: $(READY) ## Print the generated pages again
+	$(BIN)/python scripts/generate.py
+
+lock: ## Pin the newest versions that pyproject.toml allows (needs uv)
+	$(UV) pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
+		--no-emit-index-url --no-emit-find-links --no-annotate --no-header \
+		pyproject.toml --group dev -o requirements.lock
+
+record: $(READY) ## Serve over stdio and write every exchange with GitLab to CASSETTE
+	$(BIN)/gitlab-mcp --record "$(CASSETTE)"
+
+bench: $(READY) ## Measure speed and token cost
+	@for each in benchmarks/*.py; do echo "== $$each"; $(BIN)/python "$$each" || exit 1; done
+
+clean: ## Remove what was made
+	rm -rf .venv dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	find src tests scripts -name __pycache__ -type d -prune -exec rm -rf {} +
