@@ -1,0 +1,1 @@
+"""From what GitLab answered to what an agent wants to read."""

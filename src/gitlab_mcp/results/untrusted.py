@@ -1,0 +1,90 @@
+"""Words of other people: without invisible characters, and never to be taken for ours."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+WRITTEN_BY_PEOPLE = frozenset(
+    ("title", "description", "body", "note", "message", "commit_message", "content", "bio", "text")
+)
+
+# Characters a reader does not see and a model does: controls, bidi overrides, zero widths, tag characters,
+# fillers, and the variation selectors that can carry hidden bytes. U+FE0E and U+FE0F stay once after a
+# character, where they choose how an emoji looks; a run of them is a message.
+_INVISIBLE = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
+    "\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0d\ufeff\uffa0\ufff0-\ufffb\ud800-\udfff"
+    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]|(?<=[\ufe0e\ufe0f])[\ufe0e\ufe0f]"
+)
+_NOT_IN_A_SOURCE = re.compile(r'["<>\n\t]')
+_NONCE_BYTES = 6
+_LONGEST_SOURCE = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Cleaned:
+    value: Any
+    removed: int
+    """How many invisible characters are gone."""
+
+
+def clean(text: str) -> Cleaned:
+    """The text without invisible characters; a line ends with a line feed."""
+    if text.isascii() and text.isprintable():
+        return Cleaned(text, 0)
+    cleaned, removed = _INVISIBLE.subn("", text.replace("\r\n", "\n"))
+    return Cleaned(cleaned, removed)
+
+
+def clean_all(value: Any) -> Cleaned:
+    """The same for every string inside a JSON value, names of members included."""
+    if isinstance(value, str):
+        cleaned = clean(value)
+        # A subclass of str says something about a text that did not have to change.
+        return Cleaned(value, 0) if cleaned.value == value else cleaned
+    if isinstance(value, Mapping):
+        names = [clean(str(name)) for name in value]
+        members = [clean_all(member) for member in value.values()]
+        return Cleaned(
+            {name.value: member.value for name, member in zip(names, members, strict=True)},
+            sum(part.removed for part in (*names, *members)),
+        )
+    if isinstance(value, list | tuple):
+        items = [clean_all(item) for item in value]
+        return Cleaned([item.value for item in items], sum(item.removed for item in items))
+    return Cleaned(value, 0)
+
+
+def written_by_people(value: Any) -> list[str]:
+    """The names of the members, at any depth, that hold free text of other people, in order of appearance."""
+    found: dict[str, None] = {}
+    _gather(value, found)
+    return list(found)
+
+
+def _gather(value: Any, found: dict[str, None]) -> None:
+    if isinstance(value, Mapping):
+        for name, member in value.items():
+            if name in WRITTEN_BY_PEOPLE and isinstance(member, str) and member:
+                found[name] = None
+            _gather(member, found)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            _gather(item, found)
+
+
+def new_nonce() -> str:
+    return secrets.token_hex(_NONCE_BYTES)
+
+
+def wrap(text: str, source: str, nonce: Callable[[], str] = new_nonce) -> str:
+    """The text between two lines that it cannot have known."""
+    name = _NOT_IN_A_SOURCE.sub(" ", clean(source).value)[:_LONGEST_SOURCE]
+    mark = nonce()
+    while mark in text or mark in name:
+        mark = nonce()
+    return f'<untrusted-text id="{mark}" source="{name}">\n{text}\n</untrusted-text id="{mark}">'
