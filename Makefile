@@ -3,7 +3,9 @@ PYTHON ?= $(shell for name in python3.13 python3.12 python3.11 python3; do \
 	"$$name" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && command -v "$$name" && break; \
 	done)
 BIN := .venv/bin
+LOCKED := .venv/locked
 READY := .venv/ready
+PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check install
 CASSETTE ?= recorded.json
 UV ?= uv
 
@@ -18,12 +20,15 @@ help: ## Show what can be made
 
 setup: $(READY) ## Make .venv with everything, as pinned in requirements.lock
 
-$(READY): requirements.lock pyproject.toml
+$(LOCKED): requirements.lock
 	@test -n "$(PYTHON)" || { echo "No Python 3.11 or newer found. Install one, or say: make PYTHON=/path/to/python3" >&2; exit 1; }
 	"$(PYTHON)" -m venv --clear .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
-	@touch $(READY)
+	$(PIP) --require-hashes -r requirements.lock
+	@touch $@
+
+$(READY): $(LOCKED) pyproject.toml
+	$(PIP) --no-deps --no-build-isolation -e .
+	@touch $@
 
 test: $(READY) ## Run the tests
 	$(BIN)/python -m pytest
