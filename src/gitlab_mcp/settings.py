@@ -54,6 +54,9 @@ class Secret:
     def __hash__(self) -> int:
         return hash(self._value)
 
+    def __deepcopy__(self, memo: object) -> Secret:
+        return self
+
     def __reduce__(self) -> Any:
         raise TypeError("a secret is not pickled")
 
