@@ -7,14 +7,16 @@ text goes at a line end. What was left out, and how to get it, is said in `trunc
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from gitlab_mcp.core.result import Result, Text, Warning
+from gitlab_mcp.core.result import Result, Warning
 from gitlab_mcp.results.blocks import weight
 from gitlab_mcp.results.envelope import seal
+from gitlab_mcp.results.texts import Diff, Tail
 
 DEFAULT_BYTES = 24_000
 FEWEST_BYTES = 1_000
@@ -24,11 +26,8 @@ _GOOD_STRING = 500
 _POOR_STRING = 40
 _GOOD_LIST = 3
 _MOST_ENTRIES = 4
-
-
-@dataclass(frozen=True, slots=True)
-class Tail(Text):
-    """Text whose end matters most: it is cut at its beginning. `first_line` in the data, if any, follows."""
+_FILE_START = re.compile(r"\n(?=diff --git )")
+_FILE_NAME = re.compile(r"^diff --git a/.* b/")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +82,8 @@ class _Cut:
     def _shorter_text(self) -> Result | None:
         text = self.result.text
         assert text is not None
+        if isinstance(text, Diff) and (fewer := self._fewer_files(text)) is not None:
+            return fewer
         lines = text.content.split("\n")
         count = _largest(1, len(lines), lambda count: self.fits(self._with_lines(lines, count)))
         if count is not None:
@@ -91,15 +92,44 @@ class _Cut:
         length = _largest(0, len(line), lambda length: self.fits(self._with_line(line, length)))
         return None if length is None else self._with_line(line, length)
 
+    def _fewer_files(self, text: Diff) -> Result | None:
+        """Whole files in their order; one that is too long for the room does not hide those after it."""
+        files = _FILE_START.split(text.content)
+        room = self.max_bytes - weight(seal(replace(self.result, text=replace(text, content=""))))
+        while room > 0:
+            kept, size = list[int](), 0
+            for index, file in enumerate(files):
+                if size + len(file.encode()) + 1 <= room:
+                    kept.append(index)
+                    size += len(file.encode()) + 1
+            if not kept:
+                return None
+            result = self._with_files(text, files, kept)
+            if self.fits(result):
+                return result
+            room = size - 1
+        return None
+
+    def _with_files(self, text: Diff, files: Sequence[str], kept: Sequence[int]) -> Result:
+        omitted = len(files) - len(kept)
+        entry = _entry("diffs of files", omitted, self._more_bytes())
+        entry["first_omitted"] = next(
+            _FILE_NAME.sub("", file.partition("\n")[0])[:200]
+            for index, file in enumerate(files)
+            if index not in kept
+        )
+        content = "\n".join(files[index] for index in kept)
+        return _saying(replace(self.result, text=replace(text, content=content)), entry)
+
     def _with_lines(self, lines: Sequence[str], count: int) -> Result:
         text, omitted = self.result.text, len(lines) - count
         assert text is not None
         data = self.result.data
         if isinstance(text, Tail):
             kept = lines[omitted:]
-            if isinstance(first := data.get("first_line"), int):
-                data = {**data, "first_line": first + omitted}
-            how = self._more_lines(data.get("first_line"), before=True)
+            if isinstance(first := data.get("start_line"), int):
+                data = {**data, "start_line": first + omitted}
+            how = self._more_lines(data.get("start_line"), before=True)
         else:
             kept = lines[:count]
             first = data.get("start_line")

@@ -1,0 +1,105 @@
+"""Diffs: which files and how much, then one file after the other, and what GitLab itself left out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gitlab_mcp.core.result import Result
+from gitlab_mcp.results.texts import Diff
+
+
+@dataclass(frozen=True, slots=True)
+class FileDiff:
+    path: str
+    kind: str
+    added: int
+    removed: int
+    renamed_from: str | None
+    remarks: tuple[str, ...]
+    diff: str
+
+    def listed(self) -> dict[str, Any]:
+        """A line of the file list: what is not worth saying is left out."""
+        entry: dict[str, Any] = {"path": self.path}
+        if self.kind != "changed":
+            entry["is"] = self.kind
+        if self.renamed_from:
+            entry["from"] = self.renamed_from
+        if self.added or self.removed or not self.remarks:
+            entry["added"], entry["removed"] = self.added, self.removed
+        if self.remarks:
+            entry["remark"] = "; ".join(self.remarks)
+        return entry
+
+
+def file_diff(entry: Mapping[str, Any]) -> FileDiff:
+    """One entry of `/diffs`, `/changes`, `/compare` or a commit's diff."""
+    path, old_path = str(entry.get("new_path") or ""), str(entry.get("old_path") or "")
+    diff = str(entry.get("diff") or "")
+    lines = diff.split("\n") if diff.startswith("@@") else []
+    return FileDiff(
+        path=path,
+        kind=_kind(entry),
+        added=sum(line.startswith("+") for line in lines),
+        removed=sum(line.startswith("-") for line in lines),
+        renamed_from=old_path if entry.get("renamed_file") else None,
+        remarks=tuple(_remarks(entry, diff)),
+        diff=diff,
+    )
+
+
+def diff_result(
+    entries: Iterable[Mapping[str, Any]],
+    *,
+    source: str,
+    changes_count: str | None = None,
+    facts: Mapping[str, Any] | None = None,
+) -> Result:
+    """The file list as data, the diffs as text. `changes_count` is as in a merge request: "1000+"."""
+    files = [file_diff(entry) for entry in entries]
+    data: dict[str, Any] = {
+        **(facts or {}),
+        "files": [file.listed() for file in files],
+        "added": sum(file.added for file in files),
+        "removed": sum(file.removed for file in files),
+    }
+    truncated: list[dict[str, Any]] = []
+    if changes_count is not None and changes_count.endswith("+"):
+        data["changes_count"] = changes_count
+        how = "GitLab does not give more; compare smaller ranges of commits"
+        truncated.append({"what": "files, by GitLab", "omitted": "unknown", "how_to_get_it": how})
+    shown = [file for file in files if file.diff]
+    text = "\n".join(
+        f"diff --git a/{file.renamed_from or file.path} b/{file.path}\n{file.diff.rstrip()}" for file in shown
+    )
+    return Result(data=data, text=Diff(text, source) if shown else None, truncated=truncated)
+
+
+def _kind(entry: Mapping[str, Any]) -> str:
+    if entry.get("new_file"):
+        return "new"
+    if entry.get("deleted_file"):
+        return "deleted"
+    return "renamed" if entry.get("renamed_file") else "changed"
+
+
+def _remarks(entry: Mapping[str, Any], diff: str) -> Iterable[str]:
+    modes = (entry.get("a_mode"), entry.get("b_mode"))
+    mode_changed = all(mode not in (None, "0") for mode in modes) and modes[0] != modes[1]
+    if mode_changed:
+        yield f"mode {modes[0]} → {modes[1]}"
+    if entry.get("generated_file"):
+        yield "generated"
+    if diff.startswith("Binary files"):
+        yield "binary"
+    elif entry.get("too_large"):
+        yield "too large: GitLab left its diff out; read the file itself"
+    elif entry.get("collapsed"):
+        yield "collapsed: GitLab left its diff out; read the file itself"
+    elif not diff and entry.get("renamed_file"):
+        yield "content unchanged"
+    elif not diff and not mode_changed:
+        # GitLab before 18 does not say which.
+        yield "no diff: the file is empty, or GitLab left its diff out for its size; read the file itself"

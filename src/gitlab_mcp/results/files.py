@@ -1,0 +1,100 @@
+"""Files: text with line ranges, images as images, other binaries as what is known of them."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import mimetypes
+from collections.abc import Mapping
+from typing import Any
+
+from gitlab_mcp.core.result import Image, Result, Text
+
+LARGEST_IMAGE = 1_000_000
+
+_IMAGES = ((b"\x89PNG\r\n\x1a\n", "image/png"), (b"\xff\xd8\xff", "image/jpeg"), (b"GIF8", "image/gif"))
+_LFS_POINTER = "version https://git-lfs.github.com/spec/"
+_LOOKED_AT = 8000
+"""As git: a NUL this early makes a file binary."""
+
+
+def file_result(
+    body: Mapping[str, Any], *, start_line: int | None = None, end_line: int | None = None
+) -> Result:
+    """The answer of `GET /projects/:id/repository/files/:path`, decoded."""
+    facts = {
+        "file_path": body.get("file_path"),
+        "ref": body.get("ref"),
+        "size": body.get("size"),
+        "last_commit_id": body.get("last_commit_id"),
+        **({"executable": True} if body.get("execute_filemode") else {}),
+    }
+    content = str(body.get("content") or "")
+    data = _decoded(content) if body.get("encoding") == "base64" else content.encode()
+    return content_result(
+        data, str(body.get("file_path") or ""), facts, start_line=start_line, end_line=end_line
+    )
+
+
+def content_result(
+    data: bytes,
+    path: str,
+    facts: Mapping[str, Any],
+    *,
+    start_line: int | None = None,
+    end_line: int | None = None,
+) -> Result:
+    """Bytes that are said to be the file at `path`."""
+    shown = {name: value for name, value in facts.items() if value is not None}
+    mime_type = image_type(data)
+    if mime_type is not None and len(data) <= LARGEST_IMAGE:
+        return Result(data={**shown, "mime_type": mime_type}, image=Image(data, mime_type))
+    decoded = _text(data)
+    if mime_type is not None or decoded is None:
+        guessed = mime_type or mimetypes.guess_type(path)[0] or "application/octet-stream"
+        return Result(data={**shown, "size": len(data), "binary": True, "mime_type": guessed})
+    content, encoding = decoded
+    if encoding != "utf-8":
+        shown["encoding"] = encoding
+    if "\r\n" in content:
+        shown["line_endings"] = "crlf"
+        content = content.replace("\r\n", "\n")
+    if content.startswith(_LFS_POINTER):
+        shown["lfs_pointer"] = True
+    return _lines(content, path, shown, start_line or 1, end_line)
+
+
+def image_type(data: bytes) -> str | None:
+    """What an image is by its first bytes; its name may lie."""
+    if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
+        return "image/webp"
+    return next((mime_type for magic, mime_type in _IMAGES if data.startswith(magic)), None)
+
+
+def _lines(content: str, path: str, facts: dict[str, Any], start: int, end: int | None) -> Result:
+    lines = content.removesuffix("\n").split("\n") if content else []
+    wanted = lines[start - 1 : end]
+    facts = {**facts, "start_line": start, "total_lines": len(lines)}
+    if not wanted:
+        why = f"The file ends at line {len(lines)}." if lines else "The file is empty."
+        return Result(data={**facts, "why_empty": why})
+    return Result(data=facts, text=Text("\n".join(wanted), f"file {path}"))
+
+
+def _text(data: bytes) -> tuple[str, str] | None:
+    if b"\0" in data[:_LOOKED_AT]:
+        return None
+    try:
+        return data.decode("utf-8"), "utf-8"
+    except UnicodeDecodeError:
+        # Old sources are often in Latin 1, in which every byte is a character; controls betray a binary.
+        text = data.decode("latin-1")
+        odd = sum(character < " " and character not in "\t\n\r\f" for character in text[:_LOOKED_AT])
+        return None if odd else (text, "latin-1")
+
+
+def _decoded(content: str) -> bytes:
+    try:
+        return base64.b64decode(content)
+    except binascii.Error:
+        return content.encode()
