@@ -1,19 +1,25 @@
 """Print what is derived from the code: catalogue.json, docs/reference/, the README's tool table.
 
-python scripts/generate.py            write
-python scripts/generate.py --check    fail when a committed file is not what would be written
+    python scripts/generate.py            write
+    python scripts/generate.py --check    fail when a committed file is not what would be written
 """
 
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 
-from gitlab_mcp.core.registry import declared
+import reference
+
+from gitlab_mcp.core.registry import TOOLSETS, declared
 from gitlab_mcp.core.schema import catalogue_entry
+from gitlab_mcp.core.tool import Tool
+from gitlab_mcp.errors.tiers import tier_map
 
 ROOT = Path(__file__).resolve().parent.parent
+TABLE = re.compile(r"(<!-- tools -->\n).*?(<!-- /tools -->)", re.DOTALL)
 
 
 def catalogue() -> str:
@@ -23,8 +29,22 @@ def catalogue() -> str:
     return "[\n" + ",\n".join(lines) + "\n]\n"
 
 
+def readme(toolsets: dict[str, list[Tool]]) -> str:
+    table = reference.tool_table(toolsets, "docs/reference/")
+    return TABLE.sub(lambda found: found[1] + table + found[2], (ROOT / "README.md").read_text("utf-8"))
+
+
 def generated() -> dict[Path, str]:
-    return {ROOT / "src/gitlab_mcp/catalogue.json": catalogue()}
+    tools = [tool for _, tool in declared()]
+    toolsets = {name: [tool for tool in tools if tool.toolset == name] for name in TOOLSETS}
+    toolsets = {name: members for name, members in toolsets.items() if members}
+    pages = {f"{name}.md": reference.tools_page(name, members, tier_map()) for name, members in toolsets.items()}
+    pages |= {"tools.md": reference.index_page(toolsets), "errors.md": reference.errors_page()}
+    return {
+        ROOT / "src/gitlab_mcp/catalogue.json": catalogue(),
+        ROOT / "README.md": readme(toolsets),
+        **{ROOT / "docs/reference" / name: text for name, text in pages.items()},
+    }
 
 
 def main() -> int:

@@ -20,7 +20,7 @@ class Options(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
-    url: Annotated[Line, Field(description="Any GitLab URL, instead of ids")] | None = None
+    url: Line | None = None
     detail: Detail | None = None
     max_bytes: Annotated[Integer, Field(ge=1_000, le=200_000)] | None = None
     format: Format | None = None

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field
@@ -85,6 +85,16 @@ def _a_date(value: str) -> str:
     return value
 
 
+def _a_date_or_empty(value: str) -> str:
+    return _a_date(value) if value else value
+
+
+def _not_past(value: str) -> str:
+    if date.fromisoformat(value) < datetime.now(UTC).date():
+        raise ValueError("a date that is not past is expected")
+    return value
+
+
 def _a_time(value: str) -> str:
     datetime.fromisoformat(value)
     return value
@@ -109,18 +119,32 @@ Strings = Annotated[list[str], BeforeValidator(_single), Expects("array of strin
 Words = Annotated[list[Line], BeforeValidator(_listed), Expects("array of strings")]
 Ids = Annotated[list[Id], BeforeValidator(_listed), Expects("array of numbers")]
 Date = Annotated[str, AfterValidator(_a_date), Expects("date as YYYY-MM-DD")]
+FutureDate = Annotated[Date, AfterValidator(_not_past), Expects("date as YYYY-MM-DD, not in the past")]
 Time = Annotated[str, AfterValidator(_a_time), Expects("time as 2026-01-31T12:00:00Z")]
+DateOrEmpty = Annotated[
+    str, AfterValidator(_a_date_or_empty), Expects("date as YYYY-MM-DD, or empty to remove it")
+]
+Duration = Annotated[
+    str,
+    Field(pattern=r"^-?\s*(\d+(\.\d+)?\s*(mo|w|d|h|m|s)\s*)+$", description="Like 1w 2d 3h30m"),
+]
 PathOrId = Annotated[str, Field(min_length=1, max_length=1024), Expects("path or number")]
 
-ProjectId = Annotated[PathOrId, Field(description="Path (acme/website) or number")]
-GroupId = Annotated[PathOrId, Field(description="Path (acme) or number")]
+ProjectId = Annotated[PathOrId, Field(description="Path, number or URL")]
+GroupId = PathOrId
 Iid = Annotated[Id, BeforeValidator(_no_sign)]
-IssueIid = Annotated[Iid, Field(description="Number in the project (#12)")]
-MergeRequestIid = Annotated[Iid, Field(description="Number in the project (!12)")]
+IssueIid = Iid
+MergeRequestIid = Iid
 PipelineId = Id
 JobId = Id
 UserId = Id
+UserIds = Annotated[
+    list[Annotated[Integer, Field(ge=0, le=BIGGEST_ID)]], BeforeValidator(_listed), Expects("array of numbers")
+]
+"""Whom something is given to; GitLab reads 0 as nobody."""
+UserOrNone = Annotated[str, Field(pattern=r"^(\d{1,19}|None|Any)$", description="Number, None or Any")]
 MilestoneId = Id
+MilestoneOrZero = Annotated[Integer, Field(ge=0, le=BIGGEST_ID, description="0: none")]
 Ref = Annotated[Line, Field(description="Branch, tag or commit")]
 Branch = Line
 Sha = Annotated[str, Field(min_length=1, max_length=64)]
@@ -130,3 +154,19 @@ Search = Line
 Page = Annotated[Integer, Field(ge=1, le=BIGGEST_ID)]
 PerPage = Annotated[Integer, Field(ge=1, le=100)]
 Sort = Literal["asc", "desc"]
+CiStatus = Literal[
+    "created",
+    "waiting_for_resource",
+    "preparing",
+    "waiting_for_callback",
+    "pending",
+    "running",
+    "success",
+    "failed",
+    "canceling",
+    "canceled",
+    "skipped",
+    "manual",
+    "scheduled",
+]
+CiStatuses = Annotated[list[CiStatus], BeforeValidator(_listed), Expects("array of statuses")]

@@ -93,7 +93,7 @@ def collect(error: ValidationError, fields: Mapping[str, Shape], problems: Probl
         if kind == "missing":
             problems.missing.append(name)
         elif kind == "extra_forbidden":
-            known = [field for field in fields if field not in problems.missing] if len(location) == 1 else []
+            known = fields if len(location) == 1 else ()
             problems.unknown[name] = nearest(str(location[-1]), known)
         elif kind == "broken_rule":
             context = detail.get("ctx", {})
@@ -163,10 +163,30 @@ def shown(word: object) -> str:
     return re.sub(r"[^\w .:/@#%+*,()\[\]=-]", "?", str(word))[:64]
 
 
+_SYNONYMS = {
+    "add": "create",
+    "new": "create",
+    "open": "create",
+    "show": "get",
+    "read": "get",
+    "view": "get",
+    "fetch": "get",
+    "edit": "update",
+    "modify": "update",
+    "change": "update",
+    "remove": "delete",
+    "destroy": "delete",
+    "find": "search",
+    "index": "list",
+    "all": "list",
+}
+
+
 def nearest(word: str, known: Iterable[str]) -> str | None:
     """The known name that was most likely meant."""
     names = list(known)
     folded = word.lower().replace("-", "_").replace(" ", "_")
+    folded = _SYNONYMS.get(folded, folded)
     if folded in names:
         return folded
     parts = [name for name in names if name.endswith(f"_{folded}") or name.startswith(f"{folded}_")]

@@ -13,6 +13,10 @@ from gitlab_mcp.core.call import Options
 from gitlab_mcp.core.shape import Shape, shapes
 from gitlab_mcp.core.tool import Tool
 
+LISTED_OPTIONS = ("detail",)
+"""The rest is taken everywhere too, but told where it is needed (a cut answer names max_bytes): a listing is
+paid for with every request."""
+
 
 def catalogue_entry(module: str, tool: Tool) -> dict[str, Any]:
     """One entry of catalogue.json: what is listed, and where it is declared."""
@@ -39,12 +43,15 @@ def hints(tool: Tool) -> dict[str, Any]:
 
 def description(tool: Tool) -> str:
     """What the tool is for, and each action with the fields it needs beyond those that all need."""
-    shared = set(always_required(tool))
+    needs = {name: required_fields(action) for name, action in tool.actions.items()}
+    shared = _in_all(list(needs.values()))
     signatures = []
-    for name, action in tool.actions.items():
-        needed = [field for field in required_fields(action) if field not in shared]
-        signatures.append(f"{name}({', '.join(needed)})" if needed else name)
-    return f"{tool.about} Actions: {', '.join(signatures)}."
+    for name, fields in needs.items():
+        own = [field for field in fields if field not in shared]
+        signatures.append(f"{name}({', '.join(own)})" if own else name)
+    places = [field.replace("|", " or ") for field in shared if "|" in field]
+    text = f"{tool.about} Actions: {', '.join(signatures)}."
+    return f"{text} Give {places[0]}." if places else text
 
 
 def required_fields(action: type[Action]) -> list[str]:
@@ -60,9 +67,15 @@ def required_fields(action: type[Action]) -> list[str]:
 
 def always_required(tool: Tool) -> list[str]:
     """The fields that every action of the tool requires."""
-    lists = [
-        [name for name, shape in shapes(action).items() if shape.required] for action in tool.actions.values()
-    ]
+    return _in_all(
+        [
+            [name for name, shape in shapes(action).items() if shape.required]
+            for action in tool.actions.values()
+        ]
+    )
+
+
+def _in_all(lists: list[list[str]]) -> list[str]:
     return [name for name in lists[0] if all(name in names for names in lists[1:])]
 
 
@@ -70,8 +83,8 @@ def input_schema(tool: Tool) -> dict[str, Any]:
     properties: dict[str, Any] = {"action": {"type": "string", "enum": list(tool.actions)}}
     for name, users in _fields(tool).items():
         properties[name] = _property(users, tool)
-    for name, shape in shapes(Options).items():
-        properties[name] = _plain(shape)
+    for name in LISTED_OPTIONS:
+        properties.setdefault(name, _plain(shapes(Options)[name]))
     return {"type": "object", "properties": properties, "required": ["action", *always_required(tool)]}
 
 

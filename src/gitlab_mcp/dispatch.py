@@ -1,0 +1,101 @@
+"""The story of one call: validate, guard, run, present; and one place where everything that fails is caught."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from gitlab_mcp.core.action import Action
+from gitlab_mcp.core.exchange import GitLab
+from gitlab_mcp.core.registry import Registry
+from gitlab_mcp.core.result import Result
+from gitlab_mcp.core.unsaid import Surroundings
+from gitlab_mcp.core.validation import validate
+from gitlab_mcp.errors.ask import Ask
+from gitlab_mcp.errors.catalogue import CODES, INTERNAL_ERROR
+from gitlab_mcp.errors.failure import CallFailed, Failure
+from gitlab_mcp.policy import Guard
+
+log = logging.getLogger("gitlab_mcp.calls")
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """GitLab with one caller's rights, and the questions about it that a failure may ask."""
+
+    gitlab: GitLab
+    ask: Ask
+
+
+@dataclass(frozen=True, slots=True)
+class Dispatch:
+    registry: Registry
+    here: Surroundings
+    guards: Sequence[Guard]
+    max_bytes: int
+
+    async def __call__(self, tool: str, arguments: Mapping[str, Any], connect: Callable[[], Caller]) -> Result:
+        """The result of the call. Raises CallFailed, and nothing else but a cancellation."""
+        started = time.perf_counter()
+        action: Action | None = None
+        caller: Caller | None = None
+        try:
+            call = validate(self.registry, tool, arguments, self.here)
+            action = call.action
+            for guard in self.guards:
+                guard(call)
+            caller = connect()
+            outcome = await action.run(caller.gitlab)
+            # Here, not above: a call that is refused needs none of it, and start-up is paid by everyone.
+            from gitlab_mcp.results.present import present
+
+            return present(
+                action,
+                outcome,
+                detail=call.options.detail or "slim",
+                max_bytes=call.options.max_bytes or self.max_bytes,
+            )
+        except CallFailed as failed:
+            failure = failed.failure
+        except Exception as problem:
+            failure = await _translated(problem, action, caller)
+        failure = failure.knowing(tool=tool, action=_action_name(action, arguments))
+        _record(failure, tool, action, time.perf_counter() - started)
+        raise CallFailed(failure) from None
+
+
+async def _translated(problem: Exception, action: Action | None, caller: Caller | None) -> Failure:
+    from gitlab_mcp.errors.translate import translate
+
+    return await translate(problem, action, caller.ask if caller else None)
+
+
+def _action_name(action: Action | None, arguments: Mapping[str, Any]) -> str | None:
+    if action is not None:
+        return action.spec.name
+    named = arguments.get("action")
+    return named if isinstance(named, str) and named.isidentifier() and len(named) <= 32 else None
+
+
+def _record(failure: Failure, tool: str, action: Action | None, seconds: float) -> None:
+    """One line per failure, at the level of its cause. No arguments, no bodies, no tokens."""
+    status = failure.facts.get("http_status", CODES[failure.code].status)
+    level = logging.ERROR if failure.code == INTERNAL_ERROR or status >= 500 else logging.WARNING
+    operation = f"{tool}:{action.spec.name}" if action else tool[:64]
+    log.log(
+        level,
+        "%s failed with %s",
+        operation,
+        failure.code,
+        extra={
+            "component": "calls",
+            "operation": operation,
+            "error_code": failure.code,
+            "http_status": status,
+            "event_id": failure.facts.get("event_id"),
+            "duration_ms": round(seconds * 1000, 1),
+        },
+    )

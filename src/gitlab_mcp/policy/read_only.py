@@ -1,0 +1,18 @@
+"""The operator allows reading only."""
+
+from __future__ import annotations
+
+from gitlab_mcp.core.call import Call
+from gitlab_mcp.errors.catalogue import READ_ONLY_MODE
+from gitlab_mcp.errors.failure import CallFailed, Failure
+
+
+def reads_only(call: Call) -> None:
+    spec = call.action.spec
+    if spec.writes:
+        raise CallFailed(
+            Failure(READ_ONLY_MODE, f"This server only reads; {spec.name} would change something.").knowing(
+                suggested_fix="Use the browse_ tools, or ask the operator to start the server without read-only mode.",
+                retryable=False,
+            )
+        )

@@ -1,0 +1,1 @@
+"""Promises about all actions: a new one is held to them by being declared."""

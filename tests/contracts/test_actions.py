@@ -1,0 +1,62 @@
+"""What every action declares holds together."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from gitlab_mcp.core.action import Action, Danger
+from gitlab_mcp.core.registry import Registry
+from gitlab_mcp.core.shape import shapes
+from gitlab_mcp.core.unsaid import Surroundings
+from gitlab_mcp.core.validation import example_of, validate
+
+REGISTRY = Registry()
+HERE = Surroundings("https://gitlab.example.com")
+ACTIONS = REGISTRY.actions()
+
+
+def name_of(action: type[Action]) -> str:
+    return f"{action.spec.tool.name}.{action.spec.name}"
+
+
+every_action = pytest.mark.parametrize("action", ACTIONS, ids=name_of)
+
+
+@every_action
+def test_the_example_validates_and_makes_a_request(action: type[Action]) -> None:
+    call = validate(REGISTRY, action.spec.tool.name, example_of(action), HERE)
+    request = call.action.request()
+    assert request.method in {endpoint.method for endpoint in action.spec.endpoints}
+
+
+@every_action
+def test_every_placeholder_is_a_field(action: type[Action]) -> None:
+    for endpoint in action.spec.endpoints:
+        assert set(endpoint.placeholders) <= set(shapes(action)), endpoint
+
+
+@every_action
+def test_an_action_says_what_it_does_and_where_that_is_documented(action: type[Action]) -> None:
+    assert action.__doc__ and action.__doc__.strip().endswith(".")
+    assert re.fullmatch(r"(api|user|ci|administration|security|topics)/[\w/.-]*/?(#[\w-]+)?", action.spec.docs)
+
+
+@every_action
+def test_only_get_is_called_reading(action: type[Action]) -> None:
+    methods = {endpoint.method for endpoint in action.spec.endpoints}
+    if action.spec.danger is Danger.READ:
+        assert methods <= {"GET"} or action.spec.endpoints[0].path in READS_BY_POST
+    if "DELETE" in methods:
+        assert action.spec.danger is not Danger.READ
+
+
+READS_BY_POST = {"/graphql", "/projects/{project_id}/ci/lint"}
+
+
+@every_action
+def test_names_are_in_the_vocabulary_of_gitlab(action: type[Action]) -> None:
+    assert re.fullmatch(r"[a-z][a-z_]{1,31}", action.spec.name)
+    for field in shapes(action):
+        assert re.fullmatch(r"[a-z][a-z0-9_]*", field)

@@ -1,0 +1,39 @@
+"""Every action's example plays its recording: what a real GitLab answered goes through the whole server."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from contracts.not_recorded import NOT_RECORDED
+from gitlab_mcp.app import App
+from gitlab_mcp.core.action import Action
+from gitlab_mcp.core.registry import Registry
+from gitlab_mcp.core.validation import example_of
+from gitlab_mcp.errors.failure import CallFailed
+from gitlab_mcp.results.blocks import weight
+
+REFUSED_WHEN_RECORDED = {"TIER_RESTRICTED"}
+"""The recorded GitLab had no licence: its answer to a paid action is a refusal, and that is what plays."""
+
+
+def name_of(action: type[Action]) -> str:
+    return f"{action.spec.tool.name} {action.spec.name}"
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("action", Registry().actions(), ids=name_of)
+async def test_the_example_plays(action: type[Action], replayed: App) -> None:
+    try:
+        result = await replayed.call(action.spec.tool.name, example_of(action))
+    except CallFailed as failed:
+        code = failed.failure.code
+        if code == "REPLAY_MISS":
+            assert name_of(action) in NOT_RECORDED, failed.failure.facts
+        else:
+            assert action.spec.feature and code in REFUSED_WHEN_RECORDED, (code, dict(failed.failure.facts))
+        return
+    assert name_of(action) not in NOT_RECORDED, "it plays now: take it off the list"
+    assert weight(result) <= 24_000
+    json.dumps(dict(result.data))

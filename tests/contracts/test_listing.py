@@ -1,0 +1,73 @@
+"""What a client sees of the whole catalogue."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from rs_bpe.bpe import openai
+
+from gitlab_mcp.core.registry import TOOLSETS, Registry
+
+FORBIDDEN = {"anyOf", "oneOf", "allOf", "$ref", "$defs", "const", "format", "patternProperties", "default"}
+
+REGISTRY = Registry()
+LISTING = REGISTRY.listing(["all"])
+
+
+def everything(schema: Any) -> Any:
+    if isinstance(schema, dict):
+        yield schema
+        for key, value in schema.items():
+            # The names of fields are not keywords of the schema.
+            yield from everything(list(value.values()) if key == "properties" else value)
+    elif isinstance(schema, list):
+        for item in schema:
+            yield from everything(item)
+
+
+@pytest.mark.parametrize("tool", LISTING, ids=lambda tool: tool["name"])
+def test_a_tool_fits_every_client(tool: dict[str, Any]) -> None:
+    schema = tool["inputSchema"]
+    assert set(schema) == {"type", "properties", "required"}
+    assert schema["type"] == "object"
+    assert set(schema["required"]) <= set(schema["properties"])
+    for part in everything(schema):
+        assert not FORBIDDEN & set(part), part
+        assert isinstance(part.get("type", "string"), str)
+    assert len(tool["name"]) <= 32
+    assert len(tool["description"]) <= 1000
+
+
+@pytest.mark.parametrize("tool", LISTING, ids=lambda tool: tool["name"])
+def test_annotations_tell_reading_from_writing(tool: dict[str, Any]) -> None:
+    reads = tool["name"].startswith(("browse_", "search"))
+    assert tool["annotations"]["readOnlyHint"] is reads
+    dangers = {action.spec.danger.value for action in REGISTRY.tool(tool["name"]).actions.values()}
+    if reads:
+        assert dangers == {"read"}
+    else:
+        assert "read" not in dangers
+        assert tool["annotations"]["destructiveHint"] is bool(dangers & {"destructive", "dangerous"})
+
+
+def test_the_listing_costs_at_most_forty_tokens_per_action() -> None:
+    tokens = openai.o200k_base().count(json.dumps(LISTING, ensure_ascii=False, separators=(",", ":")))
+    assert tokens / len(REGISTRY.actions()) <= 40
+
+
+def test_the_default_toolset_has_at_most_25_tools() -> None:
+    assert len(REGISTRY.listing(["core"])) <= 25
+
+
+def test_every_tool_is_in_a_known_toolset() -> None:
+    assert {REGISTRY.tool(name).toolset for name in REGISTRY.names()} <= set(TOOLSETS)
+
+
+def test_the_same_field_name_has_the_same_type_in_all_tools() -> None:
+    types: dict[str, dict[str, set[str]]] = {}
+    for tool in LISTING:
+        for name, schema in tool["inputSchema"]["properties"].items():
+            types.setdefault(name, {}).setdefault(schema["type"], set()).add(tool["name"])
+    assert {name: users for name, users in types.items() if len(users) > 1} == {}

@@ -1,0 +1,94 @@
+"""Every action is held to what a real GitLab says its endpoints take; each difference has its reason."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from facts import facts
+
+from contracts.differences import DIFFERENCES
+from gitlab_mcp.core.action import Action, Endpoint
+from gitlab_mcp.core.fields import Csv, Sent
+from gitlab_mcp.core.registry import Registry
+from gitlab_mcp.core.shape import Shape, shapes
+
+ROUTES: dict[str, dict[str, Any]] = {}
+for _route in facts("routes"):
+    ROUTES[re.sub(r"[:*]\w+", ":_", _route["endpoint"].replace("(-/)", ""))] = _route
+
+JSON_TYPES = {
+    "string": {"string", "datetime", "date", "any", "string|integer", "integer|string", "file"},
+    "integer": {"integer", "any", "string|integer", "integer|string"},
+    "number": {"float", "any", "integer"},
+    "boolean": {"boolean", "any"},
+    "object": {"object", "any", "JSON"},
+}
+
+
+def route_of(endpoint: Endpoint) -> dict[str, Any] | None:
+    return ROUTES.get(f"{endpoint.method} " + re.sub(r"\{\w+\}", ":_", endpoint.path))
+
+
+def differences(action: type[Action]) -> set[str]:
+    """What the declaration says otherwise than GitLab, in words that are the keys of DIFFERENCES."""
+    found: set[str] = set()
+    where = f"{action.spec.tool.name} {action.spec.name}"
+    if not any("run" in vars(base) for base in action.__mro__ if base is not Action and issubclass(base, Action)):
+        fields = dict(shapes(action))
+        known_anywhere: set[str] = set()
+        for endpoint in action.spec.endpoints:
+            route = route_of(endpoint)
+            if route is None:
+                found.add(f"{where}: no route {endpoint}")
+                continue
+            params = route["params"]
+            path_names = len(re.findall(r"[:*]\w+", route["endpoint"]))
+            required = [name for name, param in params.items() if param.get("required") and "[" not in name]
+            in_path = set(re.findall(r"[:*](\w+)", route["endpoint"]))
+            assert path_names == len(endpoint.placeholders)
+            sent = {
+                (shape.mark(Sent).name if shape.mark(Sent) else name): (name, shape)
+                for name, shape in fields.items()
+                if name not in endpoint.placeholders
+            }
+            for name in required:
+                if name not in in_path and not (name in sent and sent[name][1].required):
+                    found.add(f"{where}: {name} is required by GitLab")
+            for key, (name, shape) in sent.items():
+                if key in params:
+                    known_anywhere.add(name)
+                    found.update(f"{where}: {name} {problem}" for problem in mismatch(shape, params[key]))
+        placeholders = {name for endpoint in action.spec.endpoints for name in endpoint.placeholders}
+        for name in set(fields) - known_anywhere - placeholders:
+            found.add(f"{where}: {name} is not known to GitLab")
+    return found
+
+
+def mismatch(shape: Shape, param: dict[str, Any]) -> list[str]:
+    problems = []
+    kind = param.get("type", "any")
+    if shape.type == "array":
+        if not (kind.startswith("array") or shape.mark(Csv) or kind == "any"):
+            problems.append(f"is an array, GitLab takes {kind}")
+    elif kind not in JSON_TYPES[shape.type]:
+        problems.append(f"is {shape.type}, GitLab takes {kind}")
+    if shape.values and param.get("values"):
+        extra = set(shape.values) - {str(value) for value in param["values"]}
+        if extra:
+            problems.append(f"allows {sorted(extra)}")
+    return problems
+
+
+@pytest.mark.parametrize("tool", Registry().names())
+def test_a_tool_says_what_gitlab_says(tool: str) -> None:
+    found = set()
+    for action in Registry().tool(tool).actions.values():
+        found |= differences(action)
+    assert found - set(DIFFERENCES) == set()
+
+
+def test_every_difference_is_still_one() -> None:
+    found = {each for action in Registry().actions() for each in differences(action)}
+    assert set(DIFFERENCES) - found == set()
