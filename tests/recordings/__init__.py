@@ -1,9 +1,9 @@
 """Exchanges with a real GitLab 17.2, with the true cause of each mistake where it is known.
 
-`errors` are mistakes made on purpose, `tiers_*` paid features, `params_*` paid parameters, `graphql_*` what agents
-ask there, `detect_*` probes for edition, tier and token, `context_*` what each caller of `errors` and `tiers_*` can
-read of the projects and groups they touch. `*_ee` (and `errors`) is an Enterprise Edition without a licence, `*_ce`
-the Community Edition. `scripts/make_cassettes.py` writes the files.
+`errors` are mistakes made on purpose, `tiers_*` paid features, `params_*` paid parameters, `graphql_*` what
+agents ask there, `detect_*` probes for edition, tier and token, `context_*` what each caller of `errors` and
+`tiers_*` can read of the projects and groups they touch. `*_ee` (and `errors`) is an Enterprise Edition
+without a licence, `*_ce` the Community Edition. `scripts/make_cassettes.py` writes the files.
 """
 
 from __future__ import annotations
