@@ -110,6 +110,8 @@ def broken_rule(what_would_be_right: str, field: str) -> PydanticCustomError:
     return PydanticCustomError("broken_rule", "{right}", {"right": what_would_be_right, "field": field})
 
 
+FromJson = BeforeValidator(_from_json)
+"""Beside the type of an array of objects: it may come as JSON text."""
 Integer = Annotated[int, BeforeValidator(_no_bool), Expects("number")]
 Id = Annotated[Integer, Field(ge=1, le=BIGGEST_ID), Expects("number")]
 Flag = Annotated[bool, Expects("true or false")]
@@ -139,7 +141,9 @@ PipelineId = Id
 JobId = Id
 UserId = Id
 UserIds = Annotated[
-    list[Annotated[Integer, Field(ge=0, le=BIGGEST_ID)]], BeforeValidator(_listed), Expects("array of numbers")
+    list[Annotated[Integer, Field(ge=0, le=BIGGEST_ID)]],
+    BeforeValidator(_listed),
+    Expects("array of numbers"),
 ]
 """Whom something is given to; GitLab reads 0 as nobody."""
 UserOrNone = Annotated[str, Field(pattern=r"^(\d{1,19}|None|Any)$", description="Number, None or Any")]

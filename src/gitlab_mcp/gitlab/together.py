@@ -1,0 +1,56 @@
+"""Several questions at once, where one that fails must not take the others with it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TypeVar
+
+import anyio
+
+from gitlab_mcp.core.exchange import Answer, GitLab
+from gitlab_mcp.gitlab.faults import BadAnswer, GraphQLRefused, Refused, ReplayMiss, Unreachable
+
+T = TypeVar("T")
+
+Fault = Refused | GraphQLRefused | Unreachable | BadAnswer | ReplayMiss
+FAULTS = (Refused, GraphQLRefused, Unreachable, BadAnswer, ReplayMiss)
+
+AT_ONCE = 8
+MOST_PAGES = 10
+
+
+async def together(asks: Sequence[Callable[[], Awaitable[T]]], at_once: int = AT_ONCE) -> list[T | Fault]:
+    """What each was answered, in order: a value, or the fault that kept it from one."""
+    answers: list[T | Fault | None] = [None] * len(asks)
+    surprises: list[Exception] = []
+    gate = anyio.Semaphore(at_once)
+
+    async def ask(index: int) -> None:
+        async with gate:
+            try:
+                answers[index] = await asks[index]()
+            except FAULTS as fault:
+                answers[index] = fault
+            except Exception as surprise:
+                # Raised below as it is: a task group would wrap it, and nobody could tell what it was.
+                surprises.append(surprise)
+
+    async with anyio.create_task_group() as tasks:
+        for index in range(len(asks)):
+            tasks.start_soon(ask, index)
+    if surprises:
+        raise surprises[0]
+    return answers  # type: ignore[return-value]
+
+
+async def every_page(gitlab: GitLab, path: str, **query: object) -> Answer:
+    """The pages of a list as one answer. After `MOST_PAGES` the headers still name the next one."""
+    answer = await gitlab.get(path, **query)
+    items = list(answer.body)
+    for _ in range(MOST_PAGES - 1):
+        following = answer.headers.get("x-next-page", "")
+        if not following:
+            break
+        answer = await gitlab.get(path, **{**query, "page": following})
+        items += answer.body
+    return Answer(answer.status, answer.headers, items)
