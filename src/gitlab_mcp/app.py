@@ -15,6 +15,7 @@ from gitlab_mcp.settings import Settings
 
 if TYPE_CHECKING:
     from gitlab_mcp.gitlab.client import GitLabClient, Upstream
+    from gitlab_mcp.gitlab.instance import Answers
 
 Report = Callable[[float, float | None, str], None]
 
@@ -26,7 +27,7 @@ class App:
         self._settings = settings
         self._token = settings.token_source()
         self._upstream: Upstream | None = None
-        self._known: Any = None
+        self._answers: Answers | None = None
         guards: list[Guard] = [reads_only] if settings.read_only else []
         self._dispatch = Dispatch(
             registry=Registry(),
@@ -36,6 +37,7 @@ class App:
         )
 
     def listing(self) -> Sequence[Mapping[str, Any]]:
+        """The tools of the chosen toolsets; those that write are not offered where nothing may be written."""
         tools = self._dispatch.registry.listing(self._settings.toolsets)
         if self._settings.read_only:
             return [tool for tool in tools if tool["annotations"]["readOnlyHint"]]
@@ -46,11 +48,40 @@ class App:
 
     def gitlab(self, report: Report | None = None) -> GitLabClient:
         """GitLab with the rights of the configured token."""
-        from gitlab_mcp.gitlab.faults import NoToken
-
         token = self._token()
-        if token is None and not self._settings.replay:
-            raise NoToken
         if token is None:
-            return self._connection().as_caller(None, report=report)
-        return self._connection().as_caller(token.value.reveal(), kind=token.kind, report=report)
+            return self._connected().as_caller(None, report=report)
+        return self._connected().as_caller(token.value.reveal(), kind=token.kind, report=report)
+
+    def serve_stdio(self) -> int:
+        from gitlab_mcp.protocol import GitLabServer
+        from gitlab_mcp.transports import stdio
+
+        server = GitLabServer(self, error_style=self._settings.error_style, format=self._settings.format)
+        try:
+            return stdio.serve(server, self.close)
+        finally:
+            self.close()
+
+    def close(self) -> None:
+        if self._upstream is not None:
+            self._upstream.close()
+            self._upstream = None
+
+    def _caller(self, report: Report | None) -> Caller:
+        from gitlab_mcp.gitlab.instance import Answers, InstanceAsk
+
+        gitlab = self.gitlab(report)
+        if self._answers is None:
+            self._answers = Answers()
+        return Caller(gitlab, InstanceAsk(gitlab, self._answers, tier=self._settings.tier))
+
+    def _connected(self) -> Upstream:
+        if self._upstream is None:
+            from gitlab_mcp.gitlab.client import Limits, Upstream
+
+            settings = self._settings
+            verify = not settings.insecure if settings.ca_file is None else str(settings.ca_file)
+            limits = Limits(settings.connect_timeout, settings.read_timeout, settings.deadline)
+            self._upstream = Upstream(settings.url, verify=verify, limits=limits)
+        return self._upstream

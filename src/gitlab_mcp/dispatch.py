@@ -14,7 +14,7 @@ from gitlab_mcp.core.registry import Registry
 from gitlab_mcp.core.result import Result
 from gitlab_mcp.core.unsaid import Surroundings
 from gitlab_mcp.core.validation import validate
-from gitlab_mcp.errors.ask import Ask
+from gitlab_mcp.errors.ask import Ask, NobodyToAsk
 from gitlab_mcp.errors.catalogue import CODES, INTERNAL_ERROR
 from gitlab_mcp.errors.failure import CallFailed, Failure
 from gitlab_mcp.policy import Guard
@@ -37,11 +37,14 @@ class Dispatch:
     guards: Sequence[Guard]
     max_bytes: int
 
-    async def __call__(self, tool: str, arguments: Mapping[str, Any], connect: Callable[[], Caller]) -> Result:
+    async def __call__(
+        self, tool: str, arguments: Mapping[str, Any], connect: Callable[[], Caller]
+    ) -> Result:
         """The result of the call. Raises CallFailed, and nothing else but a cancellation."""
         started = time.perf_counter()
         action: Action | None = None
         caller: Caller | None = None
+        bug: Exception | None = None
         try:
             call = validate(self.registry, tool, arguments, self.here)
             action = call.action
@@ -62,15 +65,16 @@ class Dispatch:
             failure = failed.failure
         except Exception as problem:
             failure = await _translated(problem, action, caller)
+            bug = problem if failure.code == INTERNAL_ERROR else None
         failure = failure.knowing(tool=tool, action=_action_name(action, arguments))
-        _record(failure, tool, action, time.perf_counter() - started)
+        _record(failure, tool, action, time.perf_counter() - started, bug)
         raise CallFailed(failure) from None
 
 
 async def _translated(problem: Exception, action: Action | None, caller: Caller | None) -> Failure:
     from gitlab_mcp.errors.translate import translate
 
-    return await translate(problem, action, caller.ask if caller else None)
+    return await translate(problem, action, caller.ask if caller else NobodyToAsk())
 
 
 def _action_name(action: Action | None, arguments: Mapping[str, Any]) -> str | None:
@@ -80,7 +84,9 @@ def _action_name(action: Action | None, arguments: Mapping[str, Any]) -> str | N
     return named if isinstance(named, str) and named.isidentifier() and len(named) <= 32 else None
 
 
-def _record(failure: Failure, tool: str, action: Action | None, seconds: float) -> None:
+def _record(
+    failure: Failure, tool: str, action: Action | None, seconds: float, bug: Exception | None
+) -> None:
     """One line per failure, at the level of its cause. No arguments, no bodies, no tokens."""
     status = failure.facts.get("http_status", CODES[failure.code].status)
     level = logging.ERROR if failure.code == INTERNAL_ERROR or status >= 500 else logging.WARNING
@@ -90,6 +96,7 @@ def _record(failure: Failure, tool: str, action: Action | None, seconds: float) 
         "%s failed with %s",
         operation,
         failure.code,
+        exc_info=bug,
         extra={
             "component": "calls",
             "operation": operation,

@@ -1,0 +1,73 @@
+"""What a translator may ask GitLab before it concludes. Nobody who answers raises: unknown is None."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class TokenFacts:
+    """Who calls."""
+
+    alive: bool
+    problem: str | None = None
+    """Where it is not alive: unknown, expired, revoked or blocked."""
+    scopes: tuple[str, ...] = ()
+    user_id: int | None = None
+    admin: bool | None = None
+    expires_at: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class InstanceFacts:
+    """Where the call goes. A tier that nobody could tell is None, never Free."""
+
+    edition: str | None = None
+    """CE or EE."""
+    version: str | None = None
+    tier: str | None = None
+    """Free, Premium or Ultimate. Premium found by a probe may be Ultimate: see `at_least`."""
+    at_least: bool = False
+    """The tier is a lower bound."""
+    known_by: str | None = None
+    """How the tier is known, as a clause for evidence."""
+
+
+class Ask(Protocol):
+    async def token(self) -> TokenFacts | None: ...
+
+    async def instance(self) -> InstanceFacts: ...
+
+    async def project(self, id: str) -> Mapping[str, Any] | None: ...
+
+    async def group(self, id: str) -> Mapping[str, Any] | None: ...
+
+    async def group_role(self, id: str) -> int | None:
+        """The caller's access level in the group; 0 for no member."""
+        ...
+
+    async def merge_request(self, project: str, iid: str) -> Mapping[str, Any] | None: ...
+
+
+class NobodyToAsk:
+    """Stands in where no connection came about: everything is unknown."""
+
+    async def token(self) -> TokenFacts | None:
+        return None
+
+    async def instance(self) -> InstanceFacts:
+        return InstanceFacts()
+
+    async def project(self, id: str) -> Mapping[str, Any] | None:
+        return None
+
+    async def group(self, id: str) -> Mapping[str, Any] | None:
+        return None
+
+    async def group_role(self, id: str) -> int | None:
+        return None
+
+    async def merge_request(self, project: str, iid: str) -> Mapping[str, Any] | None:
+        return None
