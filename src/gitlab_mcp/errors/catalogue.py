@@ -359,3 +359,16 @@ FACTS: Final[Mapping[str, str]] = MappingProxyType(
 
 def code(name: str) -> Code:
     return CODES[name]
+
+
+def operation(tool: str, action: str) -> str:
+    """How logs and problem reports name a call: `manage_merge_request` and `create` are `merge_requests:create`."""
+    return f"{plural(tool.removeprefix('browse_').removeprefix('manage_'))}:{action}"
+
+
+def plural(noun: str) -> str:
+    if noun in ("registry", "instance", "search", "ci_config") or noun.endswith("s"):
+        return noun
+    if noun.endswith(("ch", "x")):
+        return noun + "es"
+    return noun[:-1] + "ies" if noun.endswith("y") else noun + "s"

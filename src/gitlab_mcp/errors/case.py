@@ -1,0 +1,149 @@
+"""One refusal with all that is known of it: what the causes are weighed on."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+from urllib.parse import unquote
+
+from gitlab_mcp.core.action import Action, Role
+from gitlab_mcp.core.fields import Needs
+from gitlab_mcp.core.shape import shapes
+from gitlab_mcp.errors.ask import Ask, InstanceFacts, TokenFacts
+from gitlab_mcp.errors.bodies import Said
+from gitlab_mcp.errors.tiers import Feature, TierMap, rank
+from gitlab_mcp.gitlab.faults import Refused
+
+_PLACE = re.compile(r"^/(?P<kind>projects|groups)/(?P<id>[^/?]+)")
+_MERGE_REQUEST = re.compile(r"^/projects/(?P<project>[^/]+)/merge_requests/(?P<iid>\d+)(?:/|$)")
+
+# Keys of GET /projects/:id that only a licence shows, the highest tier first; without any it is Free.
+_LICENSED_KEYS = (
+    ("only_allow_merge_if_all_status_checks_passed", "Ultimate"),
+    ("allow_pipeline_trigger_approve_deployment", "Premium"),
+)
+# A key that every EE build shows to a signed-in reader: without it the answer tells nothing about the tier.
+_EE_KEY = "requirements_access_level"
+
+
+@dataclass(frozen=True, slots=True)
+class Paid:
+    """A feature the call needs, and the field that needs it where the action as a whole does not."""
+
+    feature: Feature
+    field: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    refused: Refused
+    said: Said
+    action: Action | None
+    paid: tuple[Paid, ...] = ()
+    token: TokenFacts | None = None
+    instance: InstanceFacts = field(default_factory=InstanceFacts)
+    project: Mapping[str, Any] | None = None
+    role: int | None = None
+    """The caller's access level in the project or group; 0 for none, None for unknown."""
+
+    @property
+    def writes(self) -> bool:
+        return not self.refused.request.reads
+
+    @property
+    def given(self) -> Mapping[str, Any]:
+        return self.action.given() if self.action else {}
+
+    @property
+    def role_needed(self) -> Role | None:
+        return self.action.spec.role if self.action else None
+
+    @property
+    def role_suffices(self) -> bool | None:
+        needed = self.role_needed
+        if needed is None:
+            return None
+        if self.token and self.token.admin:
+            return True
+        if needed is Role.ADMIN:
+            return False if self.token and self.token.admin is False else None
+        return None if self.role is None else self.role >= needed
+
+    @property
+    def tier(self) -> tuple[str, str] | None:
+        """The tier at hand and how it is known. The project's own answer counts more: on GitLab.com it differs."""
+        if self.project is not None and _EE_KEY in self.project:
+            shown = next((tier for key, tier in _LICENSED_KEYS if key in self.project), "Free")
+            return shown, f"the project shows the settings of {shown}"
+        if self.instance.tier is None or self.instance.at_least:
+            return None
+        return self.instance.tier, self.instance.known_by or "the instance says so"
+
+    def lacking(self) -> Paid | None:
+        """The first feature the call needs and the tier at hand is known not to have."""
+        tier = self.tier
+        if tier is None:
+            return None
+        return next((paid for paid in self.paid if rank(paid.feature.tier) > rank(tier[0])), None)
+
+    def maybe_lacking(self) -> Paid | None:
+        """The first feature the call needs while nobody knows the tier."""
+        if self.tier is not None:
+            return None
+        least = rank(self.instance.tier) if self.instance.tier else 0
+        return next((paid for paid in self.paid if rank(paid.feature.tier) > least), None)
+
+
+def paid_for(action: Action | None, tiers: Callable[[], TierMap]) -> tuple[Paid, ...]:
+    """The features behind the action and behind the fields that were given. Most need none: then no map is read."""
+    if action is None:
+        return ()
+    known = shapes(type(action))
+    keys: list[tuple[str, str | None]] = [(action.spec.feature, None)] if action.spec.feature else []
+    keys += [
+        (mark.feature, name) for name in sorted(action.model_fields_set) if (mark := known[name].mark(Needs))
+    ]
+    return tuple(Paid(tiers()[key], name) for key, name in keys)
+
+
+async def gather(case: Case, ask: Ask) -> Case:
+    """Ask what separates the causes: who calls, where, and at most one question about the project or group."""
+    token = await ask.token()
+    instance = await ask.instance() if case.paid or case.said.no_such_route else InstanceFacts()
+    project = role = None
+    if token is None or token.alive:
+        project_id, group_id = _place(case)
+        if project_id:
+            project = await ask.project(project_id)
+            role = role_in(project) if project else None
+        elif group_id:
+            role = await ask.group_role(group_id)
+    return replace(case, token=token, instance=instance, project=project, role=role)
+
+
+def role_in(project: Mapping[str, Any]) -> int | None:
+    permissions = project.get("permissions")
+    if not isinstance(permissions, Mapping):
+        return None
+    grants = (permissions.get("project_access"), permissions.get("group_access"))
+    return max((int(grant["access_level"]) for grant in grants if isinstance(grant, Mapping)), default=0)
+
+
+def merge_request_of(path: str) -> tuple[str, str] | None:
+    match = _MERGE_REQUEST.match(path)
+    return (unquote(match["project"]), match["iid"]) if match else None
+
+
+def _place(case: Case) -> tuple[str | None, str | None]:
+    """The project or the group the call is about: from the path, or for GraphQL from the fields."""
+    place = _PLACE.match(case.refused.request.path)
+    if place is None:
+        project, group = case.given.get("project_id"), case.given.get("group_id")
+        return (str(project) if project else None), (str(group) if group else None)
+    id = unquote(place["id"])
+    if place["kind"] == "groups":
+        return None, id
+    # `/projects/import` is a route, not a project: a project is a number or has a slash in its path.
+    return (id if id.isdigit() or "/" in id else None), None

@@ -1,0 +1,211 @@
+"""The causes a refusal without a reason can have: each looks at the case and says what speaks for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from gitlab_mcp.core.action import Role
+from gitlab_mcp.errors import catalogue as codes
+from gitlab_mcp.errors.case import Case, Paid
+from gitlab_mcp.errors.findings import Finding, Proof, settle
+from gitlab_mcp.errors.states import state_behind
+from gitlab_mcp.errors.switches import WHERE, Switch, switched_off
+
+Cause = Callable[[Case], Finding | None]
+
+UPGRADE_URL: Final = "https://about.gitlab.com/pricing/"
+NAMES: Final = {
+    0: "no member",
+    5: "Minimal access",
+    15: "Planner",
+    **{int(r): r.name.capitalize() for r in Role},
+}
+
+
+def tier(case: Case) -> Finding | None:
+    if paid := case.lacking():
+        known = case.tier
+        assert known is not None
+        return tier_finding(case, paid, Proof.CERTAIN, known)
+    if paid := case.maybe_lacking():
+        # Nobody knows the tier: with the role in order the licence is what is left.
+        proof = Proof.LIKELY if case.role_suffices else Proof.POSSIBLE
+        return tier_finding(case, paid, proof, None)
+    return None
+
+
+def tier_finding(case: Case, paid: Paid, proof: Proof, known: tuple[str, str] | None) -> Finding:
+    feature = paid.feature
+    above = "Ultimate" if feature.tier == "Ultimate" else "Premium or Ultimate"
+    what = feature.name if paid.field is None else f"{feature.name} ({paid.field})"
+    need = "need" if feature.plural and paid.field is None else "needs"
+    here = f"; this GitLab is on {known[0]}" if known else ""
+    evidence = [f"GitLab answered {case.refused.status} to a request that needs {feature.name}"]
+    if known:
+        evidence.append(known[1])
+    leave_out = f"Leave {paid.field} out, or upgrade to {feature.tier}." if paid.field else ""
+    alternatives = [
+        alternative.with_arguments(case.given)
+        for alternative in feature.alternatives
+        if known is None or alternative.tier == "Free" or alternative.tier == known[0]
+    ]
+    instead = f"Use one of the alternatives, or ask for an upgrade to {feature.tier}."
+    return Finding(
+        codes.TIER_RESTRICTED,
+        proof,
+        f"{what} {need} GitLab {above}{here}.",
+        tuple(evidence),
+        leave_out or (instead if alternatives else f"Ask for an upgrade to {feature.tier}."),
+        {
+            "feature_name": feature.name,
+            "tier_required": feature.tier,
+            **({"current_tier": known[0]} if known else {}),
+            **({"edition": case.instance.edition} if case.instance.edition else {}),
+            **({"alternatives": alternatives} if alternatives else {}),
+            "upgrade_url": UPGRADE_URL,
+        },
+    )
+
+
+def archived(case: Case) -> Finding | None:
+    if not (case.writes and case.project and case.project.get("archived")):
+        return None
+    return Finding(
+        codes.CONFLICT,
+        Proof.CERTAIN,
+        "The project is archived: nothing in it can be changed.",
+        ("the project says archived",),
+        "Ask an owner to unarchive the project: manage_project unarchive.",
+        {"state": "archived"},
+    )
+
+
+def switch(case: Case) -> Finding | None:
+    declared = case.action.spec.switch if case.action else None
+    if declared is None or case.project is None:
+        return None
+    return switched(switched_off(declared, case.project))
+
+
+def switched(off: tuple[Switch, ...]) -> Finding | None:
+    if not off:
+        return None
+    titles = " and ".join(found.title for found in off)
+    return Finding(
+        codes.FEATURE_UNAVAILABLE,
+        Proof.CERTAIN,
+        f"{titles} {'are' if len(off) > 1 or titles.endswith('s') else 'is'} switched off in this project.",
+        tuple(f"the project says {found.key}: disabled" for found in off),
+        f"Ask a maintainer to switch it on: {WHERE}.",
+        {"switch": ", ".join(found.key for found in off), "switch_on_at": WHERE, "feature_name": titles},
+    )
+
+
+def registry_off(case: Case) -> Finding | None:
+    # A project shows its image prefix only where the instance runs a registry.
+    if not case.action or case.action.spec.switch != "container_registry" or case.project is None:
+        return None
+    if "container_registry_image_prefix" in case.project:
+        return None
+    return Finding(
+        codes.FEATURE_UNAVAILABLE,
+        Proof.LIKELY,
+        "This instance runs no container registry.",
+        ("the project shows no image prefix",),
+        "Ask an administrator to switch the container registry on.",
+        {"switch": "container registry of the instance"},
+    )
+
+
+def repository_off(case: Case) -> Finding | None:
+    if case.said.thing != "Repository" or case.project is None:
+        return None
+    return switched(switched_off("repository", case.project))
+
+
+def role(case: Case) -> Finding | None:
+    """The role is too low, or nobody knows. Where it suffices, this is no cause."""
+    needed = case.role_needed
+    if needed is None or case.role_suffices:
+        return None
+    held = NAMES.get(case.role) if case.role is not None and needed is not Role.ADMIN else None
+    name = "an administrator" if needed is Role.ADMIN else f"the role {NAMES[int(needed)]}"
+    facts = {"role_required": NAMES[int(needed)], **({"role_held": held} if held else {})}
+    if case.role_suffices is False:
+        evidence = f"this user is {held} here" if held else "this user is no administrator"
+        return Finding(
+            codes.PERMISSION_DENIED,
+            Proof.CERTAIN,
+            f"This needs {name}{f', and this user is {held} here' if held else ''}.",
+            (evidence,),
+            f"Ask an owner or maintainer for {name}, or to do it."
+            if needed is not Role.ADMIN
+            else "Ask an administrator to do it.",
+            facts,
+        )
+    return Finding(
+        codes.PERMISSION_DENIED,
+        Proof.LIKELY,
+        f"GitLab does not let this user do that; it takes {name}.",
+        (),
+        f"Check that this user has {name}.",
+        facts,
+    )
+
+
+def hidden_from_guests(case: Case) -> Finding | None:
+    """A guest gets a 404 for what a reporter would see, where GitLab looks for it among what the user may read."""
+    needed, held = case.role_needed, case.role
+    if needed is None or held is None or held > Role.GUEST or needed < Role.REPORTER:
+        return None
+    if case.action and case.action.spec.switch not in ("merge_requests", "repository"):
+        return None
+    found = role(case)
+    return found and Finding(
+        found.code, Proof.LIKELY, found.message, found.evidence, found.fix, found.facts, (codes.NOT_FOUND,)
+    )
+
+
+def state(case: Case) -> Finding | None:
+    known = state_behind(case.refused.request.method, case.refused.request.path, case.refused.status)
+    if known is None or case.role_suffices is False:
+        return None
+    is_admin = bool(case.token and case.token.admin)
+    if case.role is not None and case.role < known.role and not is_admin:
+        return None
+    return Finding(
+        known.code,
+        Proof.LIKELY,
+        known.message,
+        (f"GitLab answered {case.refused.status} without a reason, and the role suffices",)
+        if case.role_suffices
+        else (f"GitLab answered {case.refused.status} without a reason",),
+        known.fix,
+        {"state": known.state} if known.code == codes.CONFLICT else {},
+        (codes.PERMISSION_DENIED,) if case.refused.status in (401, 403) else (),
+    )
+
+
+def not_permitted(case: Case) -> Finding:
+    """What is left when the role seems to suffice: a finer rule, or a state nobody told us of."""
+    return Finding(
+        codes.PERMISSION_DENIED,
+        Proof.POSSIBLE,
+        "GitLab does not let this user do that here.",
+        (f"GitLab answered {case.refused.status} without a reason",),
+        "Check whether a protected branch or environment, somebody else's object, or its present state is in the way.",
+        {},
+        (codes.CONFLICT,) if case.writes else (),
+    )
+
+
+def weigh(case: Case, causes: tuple[Cause, ...], *otherwise: Finding) -> Finding:
+    found = [finding for cause in causes if (finding := cause(case)) is not None]
+    return settle([*found, *otherwise] if not found else [*found])
+
+
+FORBIDDEN: Final[tuple[Cause, ...]] = (tier, archived, switch, role, state)
+UNAUTHORIZED: Final[tuple[Cause, ...]] = (tier, archived, role, state)
+NO_RECORD: Final[tuple[Cause, ...]] = (tier, switch, registry_off, hidden_from_guests)
+NO_REASON: Final[tuple[Cause, ...]] = (tier, switch, state)

@@ -1,0 +1,61 @@
+"""The switches of a project that make GitLab refuse, and where a person finds them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+
+@dataclass(frozen=True, slots=True)
+class Switch:
+    title: str
+    key: str
+    """The key of the project that says it: an access level, or true and false."""
+    within: str | None = None
+    """Another switch that takes this one with it."""
+
+    def is_off(self, project: Mapping[str, Any]) -> bool:
+        return project.get(self.key) in ("disabled", False)
+
+
+SWITCHES: Final[Mapping[str, Switch]] = {
+    "repository": Switch("Repository", "repository_access_level"),
+    "issues": Switch("Issues", "issues_access_level"),
+    "merge_requests": Switch("Merge requests", "merge_requests_access_level", within="repository"),
+    "builds": Switch("CI/CD", "builds_access_level", within="repository"),
+    "forking": Switch("Forks", "forking_access_level", within="repository"),
+    "wiki": Switch("Wiki", "wiki_access_level"),
+    "snippets": Switch("Snippets", "snippets_access_level"),
+    "packages": Switch("Package registry", "packages_enabled"),
+    "container_registry": Switch("Container registry", "container_registry_access_level"),
+    "releases": Switch("Releases", "releases_access_level"),
+    "environments": Switch("Environments", "environments_access_level"),
+    "feature_flags": Switch("Feature flags", "feature_flags_access_level"),
+    "infrastructure": Switch("Infrastructure", "infrastructure_access_level"),
+    "monitor": Switch("Monitor", "monitor_access_level"),
+    "pages": Switch("Pages", "pages_access_level"),
+    "analytics": Switch("Analytics", "analytics_access_level"),
+    "requirements": Switch("Requirements", "requirements_access_level"),
+    "security_and_compliance": Switch("Security and compliance", "security_and_compliance_access_level"),
+    "model_experiments": Switch("Model experiments", "model_experiments_access_level"),
+    "model_registry": Switch("Model registry", "model_registry_access_level"),
+}
+
+WHERE: Final = "Settings > General > Visibility, project features, permissions"
+
+
+def switched_off(declared: str, project: Mapping[str, Any]) -> tuple[Switch, ...]:
+    """The switches that are off and in the way of an action which declares `issues`, or `issues or merge_requests`.
+
+    With `or` one of them is enough to work: nothing is in the way unless all are off.
+    """
+    off = [found for name in declared.split(" or ") if (found := _off(name, project))]
+    return tuple(off) if len(off) == len(declared.split(" or ")) else ()
+
+
+def _off(name: str, project: Mapping[str, Any]) -> Switch | None:
+    switch = SWITCHES[name]
+    if switch.is_off(project):
+        return switch
+    return _off(switch.within, project) if switch.within else None

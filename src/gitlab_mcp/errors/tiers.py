@@ -1,0 +1,232 @@
+"""The tier facts: which features are paid, how each edition refuses them, and what to use instead.
+
+`tier_features.yaml` is the only place where a tier is stated. It is read on first need; a file of the operator's
+own is merged over it by key, so that a newer GitLab needs no newer server.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final
+
+import yaml
+
+TIERS: Final = ("Free", "Premium", "Ultimate")
+EDITIONS: Final = ("ee_without_license", "gitlab_com_free", "ce")
+EFFECTS: Final = ("refused", "dropped", "not_enforced", "empty", "works", "absent", "other")
+"""What happens on an edition that lacks the feature. `absent`: this version has no such endpoint at all."""
+BASES: Final = ("measured 17.2", "code 18.9")
+
+_PACKAGED = Path(__file__).parent.parent / "tier_features.yaml"
+
+
+class TierMapError(Exception):
+    """The map cannot be used. The text names the file and the key."""
+
+
+@dataclass(frozen=True, slots=True)
+class Behaviour:
+    """What one edition does when it lacks the feature."""
+
+    effect: str
+    status: int | None = None
+    says: str | None = None
+    """The sentence of the body, or `no such route`."""
+    basis: str = "code 18.9"
+    code_says: str | None = None
+    """What the code of 18.9 does, where 17.2 was measured to do something else."""
+
+
+@dataclass(frozen=True, slots=True)
+class Alternative:
+    action: str
+    """`tool action` of this server."""
+    why: str
+    tier: str = "Free"
+    arguments: Mapping[str, Any] = MappingProxyType({})
+    """`$name` stands for the caller's argument of that name."""
+
+    def with_arguments(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        filled = {name: _filled(value, given) for name, value in self.arguments.items()}
+        known = {name: value for name, value in filled.items() if value is not None}
+        shown: dict[str, Any] = {"action": self.action}
+        if known:
+            shown["arguments"] = known
+        return {**shown, "description": self.why, "available_on": self.tier}
+
+
+@dataclass(frozen=True, slots=True)
+class Feature:
+    key: str
+    name: str
+    tier: str
+    docs: str
+    endpoints: tuple[str, ...] = ()
+    parameters: Mapping[str, tuple[str, ...]] = MappingProxyType({})
+    """By endpoint, the parameters that are paid where the endpoint is not."""
+    graphql: tuple[str, ...] = ()
+    role: str | None = None
+    changed: str | None = None
+    without_it: Mapping[str, Behaviour] = MappingProxyType({})
+    alternatives: tuple[Alternative, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def plural(self) -> bool:
+        return self.name.split(" (")[0].endswith("s") and not self.name.endswith("ss")
+
+
+@dataclass(frozen=True, slots=True)
+class TierMap:
+    features: Mapping[str, Feature]
+
+    def __getitem__(self, key: str) -> Feature:
+        try:
+            return self.features[key]
+        except KeyError:
+            raise TierMapError(f"no feature is called {key}") from None
+
+
+def rank(tier: str) -> int:
+    return TIERS.index(tier)
+
+
+@cache
+def tier_map(*own: Path) -> TierMap:
+    """The packaged map, with the operator's files over it in order."""
+    raw: dict[str, dict[str, Any]] = {}
+    origins: dict[str, Path] = {}
+    for path in (_PACKAGED, *own):
+        for key, entry in _entries(path):
+            raw[key] = {**raw.get(key, {}), **entry}
+            origins[key] = path
+    return TierMap(
+        MappingProxyType({key: _feature(f"{origins[key].name}: {key}", key, raw[key]) for key in raw})
+    )
+
+
+def _entries(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    try:
+        document = yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as problem:
+        raise TierMapError(f"{path}: {problem}") from problem
+    if not isinstance(document, dict):
+        raise TierMapError(f"{path}: a mapping of features is expected")
+    for key, entry in document.items():
+        if not isinstance(entry, dict):
+            raise TierMapError(f"{path.name}: {key}: a mapping is expected")
+        yield str(key), entry
+
+
+def _feature(where: str, key: str, entry: Mapping[str, Any]) -> Feature:
+    _only(where, entry, {field.name for field in fields(Feature)} - {"key"})
+    return Feature(
+        key=key,
+        name=_text(where, entry, "name"),
+        tier=_one_of(where, entry, "tier", TIERS),
+        docs=_text(where, entry, "docs"),
+        endpoints=_texts(where, entry, "endpoints"),
+        parameters={
+            endpoint: _texts(f"{where}: parameters", _mapping(where, entry, "parameters"), endpoint)
+            for endpoint in _mapping(where, entry, "parameters")
+        },
+        graphql=_texts(where, entry, "graphql"),
+        role=_optional(where, entry, "role"),
+        changed=_optional(where, entry, "changed"),
+        without_it={
+            edition: _behaviour(f"{where}: without_it: {edition}", behaviour)
+            for edition, behaviour in _editions(where, entry).items()
+        },
+        alternatives=tuple(
+            _alternative(f"{where}: alternatives: {number}", alternative)
+            for number, alternative in enumerate(_list(where, entry, "alternatives"))
+        ),
+        notes=_texts(where, entry, "notes"),
+    )
+
+
+def _editions(where: str, entry: Mapping[str, Any]) -> Mapping[str, Any]:
+    editions = _mapping(where, entry, "without_it")
+    _only(f"{where}: without_it", editions, set(EDITIONS))
+    return editions
+
+
+def _behaviour(where: str, entry: Any) -> Behaviour:
+    if not isinstance(entry, dict):
+        raise TierMapError(f"{where}: a mapping is expected")
+    _only(where, entry, {field.name for field in fields(Behaviour)})
+    status = entry.get("status")
+    if status is not None and not isinstance(status, int):
+        raise TierMapError(f"{where}: status: a number is expected")
+    return Behaviour(
+        effect=_one_of(where, entry, "effect", EFFECTS),
+        status=status,
+        says=_optional(where, entry, "says"),
+        basis=_one_of(where, entry, "basis", BASES),
+        code_says=_optional(where, entry, "code_says"),
+    )
+
+
+def _alternative(where: str, entry: Any) -> Alternative:
+    if not isinstance(entry, dict):
+        raise TierMapError(f"{where}: a mapping is expected")
+    _only(where, entry, {field.name for field in fields(Alternative)})
+    return Alternative(
+        action=_text(where, entry, "action"),
+        why=_text(where, entry, "why"),
+        tier=_one_of(where, {"tier": "Free", **entry}, "tier", TIERS),
+        arguments=_mapping(where, entry, "arguments"),
+    )
+
+
+def _filled(value: Any, given: Mapping[str, Any]) -> Any:
+    return given.get(value[1:]) if isinstance(value, str) and value.startswith("$") else value
+
+
+def _only(where: str, entry: Mapping[str, Any], allowed: set[str]) -> None:
+    unknown = sorted(str(key) for key in entry if key not in allowed)
+    if unknown:
+        raise TierMapError(f"{where}: unknown key {unknown[0]}; allowed are {', '.join(sorted(allowed))}")
+
+
+def _text(where: str, entry: Mapping[str, Any], key: str) -> str:
+    value = entry.get(key)
+    if not isinstance(value, str) or not value:
+        raise TierMapError(f"{where}: {key}: text is expected")
+    return value
+
+
+def _optional(where: str, entry: Mapping[str, Any], key: str) -> str | None:
+    return None if entry.get(key) is None else _text(where, entry, key)
+
+
+def _one_of(where: str, entry: Mapping[str, Any], key: str, allowed: tuple[str, ...]) -> str:
+    value = _text(where, entry, key)
+    if value not in allowed:
+        raise TierMapError(f"{where}: {key}: {value} is none of {', '.join(allowed)}")
+    return value
+
+
+def _list(where: str, entry: Mapping[str, Any], key: str) -> list[Any]:
+    value = entry.get(key, [])
+    if not isinstance(value, list):
+        raise TierMapError(f"{where}: {key}: a list is expected")
+    return value
+
+
+def _texts(where: str, entry: Mapping[str, Any], key: str) -> tuple[str, ...]:
+    values = _list(where, entry, key)
+    if not all(isinstance(value, str) for value in values):
+        raise TierMapError(f"{where}: {key}: a list of texts is expected")
+    return tuple(values)
+
+
+def _mapping(where: str, entry: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    value = entry.get(key, {})
+    if not isinstance(value, dict):
+        raise TierMapError(f"{where}: {key}: a mapping is expected")
+    return value

@@ -1,0 +1,81 @@
+"""From whatever went wrong to one `Failure`: by type, by signature, and by what separates the causes that are left."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from gitlab_mcp.core.action import Action
+from gitlab_mcp.errors import catalogue as codes
+from gitlab_mcp.errors import refusals, unanswered
+from gitlab_mcp.errors.ask import Ask
+from gitlab_mcp.errors.failure import CallFailed, Failure
+from gitlab_mcp.errors.tiers import TierMap, tier_map
+from gitlab_mcp.gitlab.faults import (
+    BadAnswer,
+    ForeignHost,
+    GraphQLRefused,
+    NoToken,
+    Refused,
+    ReplayMiss,
+    Unreachable,
+)
+
+DOCS: Final = "https://docs.gitlab.com/"
+
+
+async def translate(
+    problem: BaseException, action: Action | None, ask: Ask, tiers: Callable[[], TierMap] = tier_map
+) -> Failure:
+    """One failure for any problem. Never raises; what nobody foresaw is a bug of ours and says so."""
+    try:
+        failure = await _translated(problem, action, ask, tiers)
+    except Exception:
+        # The translator itself failed: the caller still gets an answer, and the log gets the first problem.
+        failure = _bug()
+    return _complete(failure, action)
+
+
+async def _translated(
+    problem: BaseException, action: Action | None, ask: Ask, tiers: Callable[[], TierMap]
+) -> Failure:
+    match problem:
+        case CallFailed():
+            return problem.failure
+        case Refused():
+            return await refusals.translate(problem, action, ask, tiers)
+        case GraphQLRefused():
+            return await refusals.translate_graphql(problem, action, ask, tiers)
+        case Unreachable():
+            return unanswered.unreachable(problem, action)
+        case BadAnswer():
+            return unanswered.bad_answer(problem, action)
+        case ReplayMiss():
+            return unanswered.replay_miss(problem)
+        case ForeignHost():
+            return unanswered.foreign_host(problem)
+        case NoToken():
+            return unanswered.no_token()
+        case _:
+            return _bug()
+
+
+def _bug() -> Failure:
+    return Failure(
+        codes.INTERNAL_ERROR,
+        "Something went wrong inside this server; it is not the fault of the arguments.",
+        {"event_id": uuid.uuid4().hex, "suggested_fix": "Report the event_id to whoever runs this server."},
+    )
+
+
+def _complete(failure: Failure, action: Action | None) -> Failure:
+    code = codes.CODES[failure.code]
+    facts: dict[str, Any] = {"http_status": code.status, "retryable": code.retryable}
+    if action is not None:
+        facts["docs_url"] = DOCS + action.spec.docs
+    return Failure(failure.code, failure.message, {**facts, **_known(failure.facts)})
+
+
+def _known(facts: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in facts.items() if value is not None}
