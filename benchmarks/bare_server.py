@@ -1,0 +1,30 @@
+"""What the SDK alone costs: an MCP server with the same number of tools, whose only tool that works makes the
+same HTTP request as ours does."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import requests
+from mcp.server import MCPServer
+
+server = MCPServer("bare")
+session = requests.Session()
+
+
+@server.tool()
+def browse_labels(action: str, project_id: str) -> str:
+    url = f"{os.environ['GITLAB_URL']}/api/v4/projects/{project_id}/labels"
+    return session.get(url, headers={"PRIVATE-TOKEN": os.environ["GITLAB_TOKEN"]}, timeout=30).text
+
+
+def placeholder(action: str, project_id: str, search: str = "", page: int = 1) -> str:
+    """A tool that is only listed."""
+    return ""
+
+
+for number in range(int(sys.argv[1]) - 1):
+    server.add_tool(placeholder, name=f"tool_{number}")
+
+server.run()

@@ -1,0 +1,138 @@
+"""A tour: the real server over stdio, a real MCP client, and what a real GitLab once answered."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+import textwrap
+from pathlib import Path
+from typing import Any
+
+import anyio
+from mcp import Client, StdioServerParameters
+from rs_bpe.bpe import openai
+
+ROOT = Path(__file__).resolve().parent.parent
+COMMAND = ROOT / ".venv/bin/gitlab-mcp"
+WIDTH = min(shutil.get_terminal_size((100, 24)).columns, 100)
+COLOUR = sys.stdout.isatty() and "NO_COLOR" not in os.environ
+
+
+def paint(text: str, code: str) -> str:
+    return f"\033[{code}m{text}\033[0m" if COLOUR else text
+
+
+def say(text: str = "") -> None:
+    print(text)
+
+
+def title(number: int, text: str) -> None:
+    say()
+    say(paint(f"{number}  {text}", "1;36"))
+    say(paint("─" * WIDTH, "2"))
+
+
+def narrate(text: str) -> None:
+    say(textwrap.fill(" ".join(text.split()), WIDTH))
+
+
+def show(text: str, lines: int = 14) -> None:
+    shown = [part for line in text.splitlines() for part in (textwrap.wrap(line, WIDTH - 4) or [""])]
+    for line in shown[:lines]:
+        say("    " + line)
+    if len(shown) > lines:
+        say(paint(f"    … {len(shown) - lines} more lines", "2"))
+
+
+class Tour:
+    def __init__(self, client: Client) -> None:
+        self._client = client
+
+    async def call(self, tool: str, **arguments: Any) -> tuple[dict[str, Any], str]:
+        """One call, shown as an agent makes it; its JSON, and its text where it has any."""
+        say()
+        say(paint(f"  → {tool} ", "1") + paint(json.dumps(arguments, ensure_ascii=False), "2"))
+        answer = await self._client.call_tool(tool, arguments)
+        texts = [block.text for block in answer.content if block.type == "text"]
+        tokens = sum(map(openai.o200k_base().count, texts))
+        mark = paint("✗ refused", "31") if answer.is_error else paint("✓", "32")
+        say(f"  ← {mark} {paint(f'{tokens} tokens', '2')}")
+        return json.loads(texts[0]), texts[1] if len(texts) > 1 else ""
+
+
+async def main() -> None:
+    say(paint("gitlab-mcp-server", "1") + ": every failure teaches.")
+    narrate("""Everything below is live: the server runs as a subprocess and speaks MCP over stdio. Only GitLab is
+            played: its answers were recorded from a real GitLab 17.2 without a licence. No token, no network.""")
+    server = StdioServerParameters(
+        command=str(COMMAND), args=["--replay", str(ROOT / "cassettes"), "--toolsets", "core,planning"],
+        env={**os.environ, "GITLAB_URL": "https://gitlab.example.com"},
+    )  # fmt: skip
+    async with Client(server) as client:
+        await tour(client)
+    snippets()
+
+
+async def tour(client: Client) -> None:
+    do = Tour(client)
+
+    title(1, "What the agent sees")
+    tools = (await client.list_tools()).tools
+    listed = [tool.model_dump(by_alias=True, exclude_none=True, mode="json") for tool in tools]
+    tokens = openai.o200k_base().count(json.dumps(listed, ensure_ascii=False, separators=(",", ":")))
+    actions = sum(len(tool.input_schema["properties"]["action"]["enum"]) for tool in tools)
+    narrate(f"""{len(tools)} tools with {actions} actions, for {tokens} tokens of context:
+            {tokens / actions:.0f} tokens an action.""")
+    for tool in tools[:6]:
+        names = tool.input_schema["properties"]["action"]["enum"]
+        show(f"{tool.name:<24} {', '.join(names)}", 2)
+    say(paint(f"    … and {len(tools) - 6} more", "2"))
+
+    title(2, "Why is main red?")
+    project, _ = await do.call("browse_projects", action="get", project_id="acme/shop")
+    show(json.dumps(project, ensure_ascii=False), 4)
+    pipelines, _ = await do.call("browse_pipelines", action="list", project_id="acme/shop", ref="main")
+    show("\n".join(json.dumps(item, ensure_ascii=False) for item in pipelines["items"]), 6)
+    red = next(item for item in pipelines["items"] if item["status"] == "failed")
+    jobs, _ = await do.call("browse_pipelines", action="jobs", project_id="acme/shop", pipeline_id=red["id"])
+    failed = [job for job in jobs["items"] if job["status"] == "failed"]
+    show("\n".join(json.dumps(job, ensure_ascii=False) for job in failed), 6)
+    _, log = await do.call(
+        "browse_jobs", action="log", project_id="acme/shop", job_id=failed[0]["id"], search="AssertionError"
+    )
+    narrate("The failing line, and what it says around it. Other people's text comes inside a boundary:")
+    show(log, 16)
+
+    title(3, "A mistake, and the error that repairs it")
+    refusal, _ = await do.call("manage_issue", action="create", project_id="acme/website", titel="Broken link")
+    show(json.dumps(refusal, indent=1, ensure_ascii=False), 26)
+    narrate("One round trip later the agent sends what suggested_fix says.")
+
+    title(4, "A paid feature, refused and explained")
+    narrate("""This GitLab has no licence. It answers 403 Forbidden to a group owner who asks for epics, the same as to
+            somebody without rights. The server looks once at the instance and knows which of the two it is:""")
+    refusal, _ = await do.call("browse_epics", action="list", group_id="acme")
+    show(json.dumps(refusal, indent=1, ensure_ascii=False), 30)
+    alternative = refusal["alternatives"][0]
+    tool, action = alternative["action"].split()
+    narrate("The alternative comes with its arguments filled in, so the agent just tries it:")
+    instead, _ = await do.call(tool, action=action, **alternative.get("arguments", {}))
+    show(json.dumps(instead, ensure_ascii=False), 8)
+
+
+def snippets() -> None:
+    title(5, "Yours")
+    narrate("Claude Desktop and Cursor (claude_desktop_config.json, .cursor/mcp.json):")
+    env = {"GITLAB_URL": "https://gitlab.com", "GITLAB_TOKEN": "glpat-…"}
+    say(json.dumps({"mcpServers": {"gitlab": {"command": str(COMMAND), "env": env}}}, indent=2, ensure_ascii=False))
+    narrate("Claude Code:")
+    say(f"claude mcp add gitlab -e GITLAB_URL=https://gitlab.com -e GITLAB_TOKEN=glpat-… -- {COMMAND}")
+    narrate("VS Code (.vscode/mcp.json):")
+    server = {"type": "stdio", "command": str(COMMAND), "env": env}
+    say(json.dumps({"servers": {"gitlab": server}}, indent=2, ensure_ascii=False))
+
+
+if __name__ == "__main__":
+    anyio.run(main)
