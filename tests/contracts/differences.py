@@ -2,4 +2,9 @@
 
 DIFFERENCES: dict[str, str] = {
     "browse_labels get: include_ancestor_groups is not known to GitLab": "",
+    "browse_users contributed_projects: user_id is integer, GitLab takes string": "a name goes into username",
+    "browse_users keys: user_id is integer, GitLab takes string": "a name goes into username",
+    "browse_users projects: user_id is integer, GitLab takes string": "a name goes into username",
+    "browse_users starred_projects: user_id is integer, GitLab takes string": "a name goes into username",
+    "browse_users status: user_id is integer, GitLab takes string": "a name goes into username",
 }

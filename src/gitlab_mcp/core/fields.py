@@ -52,6 +52,11 @@ def _no_bool(value: Any) -> Any:
     return value
 
 
+def _number(value: Any) -> Any:
+    """For a choice of numbers, which pydantic compares without reading text as a number."""
+    return int(value) if isinstance(value, str) and value.strip().isdecimal() else value
+
+
 def _from_json(value: Any) -> Any:
     """Models often send arrays and objects as JSON text."""
     if isinstance(value, str) and value.lstrip()[:1] in ("[", "{"):
@@ -158,6 +163,11 @@ Search = Line
 Page = Annotated[Integer, Field(ge=1, le=BIGGEST_ID)]
 PerPage = Annotated[Integer, Field(ge=1, le=100)]
 Sort = Literal["asc", "desc"]
+AccessLevel = Annotated[
+    Literal[10, 20, 30, 40, 50],
+    BeforeValidator(_number),
+    Field(description="10 guest, 20 reporter, 30 developer, 40 maintainer, 50 owner"),
+]
 CiStatus = Literal[
     "created",
     "waiting_for_resource",

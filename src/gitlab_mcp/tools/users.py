@@ -1,0 +1,266 @@
+"""People: who they are, what they do and where they belong."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from gitlab_mcp.core.action import GET, Action, Role
+from gitlab_mcp.core.fields import Date, Flag, Line, Page, PerPage, Search, Sent, Sort, Time, UserId
+from gitlab_mcp.core.tool import Tool
+
+browse = Tool("browse_users", "Read users: the caller, others, their projects and activity.")
+
+USER = (
+    "id username name state"
+    " | web_url bot public_email job_title organization location bio pronouns local_time created_at"
+    " followers following is_followed"
+)
+MYSELF = (
+    "id username name state email web_url is_admin can_create_project can_create_group external"
+    " two_factor_enabled public_email commit_email job_title created_at last_activity_on"
+)
+EVENT = (
+    "created_at action_name author=author_username project_id target_type target_iid target_title"
+    " ref=push_data.ref commit_title=push_data.commit_title commits=push_data.commit_count note=note.body"
+)
+PROJECT = "id path_with_namespace description default_branch visibility last_activity_at web_url"
+KEY = "id title key usage_type created_at expires_at"
+
+Username = Annotated[Line, Field(max_length=255)]
+
+
+class OfUser(Action):
+    """Routes that take a name where a number is."""
+
+    user_id: UserId | None = None
+    username: Username | None = None
+
+
+class ListOfUser(OfUser):
+    page: Page | None = None
+    per_page: PerPage | None = None
+
+
+@browse.action("current", GET("/user"), docs="api/users/#retrieve-the-current-user", example={}, shows=MYSELF)
+class CurrentUser(Action):
+    """The person (or bot) whose token this is."""
+
+
+@browse.action(
+    "get",
+    GET("/users/{user_id}"),
+    docs="api/users/#retrieve-a-user",
+    example={"user_id": 2},
+    shows=USER,
+)
+class GetUser(Action):
+    """Read one user by number; `list` finds the number of a username."""
+
+    user_id: UserId
+
+
+@browse.action(
+    "list",
+    GET("/users"),
+    docs="api/users/#list-all-users",
+    example={"username": "bob"},
+    shows=USER,
+)
+class ListUsers(Action):
+    """Find users by username, or by words of their name or email."""
+
+    username: Username | None = None
+    search: Search | None = None
+    active: Flag | None = None
+    blocked: Flag | None = None
+    external: Flag | None = None
+    without_project_bots: Flag | None = None
+    exclude_internal: Flag | None = None
+    admins: Annotated[Flag, Field(description="Needs an administrator")] | None = None
+    created_after: Time | None = None
+    created_before: Time | None = None
+    order_by: Literal["id", "name", "username", "created_at", "updated_at"] | None = None
+    sort: Sort | None = None
+    page: Page | None = None
+    per_page: PerPage | None = None
+
+
+@browse.action(
+    "projects",
+    GET("/users/{user_id}/projects", "/users/{username}/projects"),
+    docs="api/projects/#list-all-personal-projects-for-a-user",
+    example={"user_id": 2},
+    shows=PROJECT,
+)
+class PersonalProjects(ListOfUser):
+    """Projects in the user's own namespace."""
+
+    search: Search | None = None
+
+
+@browse.action(
+    "contributed_projects",
+    GET("/users/{user_id}/contributed_projects", "/users/{username}/contributed_projects"),
+    docs="api/projects/#list-projects-a-user-has-contributed-to",
+    example={"user_id": 2},
+    shows=PROJECT,
+)
+class ContributedProjects(ListOfUser):
+    """Projects the user worked on in the last year."""
+
+
+@browse.action(
+    "starred_projects",
+    GET("/users/{user_id}/starred_projects", "/users/{username}/starred_projects"),
+    docs="api/project_starring/#list-projects-starred-by-a-user",
+    example={"user_id": 2},
+    shows=PROJECT,
+)
+class StarredProjects(ListOfUser):
+    """Projects the user starred."""
+
+    search: Search | None = None
+
+
+@browse.action(
+    "events",
+    GET("/events", "/users/{user_id}/events", "/users/{username}/events"),
+    docs="api/events/#get-contribution-events-for-a-user",
+    example={"username": "bob"},
+    shows=EVENT,
+)
+class Events(ListOfUser):
+    """What a user did lately; without a user, what the caller did."""
+
+    event_action: Annotated[Line, Sent("action"), Field(description="pushed, commented, merged…")] | None = (
+        None
+    )
+    target_type: (
+        Literal["issue", "milestone", "merge_request", "note", "project", "snippet", "user"] | None
+    ) = None
+    before: Date | None = None
+    after: Date | None = None
+    sort: Sort | None = None
+
+
+@browse.action(
+    "status",
+    GET("/user/status", "/users/{user_id}/status", "/users/{username}/status"),
+    docs="api/users/#retrieve-the-status-of-a-user",
+    example={"user_id": 2},
+    shows="emoji message availability clear_status_at",
+)
+class Status(OfUser):
+    """Busy or not, and the message; without a user, the caller's."""
+
+
+@browse.action(
+    "counts",
+    GET("/user_counts"),
+    docs="api/users/#retrieve-a-count-of-your-assigned-issues-merge-requests-and-reviews",
+    example={},
+)
+class Counts(Action):
+    """How many issues, merge requests, reviews and to-dos wait for the caller."""
+
+
+@browse.action(
+    "associations_count",
+    GET("/users/{user_id}/associations_count"),
+    docs="api/users/#retrieve-a-count-of-a-users-projects-groups-issues-and-merge-requests",
+    example={"user_id": 2},
+)
+class AssociationsCount(Action):
+    """How many projects, groups, issues and merge requests a user has; others' for administrators only."""
+
+    user_id: UserId
+
+
+@browse.action(
+    "memberships",
+    GET("/users/{user_id}/memberships"),
+    docs="api/users/#list-all-memberships-of-a-user",
+    example={"user_id": 2},
+    shows="source_type source_id source_name access_level",
+    role=Role.ADMIN,
+)
+class Memberships(Action):
+    """Groups and projects a user is a member of, with the role."""
+
+    user_id: UserId
+    type: Literal["Project", "Namespace"] | None = None
+    page: Page | None = None
+    per_page: PerPage | None = None
+
+
+@browse.action(
+    "followers",
+    GET("/users/{user_id}/followers"),
+    docs="api/user_follow_unfollow/#list-all-accounts-that-follow-a-user",
+    example={"user_id": 2},
+    shows=USER,
+)
+class Followers(Action):
+    """Who follows a user."""
+
+    user_id: UserId
+    page: Page | None = None
+    per_page: PerPage | None = None
+
+
+@browse.action(
+    "following",
+    GET("/users/{user_id}/following"),
+    docs="api/user_follow_unfollow/#list-all-accounts-followed-by-a-user",
+    example={"user_id": 2},
+    shows=USER,
+)
+class Following(Action):
+    """Whom a user follows."""
+
+    user_id: UserId
+    page: Page | None = None
+    per_page: PerPage | None = None
+
+
+@browse.action(
+    "keys",
+    GET("/user/keys", "/users/{user_id}/keys", "/users/{username}/keys"),
+    docs="api/user_keys/#list-all-ssh-keys",
+    example={"user_id": 2},
+    shows=KEY,
+)
+class Keys(ListOfUser):
+    """Public SSH keys; without a user, the caller's."""
+
+
+@browse.action(
+    "gpg_keys",
+    GET("/user/gpg_keys", "/users/{user_id}/gpg_keys"),
+    docs="api/user_keys/#list-all-gpg-keys",
+    example={"user_id": 2},
+    shows="id created_at key",
+)
+class GpgKeys(Action):
+    """Public GPG keys; without a user, the caller's."""
+
+    user_id: UserId | None = None
+    page: Page | None = None
+    per_page: PerPage | None = None
+
+
+@browse.action(
+    "emails",
+    GET("/user/emails", "/users/{user_id}/emails"),
+    docs="api/user_email_addresses/#list-all-email-addresses",
+    example={},
+    shows="id email confirmed_at",
+)
+class Emails(Action):
+    """The caller's email addresses; another user's for administrators only."""
+
+    user_id: UserId | None = None
+    page: Page | None = None
+    per_page: PerPage | None = None
