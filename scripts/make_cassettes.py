@@ -110,11 +110,26 @@ SHOP_FILES = {
     "graphql": "shop_graphql",
 }
 
-# Chains in which the same question has another answer each time: right only when played alone and in order.
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """A chain in which a question is answered differently than by the shop at rest: it is played alone."""
+
+    name: str
+    alone: str
+    """A pattern of labels that would contradict the shop."""
+    shared: str = r"(?!)"
+    """A pattern of labels that are in both."""
+
+
 STORIES = (
-    ("polls", re.compile(r"/poll_")),
-    ("review_chain", re.compile(r"/replay_")),
-    ("drafts_that_break", re.compile(r"/isolate_")),
+    Story("polls", r"/poll_"),
+    Story("drafts_that_break", r"/isolate_|submit_review/bulk_publish(_nothing)?$"),
+    Story(
+        "review_chain",
+        alone=r"/replay_(drafts_ready|\w+_after)$",
+        shared=r"/replay_|/bulk_publish_clean$|review_bundle/review_(mr|mr_plain|versions|diffs)$|readiness/me$",
+    ),
 )
 
 SECRET_FIELD = re.compile(
@@ -281,10 +296,6 @@ def life_cycles(exchanges: Iterable[Exchange], known: set[Question]) -> Iterator
     known.update(last)
 
 
-def story_of(exchange: Exchange) -> str | None:
-    return next((name for name, pattern in STORIES if pattern.search(exchange.label)), None)
-
-
 def plan(recordings: Path, types: Mapping[str, Mapping[str, str]]) -> dict[str, list[Exchange]]:
     """Which exchanges go into which cassette."""
 
@@ -295,7 +306,8 @@ def plan(recordings: Path, types: Mapping[str, Mapping[str, str]]) -> dict[str, 
     context = [exchange for exchange in exchanges("context_ee") if exchange.caller in CALLERS]
     paid = [exchange for exchange in exchanges("tiers_ee") if exchange.caller in ASKED_FOR_PAID]
     jobs = exchanges("jobs")
-    shop = [exchange for exchange in jobs if story_of(exchange) is None]
+    alone = re.compile("|".join(story.alone for story in STORIES))
+    shop = [exchange for exchange in jobs if not alone.search(exchange.label)]
     by_noun = [
         *one_answer_each(exchanges("reads"), known),
         *life_cycles(exchanges("writes"), known),
@@ -310,9 +322,9 @@ def plan(recordings: Path, types: Mapping[str, Mapping[str, str]]) -> dict[str, 
         cassettes.setdefault(exchange.noun, []).append(exchange)
     for exchange in big_answers_once(one_answer_each(resting_first(shop), known)):
         cassettes.setdefault(SHOP_FILES.get(exchange.noun, "shop"), []).append(exchange)
-    for exchange in jobs:
-        if story := story_of(exchange):
-            cassettes.setdefault(f"stories/{story}", []).append(exchange)
+    for story in STORIES:
+        told = (each for each in jobs if re.search(f"{story.alone}|{story.shared}", each.label))
+        cassettes[f"stories/{story.name}"] = list(life_cycles(told, set()))
     return {name: default_caller_first(cassettes[name]) for name in sorted(cassettes)}
 
 

@@ -114,8 +114,9 @@ class Recorded:
 
 
 def canonical(body: str) -> str:
-    """JSON is equal whatever the order of its keys."""
+    """JSON is equal whatever the order of its keys, and an empty object is nothing."""
     try:
-        return json.dumps(json.loads(body), sort_keys=True)
+        content = json.loads(body)
     except ValueError:
         return body
+    return "" if content == {} else json.dumps(content, sort_keys=True)

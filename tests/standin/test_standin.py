@@ -74,6 +74,14 @@ def test_a_recorded_write_is_found_whatever_the_order_of_its_fields(
     assert standin.requests[0].json["description"] == "About bug"
 
 
+def test_a_write_without_fields_may_send_an_empty_object(
+    standin: StandIn, client: Client, cassettes: Path
+) -> None:
+    standin.play(cassettes / "shop_reviews.json")
+    path = "/projects/acme%2Fshop/merge_requests/25/draft_notes/bulk_publish"
+    assert [client("POST", path, body).status_code for body in (None, {})] == [204, 204]
+
+
 def test_two_callers_get_their_own_answers(standin: StandIn, cassettes: Path) -> None:
     standin.play(cassettes)
     names = []
