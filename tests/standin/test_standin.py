@@ -79,7 +79,8 @@ def test_a_write_without_fields_may_send_an_empty_object(
 ) -> None:
     standin.play(cassettes / "shop_reviews.json")
     path = "/projects/acme%2Fshop/merge_requests/25/draft_notes/bulk_publish"
-    assert [client("POST", path, body).status_code for body in (None, {})] == [204, 204]
+    assert client("POST", path).status_code == 204
+    assert client("POST", path, {}).status_code == 204
 
 
 def test_two_callers_get_their_own_answers(standin: StandIn, cassettes: Path) -> None:
