@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from gitlab_mcp.errors.failure import CallFailed, Failure
@@ -61,10 +61,13 @@ class Secret:
         raise TypeError("a secret is not pickled")
 
 
+TokenKind = Literal["private", "bearer", "job"]
+
+
 @dataclass(frozen=True, slots=True)
 class Token:
     value: Secret
-    kind: str
+    kind: TokenKind
     """How GitLab wants it: `private` (PRIVATE-TOKEN), `bearer` (Authorization) or `job` (JOB-TOKEN)."""
 
 
@@ -543,9 +546,10 @@ def load(
     problems: list[Failure] = []
     values: dict[str, Any] = {}
     sources: dict[str, str] = {}
+    ranks: dict[str, int] = {}
 
     def take(setting: Setting, found: _Found) -> None:
-        value, sources[setting.name] = setting.default, found.source
+        value, sources[setting.name], ranks[setting.name] = setting.default, found.source, found.rank
         if found.source != DEFAULT:
             try:
                 value = _anchored(setting.parse(found.value), found.base)
@@ -565,7 +569,7 @@ def load(
         if setting is not config:
             take(setting, _find(setting, flags, environ, keys, directory, values["config"]))
 
-    _keep_one_token(values, sources)
+    _keep_one_token(values, sources, ranks)
     if values["record"] and values["replay"]:
         problems.append(_record_and_replay(sources))
     if values["token_file"] is not None:
@@ -586,6 +590,8 @@ def load(
 class _Found:
     value: Any
     source: str
+    rank: int
+    """The lower, the nearer to the user: 0 for a flag, 1 for a variable, 2 for the file."""
     base: Path
     """Where relative paths start: at the settings file for what it says, else in the working directory."""
 
@@ -599,14 +605,14 @@ def _find(
     config: Path | None,
 ) -> _Found:
     if flags.get(setting.name) is not None:
-        return _Found(flags[setting.name], str(setting.flag), directory)
+        return _Found(flags[setting.name], str(setting.flag), 0, directory)
     for variable in setting.environment:
         # Clients write an empty string for a field that was left blank.
         if environ.get(variable, "").strip():
-            return _Found(environ[variable], variable, directory)
+            return _Found(environ[variable], variable, 1, directory)
     if setting.in_file and setting.name in keys and config is not None:
-        return _Found(keys[setting.name], f"{setting.name} in {config}", config.parent)
-    return _Found(None, DEFAULT, directory)
+        return _Found(keys[setting.name], f"{setting.name} in {config}", 2, config.parent)
+    return _Found(None, DEFAULT, 3, directory)
 
 
 def _anchored(value: Any, base: Path) -> Any:
@@ -652,17 +658,15 @@ def _keys(config: Path | None, problems: list[Failure]) -> Mapping[str, Any]:
     return keys
 
 
-def _keep_one_token(values: dict[str, Any], sources: dict[str, str]) -> None:
+def _keep_one_token(values: dict[str, Any], sources: dict[str, str], ranks: Mapping[str, int]) -> None:
     """Of `token` and `token_file` the nearer source stays; of equals the file, which can rotate."""
     if values["token"] is None or values["token_file"] is None:
         return
-    variables = {variable for setting in SETTINGS for variable in setting.environment}
-    file_is_further = sources["token"] in variables and " in " in sources["token_file"]
-    loser = "token_file" if file_is_further else "token"
+    loser = "token_file" if ranks["token"] < ranks["token_file"] else "token"
     values[loser], sources[loser] = None, DEFAULT
 
 
-def _kind(secret: Secret) -> str:
+def _kind(secret: Secret) -> TokenKind:
     token = secret.reveal()
     if token.startswith("glcbt-"):
         return "job"
@@ -682,10 +686,7 @@ def _proxies(environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def _bad_value(setting: Setting, source: str) -> Failure:
-    fix = f"Set {source} to {setting.expects}."
-    if " in " in source:
-        fix = f"Change {source} to {setting.expects}."
-    return _problem(setting.name, source, setting.expects, fix)
+    return _problem(setting.name, source, setting.expects, f"Set {source} to {setting.expects}.")
 
 
 def _no_token_in_file(source: str) -> Failure:

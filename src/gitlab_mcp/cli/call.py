@@ -1,0 +1,108 @@
+"""`gitlab-mcp call`: one call from the shell, the same way an agent's call goes."""
+
+from __future__ import annotations
+
+import base64
+import json
+import logging
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import anyio
+
+from gitlab_mcp.app import App
+from gitlab_mcp.cli import exits
+from gitlab_mcp.cli.screen import Progress, readable, safe, say, say_json, show_failure
+from gitlab_mcp.cli.usage import UsageError
+from gitlab_mcp.core.result import Result
+from gitlab_mcp.errors.failure import CallFailed
+from gitlab_mcp.settings import DEFAULT, Settings, load
+
+
+def call(
+    flags: Mapping[str, Any],
+    tool: str,
+    action: str,
+    pairs: Sequence[str],
+    written: str | None,
+    *,
+    as_json: bool,
+) -> int:
+    settings = load(flags)
+    _quiet(settings)
+    arguments = {**_parsed(written), **_paired(pairs), "action": action}
+    try:
+        result = anyio.run(_made, settings, tool, arguments)
+    except CallFailed as failed:
+        if not as_json:
+            return show_failure(failed.failure, no_color=settings.no_color)
+        from gitlab_mcp.errors.render import render
+
+        say_json(render(failed.failure, settings.error_style))
+        return exits.of(failed.failure.code)
+    _show(result, as_json=as_json)
+    return exits.OK
+
+
+async def _made(settings: Settings, tool: str, arguments: dict[str, Any]) -> Result:
+    app = App(settings)
+    progress = Progress(sys.stderr)
+    try:
+        return await app.call(tool, arguments, progress)
+    finally:
+        progress.clear()
+        app.close()
+
+
+def _show(result: Result, *, as_json: bool) -> None:
+    if as_json:
+        whole = dict(result.data)
+        if result.text is not None:
+            whole["text"] = result.text.content
+        if result.image is not None:
+            encoded = base64.b64encode(result.image.data).decode()
+            whole["image"] = {"mime_type": result.image.mime_type, "base64": encoded}
+        say_json(whole)
+        return
+    say(readable(result.data))
+    if result.text is not None:
+        say()
+        say(safe(result.text.content))
+    if result.image is not None:
+        say(f"\n{result.image.mime_type}, {len(result.image.data)} bytes; --json prints them")
+
+
+def _quiet(settings: Settings) -> None:
+    """A failure is shown once, as the answer; its log line only when somebody asked for logs."""
+    asked = settings.sources["log_level"] != DEFAULT
+    level = settings.log_level.upper() if asked else logging.CRITICAL
+    logging.basicConfig(level=level, stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s")
+
+
+def _parsed(written: str | None) -> dict[str, Any]:
+    if written is None:
+        return {}
+    try:
+        arguments = json.loads(sys.stdin.read() if written == "-" else written)
+    except (ValueError, RecursionError):
+        arguments = None
+    if not isinstance(arguments, dict):
+        raise UsageError("--args is not a JSON object.", "Write --args '{\"project_id\": 42}'.")
+    return arguments
+
+
+def _paired(pairs: Sequence[str]) -> dict[str, Any]:
+    arguments: dict[str, Any] = {}
+    for pair in pairs:
+        key, equals, value = pair.partition("=")
+        if not equals or not key.isidentifier():
+            fix = "Write each argument as key=value, with quotes around it if it holds spaces."
+            raise UsageError("An argument is not of the form key=value.", fix)
+        if key not in arguments:
+            arguments[key] = value
+        elif isinstance(arguments[key], list):
+            arguments[key].append(value)
+        else:
+            arguments[key] = [arguments[key], value]
+    return arguments

@@ -1,0 +1,194 @@
+"""Which commands there are and which flags they take. The flags of settings come from `SETTINGS`."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+from gitlab_mcp.cli import exits
+from gitlab_mcp.cli.usage import UsageError
+from gitlab_mcp.settings import SETTINGS
+
+_PROGRAM = "gitlab-mcp"
+_EXAMPLES = """examples:
+  gitlab-mcp                                          serve MCP over stdio, as clients start it
+  gitlab-mcp --url https://gitlab.example.com --read-only
+  gitlab-mcp doctor                                   say what is wrong with the set-up
+  gitlab-mcp tools --toolset planning                 list what agents can call
+  gitlab-mcp call browse_issues list project_id=acme/website state=opened
+  gitlab-mcp errors TIER_RESTRICTED                   explain an error code
+
+The token comes from GITLAB_TOKEN or --token-file, never from a flag."""
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        # argparse repeats what it did not understand, and that may be a token.
+        super().error(re.sub(r"\bgl[a-z]+-[\w.-]+", "[token]", message))
+
+
+class _Refuse(argparse.Action):
+    """A flag for a secret: understood, and refused before anything else reads it."""
+
+    def __call__(self, *_: Any) -> NoReturn:
+        raise UsageError(
+            "A token on the command line can be read by everybody on this machine; it was not used.",
+            "Put it into GITLAB_TOKEN, or into a file named by --token-file. "
+            "Then replace the token: it is in your shell's history now.",
+        )
+
+
+def run(argv: Sequence[str]) -> int:
+    parser = _parser()
+    try:
+        given, more = parser.parse_known_args(argv)
+        given.pairs = [*getattr(given, "pairs", []), *(word for word in more if not word.startswith("-"))]
+        unknown = more if given.command != "call" else [word for word in more if word.startswith("-")]
+        if unknown:
+            parser.error(f"unrecognized arguments: {' '.join(unknown)}")
+    except SystemExit as done:
+        return done.code if isinstance(done.code, int) else exits.USAGE
+    flags = {setting.name: getattr(given, setting.name, None) for setting in SETTINGS}
+    # One import per command: listing error codes needs neither HTTP nor the catalogue.
+    match given.command:
+        case "tools":
+            from gitlab_mcp.cli.tools import show_tools
+
+            return show_tools(given.toolset, as_json=given.json)
+        case "call":
+            from gitlab_mcp.cli.call import call
+
+            return call(flags, given.tool, given.action, given.pairs, given.args, as_json=given.json)
+        case "doctor":
+            from gitlab_mcp.cli.diagnosis import show_diagnosis
+
+            return show_diagnosis(flags, as_json=given.json)
+        case "errors":
+            from gitlab_mcp.cli.errors import show_errors
+
+            return show_errors(given.code, as_json=given.json)
+        case "version":
+            from gitlab_mcp.cli.version import show_version
+
+            return show_version()
+        case _:
+            from gitlab_mcp.cli.serve import serve
+
+            return serve(flags)
+
+
+def _parser() -> argparse.ArgumentParser:
+    codes = "\n".join(f"  {code:<4} {meaning}" for code, meaning in exits.MEANINGS.items())
+    parser = _Parser(
+        prog=_PROGRAM,
+        usage=f"{_PROGRAM} [COMMAND] [flags]",
+        description="A GitLab MCP server whose every failure teaches. Without a command, it serves stdio.",
+        epilog=f"{_EXAMPLES}\n\nexit codes:\n{codes}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument(
+        "--version", action="store_const", const="version", dest="command", help="same as version"
+    )
+    _add_settings(parser, shown=True)
+    commands = parser.add_subparsers(
+        dest="command", metavar="COMMAND", title="commands", prog=_PROGRAM, parser_class=_Parser
+    )
+
+    _command(
+        commands, "serve", "serve MCP over stdio; the same as no command", "gitlab-mcp serve --read-only"
+    )
+    tools = _command(
+        commands,
+        "tools",
+        "list every tool and action, whichever toolsets are on",
+        "gitlab-mcp tools --toolset ci",
+        "gitlab-mcp tools --json | jq '.[].endpoints'",
+    )
+    tools.add_argument("--toolset", help="only the tools of this toolset")
+    call = _command(
+        commands,
+        "call",
+        "make one call, as an agent would",
+        "gitlab-mcp call browse_labels list project_id=acme/website",
+        "gitlab-mcp call manage_issue update project_id=acme/website issue_iid=12 labels=bug labels=urgent",
+        'gitlab-mcp call manage_label create --args \'{"project_id": 42, "name": "bug", "color": "red"}\'',
+        "gitlab-mcp call browse_labels list project_id=acme/website --replay cassettes/labels.json",
+    )
+    call.add_argument("tool", metavar="TOOL")
+    call.add_argument("action", metavar="ACTION")
+    call.add_argument(
+        "pairs",
+        metavar="key=value",
+        nargs="*",
+        default=[],
+        help="an argument; the same key again makes a list",
+    )
+    call.add_argument(
+        "--args", metavar="JSON", help="arguments as a JSON object; - reads it from standard input"
+    )
+    doctor = _command(
+        commands,
+        "doctor",
+        "check address, certificates, token, version and tier, and say how to mend what is wrong",
+        "gitlab-mcp doctor",
+        "gitlab-mcp doctor --url https://gitlab.example.com --json",
+    )
+    errors = _command(
+        commands,
+        "errors",
+        "explain the error codes",
+        "gitlab-mcp errors",
+        "gitlab-mcp errors NOT_FOUND --json",
+    )
+    errors.add_argument("code", metavar="CODE", nargs="?", help="one code; without it, all of them")
+    for each in (tools, call, doctor, errors):
+        each.add_argument("--json", action="store_true", help="print JSON for programs")
+    _command(commands, "version", "show the version", "gitlab-mcp version")
+    return parser
+
+
+def _command(commands: Any, name: str, about: str, *examples: str) -> argparse.ArgumentParser:
+    lines = "\n".join(f"  {example}" for example in examples)
+    parser: argparse.ArgumentParser = commands.add_parser(
+        name,
+        help=about,
+        description=f"{about[0].upper()}{about[1:]}.",
+        epilog=f"examples:\n{lines}\n\nEvery settings flag of `{_PROGRAM} --help` works here too.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    _add_settings(parser, shown=False)
+    return parser
+
+
+def _add_settings(parser: argparse.ArgumentParser, *, shown: bool) -> None:
+    groups: dict[str, Any] = {}
+    for setting in SETTINGS:
+        if setting.flag is None:
+            continue
+        group = groups.setdefault(
+            setting.group, parser.add_argument_group(setting.group) if shown else parser
+        )
+        options: dict[str, Any] = {
+            # A default here would hide what was given before the command's name.
+            "default": argparse.SUPPRESS,
+            "dest": setting.name,
+            "help": _help(setting.help, setting.environment) if shown else argparse.SUPPRESS,
+        }
+        if setting.switch:
+            negatable = argparse.BooleanOptionalAction if setting.default else "store_true"
+            group.add_argument(setting.flag, action=negatable, **options)
+        else:
+            options["metavar"] = "|".join(setting.choices) or setting.name.rpartition("_")[2].upper()
+            group.add_argument(setting.flag, action="append" if setting.repeatable else "store", **options)
+    for flag in ("--token", "--private-token", "--access-token", "--pat", "--job-token"):
+        parser.add_argument(
+            flag, action=_Refuse, nargs="?", help=argparse.SUPPRESS, default=argparse.SUPPRESS
+        )
+
+
+def _help(text: str, environment: tuple[str, ...]) -> str:
+    return f"{text} [{environment[0]}]".replace("%", "%%") if environment else text.replace("%", "%%")

@@ -1,0 +1,49 @@
+"""`gitlab-mcp errors`: what each code means and what to do about it."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import Any
+
+from gitlab_mcp.cli import exits
+from gitlab_mcp.cli.screen import say, say_json, table, wrapped
+from gitlab_mcp.cli.usage import UsageError
+from gitlab_mcp.errors.catalogue import CODES, Code
+
+
+def show_errors(name: str | None, *, as_json: bool) -> int:
+    if name is None:
+        if as_json:
+            say_json([_described(code) for code in CODES.values()])
+        else:
+            rows = [[code.name, code.title, str(code.status), code.recovery.value] for code in CODES.values()]
+            say(table(rows, ["CODE", "TITLE", "HTTP", "AGAIN?"]))
+        return exits.OK
+    code = CODES.get(name.upper().replace("-", "_"))
+    if code is None:
+        near = get_close_matches(name.upper(), CODES, n=1, cutoff=0.5)
+        fix = f"Did you mean {near[0]}?" if near else "`gitlab-mcp errors` lists all codes."
+        raise UsageError("There is no such error code.", fix)
+    if as_json:
+        say_json(_described(code))
+    else:
+        say(f"{code.name}: {code.title} (HTTP {code.status}, call again: {code.recovery.value})\n")
+        say(wrapped(f"Agent:  {code.agent}"))
+        say(wrapped(f"Person: {code.person}"))
+        say(f"\nIn other vocabularies: {code.aql} (aql), {code.toolerror} (toolerror), {code.slug} (problem)")
+    return exits.OK
+
+
+def _described(code: Code) -> dict[str, Any]:
+    return {
+        "code": code.name,
+        "title": code.title,
+        "http_status": code.status,
+        "retryable": code.retryable,
+        "recovery": code.recovery.value,
+        "agent": code.agent,
+        "person": code.person,
+        "aql": code.aql,
+        "toolerror": code.toolerror,
+        "problem": code.slug,
+    }

@@ -1,0 +1,24 @@
+"""What the exit codes mean: part of the public interface."""
+
+from __future__ import annotations
+
+OK = 0
+FAILED = 1
+USAGE = 2
+UNREACHABLE = 3
+INTERRUPTED = 130
+
+MEANINGS = {
+    OK: "it worked",
+    FAILED: "the call failed, and said why",
+    USAGE: "the command line or the settings are wrong",
+    UNREACHABLE: "GitLab cannot be reached",
+    INTERRUPTED: "interrupted",
+}
+
+_BY_CODE = {"CONFIGURATION_ERROR": USAGE, "NETWORK_ERROR": UNREACHABLE}
+
+
+def of(code: str) -> int:
+    """The exit code for a failure's code."""
+    return _BY_CODE.get(code, FAILED)

@@ -1,0 +1,131 @@
+"""Words on a terminal: tables, colours, a progress bar."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import sys
+import textwrap
+from collections.abc import Mapping, Sequence
+from typing import Any, TextIO
+
+from gitlab_mcp.cli import exits
+from gitlab_mcp.errors.failure import Failure
+
+# Text from GitLab must not move the cursor or retitle the window.
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_COLORS = {"red": "31", "green": "32", "yellow": "33", "bold": "1", "dim": "2"}
+_WIDEST_COLUMN = 60
+
+
+def say(text: str = "", stream: TextIO | None = None) -> None:
+    stream = stream or sys.stdout
+    encoding = stream.encoding or "utf-8"
+    stream.write(text.encode(encoding, "replace").decode(encoding) + "\n")
+
+
+def say_json(value: Any) -> None:
+    say(json.dumps(value, ensure_ascii=False, indent=2 if sys.stdout.isatty() else None, default=str))
+
+
+def safe(text: str) -> str:
+    return _CONTROL.sub("", text)
+
+
+def painted(text: str, color: str, stream: TextIO, *, no_color: bool) -> str:
+    if no_color or not stream.isatty():
+        return text
+    return f"\x1b[{_COLORS[color]}m{text}\x1b[0m"
+
+
+def width() -> int:
+    return min(shutil.get_terminal_size((100, 24)).columns, 120)
+
+
+def wrapped(text: str, indent: str = "") -> str:
+    lines = (
+        textwrap.fill(line, width(), initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False)
+        for line in text.splitlines()
+    )
+    return "\n".join(lines)
+
+
+def table(rows: Sequence[Sequence[str]], headings: Sequence[str]) -> str:
+    """Aligned columns. On a terminal long cells are cut; a file or a pipe gets them whole."""
+    lines = [headings, *rows]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    if sys.stdout.isatty():
+        widths = [min(size, _WIDEST_COLUMN) for size in widths]
+    return "\n".join(
+        "  ".join(_cut(text, size).ljust(size) for text, size in zip(line, widths, strict=True)).rstrip()
+        for line in lines
+    )
+
+
+def _cut(text: str, size: int) -> str:
+    return text if len(text) <= size else text[: size - 1] + "…"
+
+
+def readable(data: Mapping[str, Any]) -> str:
+    """An answer as a person reads it: a table of its items, then the rest by name."""
+    rest = {key: value for key, value in data.items() if key not in ("items", "untrusted")}
+    parts = []
+    items = data.get("items")
+    if items and isinstance(items, list) and all(isinstance(item, Mapping) for item in items):
+        columns = list(dict.fromkeys(key for item in items for key in item))
+        rows = [[cell(item.get(column)) for column in columns] for item in items]
+        parts.append(table(rows, [column.upper() for column in columns]))
+    elif items is not None:
+        parts.append("\n".join(cell(item) for item in items) or "Nothing found.")
+    if rest:
+        longest = max(map(len, rest))
+        parts.append("\n".join(f"{key.ljust(longest)}  {cell(value)}" for key, value in rest.items()))
+    return "\n\n".join(parts)
+
+
+def cell(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list) and not any(isinstance(each, Mapping | list) for each in value):
+        return ", ".join(cell(each) for each in value)
+    if isinstance(value, Mapping | list):
+        return safe(json.dumps(value, ensure_ascii=False, default=str))
+    return safe(str(value)).replace("\n", " ")
+
+
+def show_failure(failure: Failure, *, no_color: bool = True) -> int:
+    """A failure for a person, on the error stream; the exit code that stands for it."""
+    from gitlab_mcp.errors.render import as_text
+
+    head, _, rest = safe(as_text(failure)).replace("**", "").partition("\n")
+    say(painted(head, "red", sys.stderr, no_color=no_color), sys.stderr)
+    if rest.strip():
+        say(rest.rstrip(), sys.stderr)
+    return exits.of(failure.code)
+
+
+class Progress:
+    """A bar on the error stream of a terminal; elsewhere nothing."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream if stream.isatty() else None
+        self._shown = False
+
+    def __call__(self, done: float, total: float | None, what: str) -> None:
+        if self._stream is None:
+            return
+        bar = f"{done:g}"
+        if total:
+            full = round(20 * min(done / total, 1))
+            bar = f"[{'#' * full}{'.' * (20 - full)}] {done:g}/{total:g}"
+        self._stream.write(f"\r\x1b[K{_cut(f'{bar} {safe(what)}', width() - 1)}")
+        self._stream.flush()
+        self._shown = True
+
+    def clear(self) -> None:
+        if self._stream is not None and self._shown:
+            self._stream.write("\r\x1b[K")
+            self._stream.flush()

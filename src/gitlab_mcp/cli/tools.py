@@ -1,0 +1,71 @@
+"""`gitlab-mcp tools`: every action there is, for people and for programs."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+from gitlab_mcp.cli import exits
+from gitlab_mcp.cli.screen import say, say_json, table
+from gitlab_mcp.cli.usage import UsageError
+from gitlab_mcp.core.action import Action
+from gitlab_mcp.core.fields import Needs
+from gitlab_mcp.core.registry import TOOLSETS, Registry
+from gitlab_mcp.core.schema import required_fields
+from gitlab_mcp.core.shape import Shape, shapes
+
+
+def show_tools(toolset: str | None, *, as_json: bool) -> int:
+    if toolset is not None and toolset not in TOOLSETS:
+        raise UsageError("There is no such toolset.", f"Use one of {', '.join(TOOLSETS)}.")
+    actions = [
+        action for action in Registry().actions() if toolset is None or action.spec.tool.toolset == toolset
+    ]
+    if as_json:
+        say_json([described(action) for action in actions])
+        return exits.OK
+    rows = [
+        [
+            action.spec.tool.name,
+            action.spec.name,
+            action.spec.danger.value,
+            ", ".join(required_fields(action)),
+            _summary(action),
+        ]
+        for action in actions
+    ]
+    say(table(rows, ["TOOL", "ACTION", "DANGER", "REQUIRED", "DESCRIPTION"]))
+    return exits.OK
+
+
+def described(action: type[Action]) -> dict[str, Any]:
+    """One action of `tools --json`; its keys are a public interface."""
+    spec = action.spec
+    return {
+        "tool": spec.tool.name,
+        "action": spec.name,
+        "description": inspect.cleandoc(action.__doc__ or ""),
+        "endpoints": [str(endpoint) for endpoint in spec.endpoints],
+        "required": required_fields(action),
+        "fields": {name: _field(shape) for name, shape in shapes(action).items()},
+        "danger": spec.danger.value,
+        "feature": spec.feature,
+        "switch": spec.switch,
+        "role": spec.role.name.lower() if spec.role else None,
+        "toolset": spec.tool.toolset,
+    }
+
+
+def _field(shape: Shape) -> dict[str, Any]:
+    field: dict[str, Any] = {"type": shape.type, "required": shape.required}
+    if shape.values:
+        field["values"] = list(shape.values)
+    if shape.description:
+        field["description"] = shape.description
+    if needs := shape.mark(Needs):
+        field["feature"] = needs.feature
+    return field
+
+
+def _summary(action: type[Action]) -> str:
+    return inspect.cleandoc(action.__doc__ or "").partition("\n")[0]
