@@ -1,0 +1,356 @@
+"""Epics of a group: the issues, child epics and links below them, and what is said about them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, model_validator
+
+from gitlab_mcp.core.action import DELETE, GET, POST, PUT, Action, Danger, Role
+from gitlab_mcp.core.exchange import Answer, GitLab
+from gitlab_mcp.core.fields import (
+    DateOrEmpty,
+    Flag,
+    GroupId,
+    Id,
+    Iid,
+    Labels,
+    Line,
+    Needs,
+    Page,
+    PerPage,
+    Search,
+    Sent,
+    Sort,
+    Time,
+    broken_rule,
+)
+from gitlab_mcp.core.tool import Tool
+
+browse = Tool("browse_epics", "Read the epics of a group (Premium).", toolset="planning")
+manage = Tool(
+    "manage_epic", "Create and change epics and what belongs to them (Premium).", toolset="planning"
+)
+
+EPIC = (
+    "iid title state labels start_date due_date web_url"
+    " | id description author parent_iid parent_id confidential color created_at updated_at closed_at"
+)
+NOTE = "id author body created_at system"
+
+Title = Annotated[str, Field(min_length=1, max_length=255)]
+ParentId = Annotated[Id, Needs("subepics")]
+
+
+class InGroup(Action):
+    group_id: GroupId
+
+
+class OfEpic(InGroup):
+    epic_iid: Iid
+
+
+@browse.action(
+    "list",
+    GET("/groups/{group_id}/epics"),
+    docs="api/epics/#list-all-group-epics",
+    example={"group_id": "acme", "state": "opened"},
+    shows=EPIC,
+    feature="epics",
+    role=Role.GUEST,
+)
+class ListEpics(InGroup):
+    """List the epics of a group and of the groups below it."""
+
+    state: Literal["opened", "closed", "all"] | None = None
+    search: Search | None = None
+    labels: Labels | None = None
+    not_labels: Annotated[Labels, Sent("not[labels]")] | None = None
+    author_username: Line | None = None
+    created_after: Time | None = None
+    created_before: Time | None = None
+    updated_after: Time | None = None
+    updated_before: Time | None = None
+    order_by: Literal["created_at", "updated_at", "title"] | None = None
+    sort: Sort | None = None
+    page: Page | None = None
+    per_page: PerPage | None = None
+
+
+@browse.action(
+    "get",
+    GET("/groups/{group_id}/epics/{epic_iid}"),
+    docs="api/epics/#retrieve-an-epic",
+    example={"group_id": "acme", "epic_iid": 1},
+    shows=EPIC,
+    feature="epics",
+    role=Role.GUEST,
+)
+class GetEpic(OfEpic):
+    """Read one epic."""
+
+
+@browse.action(
+    "issues",
+    GET("/groups/{group_id}/epics/{epic_iid}/issues"),
+    docs="api/epic_issues/#list-all-issues-for-an-epic",
+    example={"group_id": "acme", "epic_iid": 1},
+    shows="epic_issue_id id issue=references.full title state assignees labels",
+    feature="epic_issues",
+    role=Role.GUEST,
+)
+class EpicIssues(OfEpic):
+    """List the issues of an epic."""
+
+    page: Page | None = None
+
+
+@browse.action(
+    "children",
+    GET("/groups/{group_id}/epics/{epic_iid}/epics"),
+    docs="api/epic_links/#list-all-child-epics-of-an-epic",
+    example={"group_id": "acme", "epic_iid": 1},
+    shows="id iid title state labels web_url",
+    # Reading needs epics only; it is the writing of child epics that costs more.
+    feature="epics",
+    role=Role.GUEST,
+)
+class ChildEpics(OfEpic):
+    """List the epics below an epic."""
+
+
+@browse.action(
+    "related",
+    GET("/groups/{group_id}/epics/{epic_iid}/related_epics"),
+    docs="api/linked_epics/#list-all-linked-epics-for-an-epic",
+    example={"group_id": "acme", "epic_iid": 1},
+    shows="related_epic_link_id link_type id iid title state web_url",
+    feature="linked_epics",
+    role=Role.GUEST,
+)
+class RelatedEpics(OfEpic):
+    """List the epics an epic is linked to."""
+
+
+@browse.action(
+    "notes",
+    GET("/groups/{group_id}/epics/{epic_id}/notes"),
+    docs="api/notes/#list-all-epic-notes",
+    example={"group_id": "acme", "epic_id": 5},
+    shows=NOTE,
+    feature="epic_notes",
+    role=Role.GUEST,
+)
+class EpicNotes(InGroup):
+    """List the comments on an epic."""
+
+    epic_id: Id
+    page: Page | None = None
+
+
+class EpicDates(InGroup):
+    """GitLab heeds a fixed date only when it is also told that the date is fixed."""
+
+    start_date_fixed: DateOrEmpty | None = None
+    due_date_fixed: DateOrEmpty | None = None
+
+    async def run(self, gitlab: GitLab) -> Answer:
+        return await gitlab.send(self.request(**self.fixed()))
+
+    def fixed(self) -> dict[str, Any]:
+        dates = {"start_date_is_fixed": self.start_date_fixed, "due_date_is_fixed": self.due_date_fixed}
+        return {name: bool(date) for name, date in dates.items() if date is not None}
+
+
+@manage.action(
+    "create",
+    POST("/groups/{group_id}/epics"),
+    danger=Danger.REVERSIBLE,
+    docs="api/epics/#create-an-epic",
+    example={"group_id": "acme", "title": "Sign in without a password", "labels": ["company"]},
+    shows="id iid web_url",
+    feature="epics",
+    role=Role.REPORTER,
+)
+class CreateEpic(EpicDates):
+    """Open an epic."""
+
+    title: Title
+    description: str | None = None
+    labels: Labels | None = None
+    confidential: Flag | None = None
+    parent_id: ParentId | None = None
+
+
+@manage.action(
+    "update",
+    PUT("/groups/{group_id}/epics/{epic_iid}"),
+    danger=Danger.REVERSIBLE,
+    docs="api/epics/#update-an-epic",
+    example={"group_id": "acme", "epic_iid": 1, "state_event": "close"},
+    shows="id iid state title labels start_date due_date parent_id web_url",
+    feature="epics",
+    role=Role.REPORTER,
+)
+class UpdateEpic(EpicDates):
+    """Change, close or reopen an epic."""
+
+    epic_iid: Iid
+    state_event: Literal["close", "reopen"] | None = None
+    title: Title | None = None
+    description: str | None = None
+    labels: Labels | None = None
+    add_labels: Labels | None = None
+    remove_labels: Labels | None = None
+    confidential: Flag | None = None
+    parent_id: ParentId | None = None
+
+    @model_validator(mode="after")
+    def _changes_something(self) -> UpdateEpic:
+        if self.model_fields_set <= {"group_id", "epic_iid"}:
+            raise broken_rule("at least one thing to change", field="state_event")
+        return self
+
+
+@manage.action(
+    "delete",
+    DELETE("/groups/{group_id}/epics/{epic_iid}"),
+    danger=Danger.DESTRUCTIVE,
+    docs="api/epics/#delete-an-epic",
+    example={"group_id": "acme", "epic_iid": 1},
+    feature="epics",
+    role=Role.OWNER,
+)
+class DeleteEpic(OfEpic):
+    """Delete an epic for good; its issues stay."""
+
+
+@manage.action(
+    "add_issue",
+    POST("/groups/{group_id}/epics/{epic_iid}/issues/{issue_id}"),
+    danger=Danger.REVERSIBLE,
+    docs="api/epic_issues/#assign-an-issue-to-an-epic",
+    example={"group_id": "acme", "epic_iid": 1, "issue_id": 103},
+    shows="epic_issue_id=id epic=epic.iid issue=issue.iid",
+    feature="epic_issues",
+    role=Role.REPORTER,
+)
+class AddIssue(OfEpic):
+    """Put an issue under an epic; it leaves the epic it was in."""
+
+    issue_id: Id
+
+
+@manage.action(
+    "remove_issue",
+    DELETE("/groups/{group_id}/epics/{epic_iid}/issues/{epic_issue_id}"),
+    danger=Danger.DESTRUCTIVE,
+    docs="api/epic_issues/#remove-an-issue-from-an-epic",
+    example={"group_id": "acme", "epic_iid": 1, "epic_issue_id": 11},
+    shows="epic_issue_id=id epic=epic.iid issue=issue.iid",
+    feature="epic_issues",
+    role=Role.REPORTER,
+)
+class RemoveIssue(OfEpic):
+    """Take an issue out of an epic; both stay."""
+
+    epic_issue_id: Id
+
+
+@manage.action(
+    "add_child",
+    POST("/groups/{group_id}/epics/{epic_iid}/epics/{child_epic_id}"),
+    danger=Danger.REVERSIBLE,
+    docs="api/epic_links/#assign-a-child-epic",
+    example={"group_id": "acme", "epic_iid": 1, "child_epic_id": 6},
+    shows="id iid title web_url",
+    feature="subepics",
+    role=Role.REPORTER,
+)
+class AddChild(OfEpic):
+    """Put an epic below another."""
+
+    child_epic_id: Id
+
+
+@manage.action(
+    "remove_child",
+    DELETE("/groups/{group_id}/epics/{epic_iid}/epics/{child_epic_id}"),
+    danger=Danger.DESTRUCTIVE,
+    docs="api/epic_links/#unassign-a-child-epic",
+    example={"group_id": "acme", "epic_iid": 1, "child_epic_id": 6},
+    shows="id iid title web_url",
+    feature="subepics",
+    role=Role.REPORTER,
+)
+class RemoveChild(OfEpic):
+    """Take an epic out from below another; both stay."""
+
+    child_epic_id: Id
+
+
+@manage.action(
+    "add_link",
+    POST("/groups/{group_id}/epics/{epic_iid}/related_epics"),
+    danger=Danger.REVERSIBLE,
+    docs="api/linked_epics/#create-a-related-epic-link",
+    example={"group_id": "acme", "epic_iid": 1, "target_group_id": "acme", "target_epic_iid": 2},
+    shows="id link_type target=target_epic.web_url",
+    feature="linked_epics",
+    role=Role.REPORTER,
+)
+class AddLink(OfEpic):
+    """Link an epic to another one."""
+
+    target_group_id: GroupId
+    target_epic_iid: Iid
+    link_type: Literal["relates_to", "blocks", "is_blocked_by"] | None = None
+
+
+@manage.action(
+    "delete_link",
+    DELETE("/groups/{group_id}/epics/{epic_iid}/related_epics/{related_epic_link_id}"),
+    danger=Danger.DESTRUCTIVE,
+    docs="api/linked_epics/#delete-a-related-epic-link",
+    example={"group_id": "acme", "epic_iid": 1, "related_epic_link_id": 1},
+    shows="id link_type target=target_epic.web_url",
+    feature="linked_epics",
+    role=Role.REPORTER,
+)
+class DeleteLink(OfEpic):
+    """Remove the link between two epics; both stay."""
+
+    related_epic_link_id: Id
+
+
+@manage.action(
+    "create_note",
+    POST("/groups/{group_id}/epics/{epic_id}/notes"),
+    danger=Danger.REVERSIBLE,
+    docs="api/notes/#create-an-epic-note",
+    example={"group_id": "acme", "epic_id": 5, "body": "Planned for spring."},
+    shows="id summary",
+    feature="epic_notes",
+    role=Role.GUEST,
+)
+class CreateNote(InGroup):
+    """Comment on an epic."""
+
+    epic_id: Id
+    body: Line
+    internal: Flag | None = None
+
+
+@manage.action(
+    "create_todo",
+    POST("/groups/{group_id}/epics/{epic_iid}/todo"),
+    danger=Danger.REVERSIBLE,
+    docs="api/epics/#create-a-to-do-item-for-an-epic",
+    example={"group_id": "acme", "epic_iid": 1},
+    shows="id state target_url",
+    feature="epic_notes",
+    role=Role.GUEST,
+    repeatable=True,
+)
+class CreateTodo(OfEpic):
+    """Put an epic on your own to-do list."""

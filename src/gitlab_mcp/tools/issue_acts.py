@@ -1,0 +1,381 @@
+"""Issues, written: their life from opening to deletion, their links and their time."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, model_validator
+
+from gitlab_mcp.core.action import DELETE, POST, PUT, Action, Danger, Role, fill
+from gitlab_mcp.core.exchange import Answer, GitLab
+from gitlab_mcp.core.fields import (
+    Date,
+    DateOrEmpty,
+    Duration,
+    Flag,
+    Id,
+    Integer,
+    IssueIid,
+    Labels,
+    MilestoneOrZero,
+    Needs,
+    PathOrId,
+    ProjectId,
+    UserIds,
+    broken_rule,
+)
+from gitlab_mcp.core.result import Result, Warning
+from gitlab_mcp.core.tool import Tool
+from gitlab_mcp.results.views import written
+
+manage = Tool("manage_issue", "Create and change issues, their links and time.", switch="issues")
+
+CREATED = "id iid web_url state"
+UPDATED = "id iid state title labels assignees milestone due_date confidential web_url"
+TIME = "human_time_estimate human_total_time_spent time_estimate total_time_spent"
+
+IssueType = Literal["issue", "incident", "test_case", "task"]
+Title = Annotated[str, Field(min_length=1, max_length=255)]
+Weight = Annotated[Annotated[Integer, Field(ge=0, le=2**31 - 1)], Needs("issue_weight")]
+EpicId = Annotated[Id, Needs("issue_epic_param")]
+
+
+class OfIssue(Action):
+    project_id: ProjectId
+    issue_iid: IssueIid
+
+
+@manage.action(
+    "create",
+    POST("/projects/{project_id}/issues"),
+    danger=Danger.REVERSIBLE,
+    docs="api/issues/#create-an-issue",
+    example={
+        "project_id": "acme/website",
+        "title": "Add dark mode",
+        "description": "Please.",
+        "labels": ["feature"],
+    },
+    shows=CREATED,
+    role=Role.GUEST,
+)
+class CreateIssue(Action):
+    """Open an issue."""
+
+    project_id: ProjectId
+    title: Title
+    description: str | None = None
+    labels: Labels | None = None
+    assignee_ids: UserIds | None = None
+    milestone_id: MilestoneOrZero | None = None
+    due_date: Date | None = None
+    confidential: Flag | None = None
+    issue_type: IssueType | None = None
+    weight: Weight | None = None
+    epic_id: EpicId | None = None
+
+    async def run(self, gitlab: GitLab) -> Answer | Result:
+        return told_what_was_dropped(self, await gitlab.send(self.request()))
+
+
+@manage.action(
+    "update",
+    PUT("/projects/{project_id}/issues/{issue_iid}"),
+    danger=Danger.REVERSIBLE,
+    docs="api/issues/#update-an-issue",
+    example={"project_id": "acme/website", "issue_iid": 4, "state_event": "close"},
+    shows=UPDATED,
+    role=Role.REPORTER,
+)
+class UpdateIssue(OfIssue):
+    """Change, close or reopen an issue."""
+
+    state_event: Literal["close", "reopen"] | None = None
+    title: Title | None = None
+    description: str | None = None
+    labels: Labels | None = None
+    add_labels: Labels | None = None
+    remove_labels: Labels | None = None
+    assignee_ids: UserIds | None = None
+    milestone_id: MilestoneOrZero | None = None
+    due_date: DateOrEmpty | None = None
+    confidential: Flag | None = None
+    discussion_locked: Flag | None = None
+    issue_type: IssueType | None = None
+    weight: Weight | None = None
+    epic_id: EpicId | None = None
+
+    @model_validator(mode="after")
+    def _changes_something(self) -> UpdateIssue:
+        if self.model_fields_set <= {"project_id", "issue_iid"}:
+            raise broken_rule("at least one thing to change", field="state_event")
+        return self
+
+    async def run(self, gitlab: GitLab) -> Answer | Result:
+        # GitLab takes [0], not [], for nobody.
+        nobody = {"assignee_ids": [0]} if self.assignee_ids == [] else {}
+        return told_what_was_dropped(self, await gitlab.send(self.request(**nobody)))
+
+
+@manage.action(
+    "delete",
+    DELETE("/projects/{project_id}/issues/{issue_iid}"),
+    danger=Danger.DESTRUCTIVE,
+    docs="api/issues/#delete-an-issue",
+    example={"project_id": "writes/app", "issue_iid": 5},
+    role=Role.OWNER,
+)
+class DeleteIssue(OfIssue):
+    """Delete an issue for good; closing keeps it."""
+
+
+class ToProject(OfIssue):
+    to_project_id: PathOrId
+
+    async def run(self, gitlab: GitLab) -> Answer:
+        # GitLab takes only a number here.
+        target = self.to_project_id
+        if not target.isdigit():
+            target = (await gitlab.get(fill("/projects/{target}", target=target))).body["id"]
+        return await gitlab.send(self.request(to_project_id=int(target)))
+
+
+@manage.action(
+    "move",
+    POST("/projects/{project_id}/issues/{issue_iid}/move"),
+    danger=Danger.REVERSIBLE,
+    docs="api/issues/#move-an-issue",
+    example={"project_id": "writes/app", "issue_iid": 4, "to_project_id": "24"},
+    shows="id iid project_id web_url",
+    role=Role.REPORTER,
+)
+class MoveIssue(ToProject):
+    """Move an issue to another project; the old one stays behind, closed."""
+
+
+@manage.action(
+    "clone",
+    POST("/projects/{project_id}/issues/{issue_iid}/clone"),
+    danger=Danger.REVERSIBLE,
+    docs="api/issues/#clone-an-issue",
+    example={"project_id": "writes/app", "issue_iid": 3, "to_project_id": "24", "with_notes": True},
+    shows="id iid project_id web_url",
+    role=Role.REPORTER,
+)
+class CloneIssue(ToProject):
+    """Copy an issue to the same or another project."""
+
+    with_notes: Flag | None = None
+
+
+@manage.action(
+    "reorder",
+    PUT("/projects/{project_id}/issues/{issue_iid}/reorder"),
+    danger=Danger.REVERSIBLE,
+    docs="api/issues/#reorder-an-issue",
+    example={"project_id": "writes/app", "issue_iid": 2, "move_after_id": 103},
+    role=Role.REPORTER,
+)
+class ReorderIssue(OfIssue):
+    """Put an issue before or after another in manually sorted lists."""
+
+    move_after_id: Id | None = None
+    move_before_id: Id | None = None
+
+    @model_validator(mode="after")
+    def _has_a_neighbour(self) -> ReorderIssue:
+        if self.move_after_id is None and self.move_before_id is None:
+            raise broken_rule(
+                "the id of the issue to stand behind (or move_before_id)", field="move_after_id"
+            )
+        return self
+
+
+@manage.action(
+    "subscribe",
+    POST("/projects/{project_id}/issues/{issue_iid}/subscribe"),
+    danger=Danger.REVERSIBLE,
+    docs="api/issues/#subscribe-to-an-issue",
+    example={"project_id": "acme/website", "issue_iid": 1},
+    shows="subscribed web_url",
+    role=Role.GUEST,
+    repeatable=True,
+)
+class Subscribe(OfIssue):
+    """Be notified of what happens on an issue."""
+
+
+@manage.action(
+    "unsubscribe",
+    POST("/projects/{project_id}/issues/{issue_iid}/unsubscribe"),
+    danger=Danger.REVERSIBLE,
+    docs="api/issues/#unsubscribe-from-an-issue",
+    example={"project_id": "writes/app", "issue_iid": 2},
+    shows="subscribed web_url",
+    role=Role.GUEST,
+    repeatable=True,
+)
+class Unsubscribe(OfIssue):
+    """Stop being notified of an issue."""
+
+
+@manage.action(
+    "create_todo",
+    POST("/projects/{project_id}/issues/{issue_iid}/todo"),
+    danger=Danger.REVERSIBLE,
+    docs="api/issues/#create-a-to-do-item-for-an-issue",
+    example={"project_id": "acme/website", "issue_iid": 2},
+    shows="id state target_url",
+    role=Role.GUEST,
+    repeatable=True,
+)
+class CreateTodo(OfIssue):
+    """Put an issue on your own to-do list."""
+
+
+@manage.action(
+    "add_link",
+    POST("/projects/{project_id}/issues/{issue_iid}/links"),
+    danger=Danger.REVERSIBLE,
+    docs="api/issue_links/#create-an-issue-link",
+    example={"project_id": "writes/app", "issue_iid": 1, "target_project_id": 23, "target_issue_iid": 2},
+    shows="link_type target=target_issue.web_url",
+    role=Role.GUEST,
+)
+class AddLink(OfIssue):
+    """Link an issue to another one, of the same project unless told otherwise."""
+
+    target_issue_iid: IssueIid
+    target_project_id: Id | None = None
+    link_type: Literal["relates_to", "blocks", "is_blocked_by"] | None = None
+
+    async def run(self, gitlab: GitLab) -> Answer:
+        return await gitlab.send(self.request(target_project_id=self.target_project_id or self.project_id))
+
+
+@manage.action(
+    "delete_link",
+    DELETE("/projects/{project_id}/issues/{issue_iid}/links/{issue_link_id}"),
+    danger=Danger.DESTRUCTIVE,
+    docs="api/issue_links/#delete-an-issue-link",
+    example={"project_id": "writes/app", "issue_iid": 1, "issue_link_id": 4},
+    shows="link_type target=target_issue.web_url",
+    role=Role.GUEST,
+)
+class DeleteLink(OfIssue):
+    """Remove the link between two issues; both stay."""
+
+    issue_link_id: Id
+
+
+@manage.action(
+    "set_time_estimate",
+    POST("/projects/{project_id}/issues/{issue_iid}/time_estimate"),
+    danger=Danger.REVERSIBLE,
+    docs="api/issues/#set-a-time-estimate-for-an-issue",
+    example={"project_id": "writes/app", "issue_iid": 1, "duration": "3h30m"},
+    shows=TIME,
+    role=Role.REPORTER,
+    repeatable=True,
+)
+class SetTimeEstimate(OfIssue):
+    """Say how long an issue will take."""
+
+    duration: Duration
+
+    @model_validator(mode="after")
+    def _is_not_negative(self) -> SetTimeEstimate:
+        if self.duration.startswith("-"):
+            raise broken_rule("a duration without a minus", field="duration")
+        return self
+
+
+@manage.action(
+    "reset_time_estimate",
+    POST("/projects/{project_id}/issues/{issue_iid}/reset_time_estimate"),
+    danger=Danger.DESTRUCTIVE,
+    docs="api/issues/#reset-the-time-estimate-for-an-issue",
+    example={"project_id": "writes/app", "issue_iid": 1},
+    shows=TIME,
+    role=Role.REPORTER,
+    repeatable=True,
+)
+class ResetTimeEstimate(OfIssue):
+    """Set the estimate of an issue to nothing."""
+
+
+@manage.action(
+    "add_spent_time",
+    POST("/projects/{project_id}/issues/{issue_iid}/add_spent_time"),
+    danger=Danger.REVERSIBLE,
+    docs="api/issues/#add-spent-time-for-an-issue",
+    example={"project_id": "writes/app", "issue_iid": 1, "duration": "1h", "summary": "Looking"},
+    shows=TIME,
+    role=Role.REPORTER,
+)
+class AddSpentTime(OfIssue):
+    """Book time on an issue; a minus takes it back."""
+
+    duration: Duration
+    summary: str | None = None
+
+
+@manage.action(
+    "reset_spent_time",
+    POST("/projects/{project_id}/issues/{issue_iid}/reset_spent_time"),
+    danger=Danger.DESTRUCTIVE,
+    docs="api/issues/#reset-spent-time-for-an-issue",
+    example={"project_id": "writes/app", "issue_iid": 1},
+    shows=TIME,
+    role=Role.REPORTER,
+    repeatable=True,
+)
+class ResetSpentTime(OfIssue):
+    """Set the time spent on an issue to nothing."""
+
+
+_KEPT: Mapping[str, tuple[str, Callable[[Any, Any], bool]]] = {
+    "assignee_ids": ("assignees", lambda ids, users: set(ids) - {0} <= {user["id"] for user in users or ()}),
+    "milestone_id": ("milestone", lambda number, milestone: (milestone or {"id": 0})["id"] == number),
+    "due_date": ("due_date", lambda sent, kept: sent == (kept or "")),
+    "state_event": ("state", lambda event, state: (event == "close") is (state == "closed")),
+    "confidential": ("confidential", operator.eq),
+    "issue_type": ("issue_type", operator.eq),
+    "weight": ("weight", operator.eq),
+}
+"""The fields that GitLab may drop without a word: where the answer has them, and whether it has what was sent."""
+
+
+def told_what_was_dropped(action: CreateIssue | UpdateIssue, answer: Answer) -> Answer | Result:
+    """GitLab says yes to unknown people and milestones, to what a guest may not set and to what is not paid for."""
+    given = action.given()
+    dropped = [
+        name
+        for name, (shown_as, kept) in _KEPT.items()
+        if name in given and not kept(given[name], answer.body.get(shown_as))
+    ]
+    if not dropped:
+        return answer
+    return Result(
+        data=written(answer.body, action.spec.shows, given),
+        warnings=[_dropped(name, given[name]) for name in dropped],
+    )
+
+
+def _dropped(name: str, value: Any) -> Warning:
+    if name == "weight":
+        return Warning("TIER_IGNORED", "The weight was not kept.", {"field": name, "feature": "issue_weight"})
+    if name == "assignee_ids" and len(value) > 1:
+        facts = {"field": name, "feature": "multiple_issue_assignees"}
+        return Warning(
+            "TIER_IGNORED", "Not everybody was assigned: on Free an issue has one assignee.", facts
+        )
+    what = {
+        "assignee_ids": "Nobody was assigned: the user is unknown or may not see the issue.",
+        "milestone_id": "The milestone was not set: the project and its groups have none with this id.",
+        "state_event": "The state did not change.",
+    }
+    reason = what.get(name, f"{name} was not kept; the role of this token may not set it.")
+    return Warning("NOT_APPLIED", reason, {"field": name})
