@@ -4,6 +4,8 @@ import dataclasses
 import logging
 import os
 import pickle
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -308,3 +310,11 @@ def test_a_project_given_or_the_remote_not_wanted_leaves_the_checkout_alone(tmp_
     here = checkout(tmp_path, "git@gitlab.com:acme/website.git")
     assert settings(environ={"GITLAB_PROJECT_ID": "42"}, directory=here).project == "42"
     assert settings({"project_from_git": False}, directory=here).project is None
+
+
+def test_the_settings_page_says_what_the_declaration_says() -> None:
+    root = Path(__file__).parent.parent
+    printed = subprocess.run(
+        [sys.executable, root / "scripts/settings_page.py"], capture_output=True, check=True, env=os.environ
+    )
+    assert printed.stdout.decode() == (root / "docs/guides/settings.md").read_text("utf-8")
