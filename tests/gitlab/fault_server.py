@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import socket
 import ssl
@@ -62,7 +63,12 @@ Handler = Callable[[Received, Wire], None]
 
 class FaultServer:
     def __init__(
-        self, handler: Handler, *, tls: ssl.SSLContext | None = None, family: int = socket.AF_INET
+        self,
+        handler: Handler,
+        *,
+        port: int = 0,
+        tls: ssl.SSLContext | None = None,
+        family: int = socket.AF_INET,
     ) -> None:
         self.received: list[Received] = []
         self.wires: list[Wire] = []
@@ -70,7 +76,7 @@ class FaultServer:
         self._tls = tls
         self._listener = socket.socket(family, socket.SOCK_STREAM)
         self._listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        self._listener.bind(("::1" if family == socket.AF_INET6 else "127.0.0.1", 0))
+        self._listener.bind(("::1" if family == socket.AF_INET6 else "127.0.0.1", port))
         self._listener.listen(128)
         self.port: int = self._listener.getsockname()[1]
         host = "[::1]" if family == socket.AF_INET6 else "127.0.0.1"
@@ -83,10 +89,8 @@ class FaultServer:
     def __exit__(self, *_: object) -> None:
         self._listener.close()
         for wire in self.wires:
-            try:
+            with contextlib.suppress(OSError):
                 wire.connection.shutdown(socket.SHUT_RDWR)
-            except OSError:
-                pass
             wire.connection.close()
 
     def _accept(self) -> None:
@@ -110,10 +114,8 @@ class FaultServer:
         except OSError:
             pass
         finally:
-            try:
+            with contextlib.suppress(OSError):
                 connection.shutdown(socket.SHUT_RDWR)
-            except OSError:
-                pass
             connection.close()
 
 

@@ -57,7 +57,7 @@ class Reader:
                 if len(content) >= LARGEST_REFUSAL:
                     break
         except (BadAnswer, requests.RequestException):
-            # The status is what counts; half a body says more than none.
+            # The status is what counts.
             pass
         return bytes(content[:LARGEST_REFUSAL])
 

@@ -72,7 +72,7 @@ class Upstream:
         adapter: Callable[[], BaseAdapter] | None = None,
         needs_token: bool = True,
     ) -> None:
-        """`verify` may be the path of a CA file. `adapter` makes what carries requests instead of the network."""
+        """`verify` may be the path of a CA file. `adapter` makes what carries requests, if not the net."""
         self.address: Address = parse_address(base_url)
         self.limits = limits
         self.patience = patience

@@ -1,7 +1,7 @@
 """The only code that knows python-gitlab.
 
-It puts the URL, the token and the options together, and that is all we ask of it: its paging, its retries, its
-redirects and its reading of errors are off. The live response stays with us, in the `Exchange`.
+It puts the URL, the token and the options together, and that is all we ask of it: its paging, its retries,
+its redirects and its reading of errors are off. The live response stays with us, in the `Exchange`.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from functools import partial
 from typing import Any, Literal
 from urllib.parse import urlencode, urlsplit, urlunsplit
 
-import gitlab
 import requests
 from gitlab._backends.requests_backend import RequestsBackend, RequestsResponse
+from gitlab.client import Gitlab
 from gitlab.exceptions import GitlabError
 
 from gitlab_mcp.core.exchange import Request
@@ -64,10 +64,10 @@ def _exactly(url: str, params: dict[str, list[str]], prepared: str) -> str:
     return urlunsplit((host.scheme, host.netloc, urlsplit(url).path, urlencode(params, doseq=True), ""))
 
 
-def speak_as(dial: Dial, token: str | None, kind: Kind) -> gitlab.Gitlab:
+def speak_as(dial: Dial, token: str | None, kind: Kind) -> Gitlab:
     named = {"private": "private_token", "job": "job_token", "bearer": "oauth_token"}[kind]
     credentials: dict[str, Any] = {named: token}
-    return gitlab.Gitlab(
+    return Gitlab(
         dial.address.root,
         ssl_verify=dial.verify,
         keep_base_url=True,
@@ -83,7 +83,7 @@ def _gathered(pairs: list[tuple[str, str]]) -> dict[str, list[str]]:
     return gathered
 
 
-def ask(caller: gitlab.Gitlab, dial: Dial, request: Request, url: str) -> requests.Response:
+def ask(caller: Gitlab, dial: Dial, request: Request, url: str) -> requests.Response:
     """Send, and return as soon as the headers are there, whatever the status."""
     try:
         caller.http_request(
