@@ -5,18 +5,26 @@ from __future__ import annotations
 
 import os
 import sys
+from functools import cache
+from typing import Any
 
-import requests
 from mcp.server import MCPServer
 
 server = MCPServer("bare")
-session = requests.Session()
+
+
+@cache
+def session() -> Any:
+    """Imported with the first call, as ours does: a server that only starts shall not pay for it."""
+    import requests
+
+    return requests.Session()
 
 
 @server.tool()
 def browse_labels(action: str, project_id: str) -> str:
     url = f"{os.environ['GITLAB_URL']}/api/v4/projects/{project_id}/labels"
-    return session.get(url, headers={"PRIVATE-TOKEN": os.environ["GITLAB_TOKEN"]}, timeout=30).text
+    return session().get(url, headers={"PRIVATE-TOKEN": os.environ["GITLAB_TOKEN"]}, timeout=30).text
 
 
 def placeholder(action: str, project_id: str, search: str = "", page: int = 1) -> str:

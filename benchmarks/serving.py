@@ -98,7 +98,7 @@ def main() -> None:
     bare = [sys.executable, str(ROOT / "benchmarks/bare_server.py"), str(tools)]
     with StandIn() as gitlab:
         labels = json.dumps([{"id": n, "name": f"label {n}", "color": "#fff"} for n in range(20)])
-        gitlab.answer("GET", "/api/v4/projects/1/labels", 200, labels)
+        gitlab.answer("GET", "/projects/1/labels", 200, labels)
         print(f"{tools} tools, {len(registry.actions())} actions\n")
         print(f"{'':<34}{'ours':>10}{'bare':>10}")
         start(ours, bare, gitlab.url)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -71,10 +72,12 @@ class App:
     def _caller(self, report: Report | None) -> Caller:
         from gitlab_mcp.gitlab.instance import Answers, InstanceAsk
 
-        gitlab = self.gitlab(report)
         if self._answers is None:
             self._answers = Answers()
-        return Caller(gitlab, InstanceAsk(gitlab, self._answers, tier=self._settings.tier))
+        token = self._token()
+        who = hashlib.sha256(token.value.reveal().encode()).hexdigest() if token else ""
+        gitlab = self.gitlab(report)
+        return Caller(gitlab, InstanceAsk(gitlab, self._answers, caller=who, tier=self._settings.tier))
 
     def _connected(self) -> Upstream:
         if self._upstream is None:

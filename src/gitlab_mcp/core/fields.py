@@ -137,7 +137,7 @@ Duration = Annotated[
 ]
 PathOrId = Annotated[str, Field(min_length=1, max_length=1024), Expects("path or number")]
 
-ProjectId = Annotated[PathOrId, Field(description="Path, number or URL")]
+ProjectId = PathOrId
 GroupId = PathOrId
 Iid = Annotated[Id, BeforeValidator(_no_sign)]
 IssueIid = Iid

@@ -61,7 +61,7 @@ class Problems:
     def _message(self, name: str) -> str:
         parts = []
         if self.missing:
-            parts.append(f"needs {_and(self.missing)}")
+            parts.append(f"needs {_and([name.replace('|', ' or ') for name in self.missing])}")
         if self.invalid:
             parts.append(f"cannot use the value of {_and([each['field'] for each in self.invalid])}")
         if self.unknown:

@@ -6,6 +6,7 @@ appears once, with one plain type; which action takes it is said in words; the v
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 from gitlab_mcp.core.action import Action, Danger
@@ -16,6 +17,10 @@ from gitlab_mcp.core.tool import Tool
 LISTED_OPTIONS = ("detail",)
 """The rest is taken everywhere too, but told where it is needed (a cut answer names max_bytes): a listing is
 paid for with every request."""
+
+
+SELF_EXPLAINING = ("page", "per_page", "sort", "order_by")
+"""Whoever lists takes them."""
 
 
 def catalogue_entry(module: str, tool: Tool) -> dict[str, Any]:
@@ -42,16 +47,25 @@ def hints(tool: Tool) -> dict[str, Any]:
 
 
 def description(tool: Tool) -> str:
-    """What the tool is for, and each action with the fields it needs beyond those that all need."""
+    """What the tool is for, what each action requires beyond what all do, and whose the unmarked fields are."""
     needs = {name: required_fields(action) for name, action in tool.actions.items()}
     shared = _in_all(list(needs.values()))
-    signatures = []
+    groups: dict[tuple[str, ...], list[str]] = {}
     for name, fields in needs.items():
-        own = [field for field in fields if field not in shared]
-        signatures.append(f"{name}({', '.join(own)})" if own else name)
-    places = [field.replace("|", " or ") for field in shared if "|" in field]
-    text = f"{tool.about} Actions: {', '.join(signatures)}."
-    return f"{text} Give {places[0]}." if places else text
+        groups.setdefault(tuple(field for field in fields if field not in shared), []).append(name)
+    common = max(groups, key=lambda group: len(groups[group]))
+    signatures = [
+        f"{', '.join(names)}({', '.join(fields)})"
+        for fields, names in groups.items()
+        if fields != common and (fields or common)
+    ]
+    if common:
+        signatures.append(f"{'others' if len(groups) > 1 else 'all'}({', '.join(common)})")
+    places = [f"Give {field.replace('|', ' or ')}." for field in shared if "|" in field]
+    required = [f"Required: {'; '.join(signatures)}."] if signatures else []
+    unmarked = _unmarked(tool)
+    notes = [f"Unmarked fields are for {unmarked}."] if unmarked and unmarked != "list" else []
+    return " ".join([tool.about, *required, *places, *notes])
 
 
 def required_fields(action: type[Action]) -> list[str]:
@@ -82,7 +96,7 @@ def _in_all(lists: list[list[str]]) -> list[str]:
 def input_schema(tool: Tool) -> dict[str, Any]:
     properties: dict[str, Any] = {"action": {"type": "string", "enum": list(tool.actions)}}
     for name, users in _fields(tool).items():
-        properties[name] = _property(users, tool)
+        properties[name] = _property(name, users, tool)
     for name in LISTED_OPTIONS:
         properties.setdefault(name, _plain(shapes(Options)[name]))
     return {"type": "object", "properties": properties, "required": ["action", *always_required(tool)]}
@@ -97,7 +111,7 @@ def _fields(tool: Tool) -> dict[str, dict[str, Shape]]:
     return fields
 
 
-def _property(users: dict[str, Shape], tool: Tool) -> dict[str, Any]:
+def _property(name: str, users: dict[str, Shape], tool: Tool) -> dict[str, Any]:
     types = {shape.type for shape in users.values()}
     if len(types) > 1:
         raise TypeError(f"{tool.name}: one field has the types {sorted(types)} in {sorted(users)}")
@@ -108,19 +122,29 @@ def _property(users: dict[str, Shape], tool: Tool) -> dict[str, Any]:
     else:
         schema.pop("enum", None)
     texts = list(dict.fromkeys(shape.description for shape in users.values() if shape.description))
-    note = _who_takes_it(users, tool)
+    note = _takers(users, tool)
+    note = f"For {note}" if note and note != _unmarked(tool) and name not in SELF_EXPLAINING else ""
     if texts or note:
         schema["description"] = ". ".join(text for text in (*texts[:1], note) if text)
     return schema
 
 
-def _who_takes_it(users: dict[str, Shape], tool: Tool) -> str:
-    """Nothing where all actions take it, where only `list` does (said once for all tools), or where it is
-    required by all that take it: the signatures in the description already tell."""
-    optional_in = [name for name, shape in users.items() if not shape.required]
-    if len(users) == len(tool.actions) or not optional_in or optional_in == ["list"]:
+def _takers(users: dict[str, Shape], tool: Tool) -> str:
+    """The actions that take the field, where that needs saying: not where all do, and not where each that does
+    requires it, since the signatures tell already."""
+    if len(users) == len(tool.actions) or all(shape.required for shape in users.values()):
         return ""
-    return "For " + ", ".join(users)
+    return ", ".join(users)
+
+
+def _unmarked(tool: Tool) -> str:
+    """The actions that most of the optional fields are for. Said once, in the tool's description; a reading
+    tool's are those of list, which is said once for all tools."""
+    fields = {name: users for name, users in _fields(tool).items() if name not in SELF_EXPLAINING}
+    counts = Counter(note for users in fields.values() if (note := _takers(users, tool)))
+    if "list" in tool.actions and counts["list"]:
+        return "list"
+    return counts.most_common(1)[0][0] if counts else ""
 
 
 def _plain(shape: Shape) -> dict[str, Any]:

@@ -1,0 +1,48 @@
+"""Where log lines go and how they look. Standard error only: standard output belongs to the protocol."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+from datetime import UTC, datetime
+
+FIELDS = ("component", "operation", "error_code", "http_status", "event_id", "duration_ms")
+"""What a line may carry beside its sentence. Nothing else is ever written: no arguments, no bodies, no tokens."""
+
+
+def configure(level: str, format: str) -> None:
+    """Before anything of the SDK is built: it sets up the root logger itself where nobody has."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(JsonLines() if format == "json" else TextLines())
+    logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
+    # Their lines name URLs, and with them projects.
+    for name in ("urllib3", "httpx", "mcp.server.lowlevel"):
+        logging.getLogger(name).setLevel(max(logging.WARNING, logging.getLogger().level))
+
+
+def _known(record: logging.LogRecord) -> dict[str, object]:
+    return {name: value for name in FIELDS if (value := getattr(record, name, None)) is not None}
+
+
+class JsonLines(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        line: dict[str, object] = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "message": record.getMessage(),
+            **_known(record),
+        }
+        if record.exc_info:
+            line["trace"] = self.formatException(record.exc_info)
+        return json.dumps(line, ensure_ascii=True)
+
+
+class TextLines(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        # repr-escaped: a line break in a name somebody chose must not begin a line of the log.
+        message = record.getMessage().encode("unicode_escape").decode("ascii")
+        known = " ".join(f"{name}={value}" for name, value in _known(record).items())
+        line = f"{record.levelname.lower():<8}{message} {known}".rstrip()
+        return f"{line}\n{self.formatException(record.exc_info)}" if record.exc_info else line
