@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from gitlab_mcp.core.registry import Registry
@@ -15,6 +16,8 @@ from gitlab_mcp.policy.read_only import reads_only
 from gitlab_mcp.settings import Settings
 
 if TYPE_CHECKING:
+    from requests.adapters import BaseAdapter
+
     from gitlab_mcp.gitlab.client import GitLabClient, Upstream
     from gitlab_mcp.gitlab.instance import Answers
 
@@ -84,7 +87,30 @@ class App:
             from gitlab_mcp.gitlab.client import Limits, Upstream
 
             settings = self._settings
-            verify = not settings.insecure if settings.ca_file is None else str(settings.ca_file)
-            limits = Limits(settings.connect_timeout, settings.read_timeout, settings.deadline)
-            self._upstream = Upstream(settings.url, verify=verify, limits=limits)
+            self._upstream = Upstream(
+                settings.url,
+                verify=str(settings.ca_file) if settings.ca_file else not settings.insecure,
+                limits=Limits(settings.connect_timeout, settings.read_timeout, settings.deadline),
+                adapter=self._adapter() if settings.record or settings.replay else None,
+                needs_token=not settings.replay,
+            )
         return self._upstream
+
+    def _adapter(self) -> Callable[[], BaseAdapter]:
+        """What stands between us and the network when exchanges are recorded or played."""
+        settings = self._settings
+
+        def adapter() -> BaseAdapter:
+            if settings.replay:
+                from gitlab_mcp.gitlab.cassette import load_cassettes
+                from gitlab_mcp.gitlab.replay import ReplayAdapter
+
+                return ReplayAdapter(chain.from_iterable(map(load_cassettes, settings.replay)))
+            from gitlab_mcp.gitlab.record import recording
+
+            assert settings.record is not None
+            token = self._token()
+            named = {token.value.reveal(): settings.record_as} if token and settings.record_as else None
+            return recording(settings.record, settings.url, aliases=named, scrub_emails=settings.scrub_emails)
+
+        return adapter
