@@ -275,7 +275,7 @@ def _expiry(token: Mapping[str, Any], today: date, where: str) -> Check:
 
 
 def _instance(settings: Settings, evidence: Evidence) -> Iterator[Check]:
-    if not evidence.reached:
+    if not evidence.reached or (isinstance(evidence.version, Refused) and evidence.version.status == 401):
         return
     told = evidence.version.body if isinstance(evidence.version, Answer) else None
     body: Mapping[str, Any] = told if isinstance(told, dict) else {}
