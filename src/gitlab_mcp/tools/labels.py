@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, TypeVar
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from gitlab_mcp.core.action import DELETE, GET, POST, PUT, Action, Danger, Role
-from gitlab_mcp.core.fields import Expects, Flag, GroupId, Integer, Line, Page, PerPage, ProjectId, Search
+from gitlab_mcp.core.fields import (
+    Expects,
+    Flag,
+    GroupId,
+    Integer,
+    Line,
+    Page,
+    PerPage,
+    ProjectId,
+    Search,
+    broken_rule,
+)
 from gitlab_mcp.core.tool import Tool
 
 browse = Tool("browse_labels", "Read the labels of a project or a group.", toolset="planning")
@@ -16,9 +27,12 @@ manage = Tool("manage_label", "Create, change and delete labels of a project or 
 LABEL = "id name description color priority open_issues_count open_merge_requests_count"
 
 Color = Annotated[
-    str, Field(pattern=r"^(#[0-9A-Fa-f]{3}|#[0-9A-Fa-f]{6}|[A-Za-z]+)$"), Expects("#rrggbb or a CSS colour name")
+    str,
+    Field(pattern=r"^(#[0-9A-Fa-f]{3}|#[0-9A-Fa-f]{6}|[A-Za-z]+)$"),
+    Expects("#rrggbb or a CSS colour name"),
 ]
 Priority = Annotated[Integer, Field(ge=0, le=2**31 - 1, description="0 is the highest")]
+Name = Annotated[str, Field(min_length=1, max_length=255)]
 LabelId = Annotated[Line, Field(description="Name or number of the label")]
 
 
@@ -65,17 +79,21 @@ class GetLabel(InProjectOrGroup):
     POST("/projects/{project_id}/labels", "/groups/{group_id}/labels"),
     danger=Danger.REVERSIBLE,
     docs="api/labels/#create-a-project-label",
-    example={"project_id": "acme/website", "name": "bug", "color": "#d9534f"},
+    example={"project_id": "acme/website", "name": "bug", "color": "#d9534f", "description": "About bug"},
     shows="id name",
     role=Role.REPORTER,
 )
 class CreateLabel(InProjectOrGroup):
     """Create a label."""
 
-    name: Line
+    name: Name
     color: Color
     description: str | None = None
     priority: Priority | None = None
+
+    @model_validator(mode="after")
+    def _priorities_are_a_projects(self) -> CreateLabel:
+        return _without_a_groups_priority(self)
 
 
 @manage.action(
@@ -83,7 +101,14 @@ class CreateLabel(InProjectOrGroup):
     PUT("/projects/{project_id}/labels/{label_id}", "/groups/{group_id}/labels/{label_id}"),
     danger=Danger.REVERSIBLE,
     docs="api/labels/#update-a-project-label",
-    example={"project_id": "acme/website", "label_id": "bug", "color": "#d9534f"},
+    example={
+        "project_id": "writes/app",
+        "label_id": "bug",
+        "new_name": "defect",
+        "color": "#ff0000",
+        "description": "Edited",
+        "priority": 2,
+    },
     shows=LABEL,
     role=Role.REPORTER,
 )
@@ -91,10 +116,16 @@ class UpdateLabel(InProjectOrGroup):
     """Rename a label, or change its colour, description or priority."""
 
     label_id: LabelId
-    new_name: Line | None = None
+    new_name: Name | None = None
     color: Color | None = None
     description: str | None = None
     priority: Priority | None = None
+
+    @model_validator(mode="after")
+    def _changes_something(self) -> UpdateLabel:
+        if self.model_fields_set <= {"project_id", "group_id", "label_id"}:
+            raise broken_rule("at least one of new_name, color, description, priority", field="new_name")
+        return _without_a_groups_priority(self)
 
 
 @manage.action(
@@ -102,10 +133,75 @@ class UpdateLabel(InProjectOrGroup):
     DELETE("/projects/{project_id}/labels/{label_id}", "/groups/{group_id}/labels/{label_id}"),
     danger=Danger.DESTRUCTIVE,
     docs="api/labels/#delete-a-project-label",
-    example={"project_id": "acme/website", "label_id": "bug"},
+    example={"project_id": "writes/app", "label_id": "drop"},
     role=Role.REPORTER,
 )
 class DeleteLabel(InProjectOrGroup):
     """Delete a label; it disappears from everything that carries it."""
 
     label_id: LabelId
+
+
+@manage.action(
+    "subscribe",
+    POST(
+        "/projects/{project_id}/labels/{label_id}/subscribe", "/groups/{group_id}/labels/{label_id}/subscribe"
+    ),
+    danger=Danger.REVERSIBLE,
+    docs="api/labels/#subscribe-to-a-project-label",
+    example={"project_id": "acme/website", "label_id": "bug"},
+    shows="id name subscribed",
+    role=Role.GUEST,
+    repeatable=True,
+)
+class SubscribeToLabel(InProjectOrGroup):
+    """Be notified of new issues and merge requests with a label."""
+
+    label_id: LabelId
+
+
+@manage.action(
+    "unsubscribe",
+    POST(
+        "/projects/{project_id}/labels/{label_id}/unsubscribe",
+        "/groups/{group_id}/labels/{label_id}/unsubscribe",
+    ),
+    danger=Danger.REVERSIBLE,
+    docs="api/labels/#unsubscribe-from-a-project-label",
+    example={"project_id": "acme/website", "label_id": "bug"},
+    shows="id name subscribed",
+    role=Role.GUEST,
+    repeatable=True,
+)
+class UnsubscribeFromLabel(InProjectOrGroup):
+    """Stop being notified of a label."""
+
+    label_id: LabelId
+
+
+@manage.action(
+    "promote",
+    PUT("/projects/{project_id}/labels/{label_id}/promote"),
+    # It cannot be taken back, and the labels of the same name in all projects of the group go with it.
+    danger=Danger.DESTRUCTIVE,
+    docs="api/labels/#promote-a-project-label-to-a-group-label",
+    example={"project_id": "writes/app", "label_id": "promote-me"},
+    shows="id name",
+    role=Role.REPORTER,
+    repeatable=False,
+)
+class PromoteLabel(Action):
+    """Make a project's label one of its group; those of the same name in other projects are merged in."""
+
+    project_id: ProjectId
+    label_id: LabelId
+
+
+Written = TypeVar("Written", CreateLabel, UpdateLabel)
+
+
+def _without_a_groups_priority(action: Written) -> Written:
+    """GitLab drops the priority of a group's label without a word: priorities are per project."""
+    if action.group_id is not None and action.priority is not None:
+        raise broken_rule("left out for a group: priorities are per project", field="priority")
+    return action

@@ -1,0 +1,347 @@
+"""What is said about issues, merge requests and commits: threads, notes and reactions."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from gitlab_mcp.core.action import DELETE, GET, POST, PUT, Action, Danger, Role
+from gitlab_mcp.core.exchange import Answer, GitLab, Request
+from gitlab_mcp.core.fields import (
+    Expects,
+    Flag,
+    Id,
+    IssueIid,
+    Line,
+    MergeRequestIid,
+    Page,
+    PerPage,
+    ProjectId,
+    Sha,
+    Sort,
+)
+from gitlab_mcp.core.result import Result, Warning
+from gitlab_mcp.core.tool import Tool
+from gitlab_mcp.errors.failure import CallFailed, Failure
+
+browse = Tool(
+    "browse_discussions", "Read threads, notes and reactions on an issue, a merge request or a commit."
+)
+manage = Tool("manage_discussion", "Comment on an issue, a merge request or a commit; resolve threads.")
+
+ISSUE = "/projects/{project_id}/issues/{issue_iid}"
+MERGE_REQUEST = "/projects/{project_id}/merge_requests/{merge_request_iid}"
+COMMIT = "/projects/{project_id}/repository/commits/{sha}"
+
+THREAD = "/discussions/{discussion_id}"
+NOTE = "/notes/{note_id}"
+
+SHOWN_NOTE = "id author body created_at system resolvable resolved internal position | updated_at resolved_by"
+SHOWN_EMOJI = "id name user created_at"
+
+DiscussionId = Annotated[str, Field(pattern=r"^[0-9a-f]{40}$"), Expects("40 hex digits, the id of a thread")]
+Emoji = Annotated[str, Field(pattern=r"^[^\s:]+$", description="thumbsup, not :thumbsup:")]
+
+
+def on(*things: str, at: str) -> tuple[str, ...]:
+    return tuple(thing + at for thing in things)
+
+
+class OnSomething(Action):
+    project_id: ProjectId
+    issue_iid: IssueIid | None = None
+    merge_request_iid: MergeRequestIid | None = None
+
+
+class OnSomethingOrCommit(OnSomething):
+    sha: Sha | None = None
+
+
+@browse.action(
+    "list",
+    GET(*on(ISSUE, MERGE_REQUEST, COMMIT, at="/discussions")),
+    docs="api/discussions/#list-project-merge-request-discussion-items",
+    example={"project_id": "acme/website", "merge_request_iid": 1},
+    shows="id individual_note notes",
+    role=Role.GUEST,
+)
+class ListDiscussions(OnSomethingOrCommit):
+    """List the threads on something; a single comment is a thread of one note."""
+
+    page: Page | None = None
+    per_page: PerPage | None = None
+
+
+@browse.action(
+    "get",
+    GET(*on(ISSUE, MERGE_REQUEST, COMMIT, at=THREAD)),
+    docs="api/discussions/#get-single-merge-request-discussion-item",
+    example={
+        "project_id": "acme/website",
+        "issue_iid": 1,
+        "discussion_id": "5b7b0969fa26acbdc68b11fc8fde72bfc6f8223b",
+    },
+    shows="id individual_note notes",
+    role=Role.GUEST,
+)
+class GetDiscussion(OnSomethingOrCommit):
+    """Read one thread with all its notes."""
+
+    discussion_id: DiscussionId
+
+
+@browse.action(
+    "list_notes",
+    GET(*on(ISSUE, MERGE_REQUEST, at="/notes")),
+    docs="api/notes/#list-all-issue-notes",
+    example={"project_id": "acme/website", "issue_iid": 1},
+    shows=SHOWN_NOTE,
+    role=Role.GUEST,
+)
+class ListNotes(OnSomething):
+    """List comments and what GitLab itself noted, the newest first."""
+
+    activity_filter: Literal["all_notes", "only_comments", "only_activity"] | None = None
+    order_by: Literal["created_at", "updated_at"] | None = None
+    sort: Sort | None = None
+    page: Page | None = None
+    per_page: PerPage | None = None
+
+
+@browse.action(
+    "get_note",
+    GET(*on(ISSUE, MERGE_REQUEST, at=NOTE)),
+    docs="api/notes/#retrieve-an-issue-note",
+    example={"project_id": "acme/website", "issue_iid": 1, "note_id": 3},
+    shows=SHOWN_NOTE,
+    role=Role.GUEST,
+)
+class GetNote(OnSomething):
+    """Read one note."""
+
+    note_id: Id
+
+
+@browse.action(
+    "list_emoji",
+    GET(
+        *on(ISSUE, MERGE_REQUEST, at="/award_emoji"),
+        *on(ISSUE, MERGE_REQUEST, at=f"{NOTE}/award_emoji"),
+    ),
+    docs="api/emoji_reactions/#list-all-emoji-reactions-for-a-resource",
+    example={"project_id": "acme/website", "issue_iid": 1},
+    shows=SHOWN_EMOJI,
+    role=Role.GUEST,
+)
+class ListEmoji(OnSomething):
+    """List the reactions to something, or to one note on it."""
+
+    note_id: Id | None = None
+    page: Page | None = None
+    per_page: PerPage | None = None
+
+
+class Said(OnSomething):
+    """Something said, which may be or hold quick actions."""
+
+    body: Line
+
+    async def run(self, gitlab: GitLab) -> Answer | Result:
+        answer = await gitlab.send(self.request())
+        if answer.status != 202:
+            return answer
+        # Nothing but quick actions: they were carried out, or not, and no note was written.
+        said = " ".join(answer.body.get("summary") or ())
+        if answer.body.get("commands_changes"):
+            return Result(data={"note": "none: only quick actions", "summary": said})
+        warning = Warning("NOT_APPLIED", "The quick actions changed nothing.", {"summary": said})
+        return Result(data={"note": "none: only quick actions"}, warnings=[warning])
+
+
+@manage.action(
+    "create",
+    POST(*on(ISSUE, MERGE_REQUEST, COMMIT, at="/discussions")),
+    danger=Danger.REVERSIBLE,
+    docs="api/discussions/#create-new-merge-request-thread",
+    example={"project_id": "acme/website", "merge_request_iid": 1, "body": "A general thread"},
+    shows="id note_id=notes.id",
+    role=Role.GUEST,
+)
+class CreateThread(Said):
+    """Start a thread that can be answered, and on a merge request resolved."""
+
+    sha: Sha | None = None
+
+
+@manage.action(
+    "reply",
+    POST(*on(ISSUE, MERGE_REQUEST, COMMIT, at=f"{THREAD}/notes")),
+    danger=Danger.REVERSIBLE,
+    docs="api/discussions/#add-note-to-existing-merge-request-thread",
+    example={
+        "project_id": "acme/website",
+        "issue_iid": 1,
+        "discussion_id": "5b7b0969fa26acbdc68b11fc8fde72bfc6f8223b",
+        "body": "A reply",
+    },
+    shows="id",
+    role=Role.GUEST,
+)
+class Reply(Said):
+    """Answer in a thread."""
+
+    sha: Sha | None = None
+    discussion_id: DiscussionId
+
+
+@manage.action(
+    "create_note",
+    POST(*on(ISSUE, MERGE_REQUEST, at="/notes")),
+    danger=Danger.REVERSIBLE,
+    docs="api/notes/#create-an-issue-note",
+    example={"project_id": "writes/app", "issue_iid": 1, "body": "With text\n/estimate 2h"},
+    shows="id internal commands_changes",
+    role=Role.GUEST,
+)
+class CreateNote(Said):
+    """Comment, or carry out quick actions (/label ~bug)."""
+
+    internal: Annotated[Flag, Field(description="Hide it from guests")] | None = None
+
+
+@manage.action(
+    "update_note",
+    PUT(*on(ISSUE, MERGE_REQUEST, at=NOTE)),
+    danger=Danger.REVERSIBLE,
+    docs="api/notes/#update-an-issue-note",
+    example={
+        "project_id": "writes/app",
+        "issue_iid": 1,
+        "note_id": 89,
+        "body": "I can reproduce this on main.",
+    },
+    shows="id updated_at",
+    role=Role.GUEST,
+)
+class UpdateNote(OnSomething):
+    """Rewrite your own comment."""
+
+    note_id: Id
+    body: Line
+
+
+@manage.action(
+    "delete_note",
+    DELETE(*on(ISSUE, MERGE_REQUEST, at=NOTE)),
+    danger=Danger.DESTRUCTIVE,
+    docs="api/notes/#delete-an-issue-note",
+    example={"project_id": "writes/app", "issue_iid": 1, "note_id": 89},
+    # One's own; somebody else's needs a maintainer.
+    role=Role.GUEST,
+)
+class DeleteNote(OnSomething):
+    """Delete a comment."""
+
+    note_id: Id
+
+
+class OfThread(OnSomething):
+    discussion_id: DiscussionId
+
+    async def set_resolved(self, gitlab: GitLab, resolved: bool) -> Answer:
+        """Look at the thread first: GitLab answers 500 for an unknown one, a bare 403 for a plain comment."""
+        request = self.request(resolved=resolved)
+        thread = await gitlab.send(Request("GET", request.path))
+        states = [note["resolved"] for note in thread.body["notes"] if note["resolvable"]]
+        if not states:
+            raise CallFailed(_cannot_be_resolved())
+        if all(state is resolved for state in states):
+            return Answer(304)
+        return await gitlab.send(request)
+
+
+def _cannot_be_resolved() -> Failure:
+    return Failure("CONFLICT", "This is a plain comment, not a thread: there is nothing to resolve.").knowing(
+        state="not resolvable",
+        confidence="certain",
+        evidence=["none of its notes is resolvable"],
+        suggested_fix="Answer it with reply, or take the discussion_id of a thread with resolvable notes.",
+    )
+
+
+@manage.action(
+    "resolve",
+    PUT(*on(ISSUE, MERGE_REQUEST, at=THREAD)),
+    danger=Danger.REVERSIBLE,
+    docs="api/discussions/#resolve-a-merge-request-thread",
+    example={
+        "project_id": "writes/app",
+        "issue_iid": 1,
+        "discussion_id": "a996f68f586799e1ae102747fc93083fd9983dd8",
+    },
+    shows="id resolved=notes.resolved",
+    role=Role.DEVELOPER,
+)
+class Resolve(OfThread):
+    """Mark a thread as settled."""
+
+    async def run(self, gitlab: GitLab) -> Answer:
+        return await self.set_resolved(gitlab, True)
+
+
+@manage.action(
+    "unresolve",
+    PUT(*on(ISSUE, MERGE_REQUEST, at=THREAD)),
+    danger=Danger.REVERSIBLE,
+    docs="api/discussions/#resolve-a-merge-request-thread",
+    example={
+        "project_id": "writes/app",
+        "merge_request_iid": 1,
+        "discussion_id": "5989a8674c701fff660b661bacfd2f324e16eea1",
+    },
+    shows="id resolved=notes.resolved",
+    role=Role.DEVELOPER,
+)
+class Unresolve(OfThread):
+    """Open a settled thread again."""
+
+    async def run(self, gitlab: GitLab) -> Answer:
+        return await self.set_resolved(gitlab, False)
+
+
+@manage.action(
+    "add_emoji",
+    POST(
+        *on(ISSUE, MERGE_REQUEST, at="/award_emoji"),
+        *on(ISSUE, MERGE_REQUEST, at=f"{NOTE}/award_emoji"),
+    ),
+    danger=Danger.REVERSIBLE,
+    docs="api/emoji_reactions/#add-an-emoji-reaction-to-a-resource",
+    example={"project_id": "writes/app", "merge_request_iid": 1, "note_id": 146, "name": "eyes"},
+    shows="id",
+    role=Role.GUEST,
+)
+class AddEmoji(OnSomething):
+    """React to something, or to one note on it."""
+
+    note_id: Id | None = None
+    name: Emoji
+
+
+@manage.action(
+    "remove_emoji",
+    DELETE(
+        *on(ISSUE, MERGE_REQUEST, at="/award_emoji/{award_id}"),
+        *on(ISSUE, MERGE_REQUEST, at=f"{NOTE}/award_emoji/{{award_id}}"),
+    ),
+    danger=Danger.DESTRUCTIVE,
+    docs="api/emoji_reactions/#delete-an-emoji-reaction-from-a-resource",
+    example={"project_id": "writes/app", "merge_request_iid": 1, "note_id": 146, "award_id": 6},
+    role=Role.GUEST,
+)
+class RemoveEmoji(OnSomething):
+    """Take your reaction back."""
+
+    note_id: Id | None = None
+    award_id: Id

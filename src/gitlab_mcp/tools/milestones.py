@@ -1,0 +1,218 @@
+"""Milestones of a project or a group."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from gitlab_mcp.core.action import DELETE, GET, POST, PUT, Action, Danger, Role
+from gitlab_mcp.core.exchange import Answer, GitLab
+from gitlab_mcp.core.fields import (
+    DateOrEmpty,
+    Flag,
+    GroupId,
+    Line,
+    MilestoneId,
+    Page,
+    PerPage,
+    ProjectId,
+    Search,
+    broken_rule,
+)
+from gitlab_mcp.core.result import Result
+from gitlab_mcp.core.tool import Tool
+
+browse = Tool("browse_milestones", "Read milestones of a project or a group.", toolset="planning")
+manage = Tool("manage_milestone", "Create, change and delete milestones.", toolset="planning")
+
+MILESTONE = "id iid title state start_date due_date expired web_url | description created_at updated_at"
+WRITTEN = "id iid title state start_date due_date web_url"
+
+Title = Annotated[str, Field(min_length=1, max_length=255)]
+
+
+class InProjectOrGroup(Action):
+    project_id: ProjectId | None = None
+    group_id: GroupId | None = None
+
+
+class OfMilestone(InProjectOrGroup):
+    milestone_id: MilestoneId
+
+
+@browse.action(
+    "list",
+    GET("/projects/{project_id}/milestones", "/groups/{group_id}/milestones"),
+    docs="api/milestones/#list-all-project-milestones",
+    example={"project_id": "acme/website"},
+    shows=MILESTONE,
+    role=Role.GUEST,
+)
+class ListMilestones(InProjectOrGroup):
+    """List milestones; those of the groups above only with `include_ancestors`."""
+
+    state: Literal["active", "closed", "all"] | None = None
+    title: Line | None = None
+    search: Search | None = None
+    include_ancestors: Flag | None = None
+    page: Page | None = None
+    per_page: PerPage | None = None
+
+
+@browse.action(
+    "get",
+    GET("/projects/{project_id}/milestones/{milestone_id}", "/groups/{group_id}/milestones/{milestone_id}"),
+    docs="api/milestones/#retrieve-a-milestone",
+    example={"project_id": "acme/website", "milestone_id": 1},
+    shows=MILESTONE,
+    role=Role.GUEST,
+)
+class GetMilestone(OfMilestone):
+    """Read one milestone."""
+
+
+@browse.action(
+    "issues",
+    GET(
+        "/projects/{project_id}/milestones/{milestone_id}/issues",
+        "/groups/{group_id}/milestones/{milestone_id}/issues",
+    ),
+    docs="api/milestones/#list-all-issues-for-a-milestone",
+    example={"project_id": "acme/website", "milestone_id": 1},
+    shows="iid title state labels assignees due_date web_url",
+    switch="issues",
+    role=Role.GUEST,
+)
+class MilestoneIssues(OfMilestone):
+    """List the issues of a milestone."""
+
+    page: Page | None = None
+    per_page: PerPage | None = None
+
+
+@browse.action(
+    "merge_requests",
+    GET(
+        "/projects/{project_id}/milestones/{milestone_id}/merge_requests",
+        "/groups/{group_id}/milestones/{milestone_id}/merge_requests",
+    ),
+    docs="api/milestones/#list-all-merge-requests-for-a-milestone",
+    example={"project_id": "acme/website", "milestone_id": 1},
+    shows="iid title state draft author assignees web_url",
+    switch="merge_requests",
+    # A guest gets an empty list and no refusal.
+    role=Role.REPORTER,
+)
+class MilestoneMergeRequests(OfMilestone):
+    """List the merge requests of a milestone."""
+
+    page: Page | None = None
+    per_page: PerPage | None = None
+
+
+@browse.action(
+    "burndown_events",
+    GET(
+        "/projects/{project_id}/milestones/{milestone_id}/burndown_events",
+        "/groups/{group_id}/milestones/{milestone_id}/burndown_events",
+    ),
+    docs="api/milestones/#list-all-burndown-chart-events-for-a-milestone",
+    example={"project_id": "acme/website", "milestone_id": 1},
+    shows="created_at action weight",
+    feature="burndown_events",
+    role=Role.GUEST,
+)
+class BurndownEvents(OfMilestone):
+    """List what the burndown chart of a milestone is drawn from."""
+
+
+class MilestoneDates(InProjectOrGroup):
+    description: str | None = None
+    start_date: DateOrEmpty | None = None
+    due_date: DateOrEmpty | None = None
+
+    @model_validator(mode="after")
+    def _ends_after_it_starts(self) -> MilestoneDates:
+        if self.start_date and self.due_date and self.due_date < self.start_date:
+            raise broken_rule("a date that is not before start_date", field="due_date")
+        return self
+
+
+@manage.action(
+    "create",
+    POST("/projects/{project_id}/milestones", "/groups/{group_id}/milestones"),
+    danger=Danger.REVERSIBLE,
+    docs="api/milestones/#create-a-milestone",
+    example={
+        "project_id": "acme/website",
+        "title": "v1.1",
+        "due_date": "2026-12-31",
+        "start_date": "2026-11-01",
+        "description": "Next",
+    },
+    shows="id iid web_url",
+    role=Role.REPORTER,
+)
+class CreateMilestone(MilestoneDates):
+    """Create a milestone."""
+
+    title: Title
+
+
+@manage.action(
+    "update",
+    PUT("/projects/{project_id}/milestones/{milestone_id}", "/groups/{group_id}/milestones/{milestone_id}"),
+    danger=Danger.REVERSIBLE,
+    docs="api/milestones/#update-a-milestone",
+    example={"project_id": "writes/app", "milestone_id": 6, "state_event": "close"},
+    shows=WRITTEN,
+    role=Role.REPORTER,
+)
+class UpdateMilestone(MilestoneDates):
+    """Change, close or reopen a milestone."""
+
+    milestone_id: MilestoneId
+    title: Title | None = None
+    state_event: Literal["close", "activate"] | None = None
+
+    @model_validator(mode="after")
+    def _changes_something(self) -> UpdateMilestone:
+        if self.model_fields_set <= {"project_id", "group_id", "milestone_id"}:
+            raise broken_rule("at least one thing to change", field="state_event")
+        return self
+
+
+@manage.action(
+    "delete",
+    DELETE(
+        "/projects/{project_id}/milestones/{milestone_id}", "/groups/{group_id}/milestones/{milestone_id}"
+    ),
+    danger=Danger.DESTRUCTIVE,
+    docs="api/milestones/#delete-a-milestone",
+    example={"project_id": "writes/app", "milestone_id": 9},
+    role=Role.REPORTER,
+)
+class DeleteMilestone(OfMilestone):
+    """Delete a milestone; what was planned for it stays, without one."""
+
+
+@manage.action(
+    "promote",
+    POST("/projects/{project_id}/milestones/{milestone_id}/promote"),
+    # It cannot be taken back, and the milestones of the same title in all projects of the group go with it.
+    danger=Danger.DESTRUCTIVE,
+    docs="api/milestones/#promote-a-milestone-to-group-milestone",
+    example={"project_id": "writes/app", "milestone_id": 7},
+    role=Role.REPORTER,
+)
+class PromoteMilestone(Action):
+    """Make a project's milestone one of its group; those of the same title in other projects are merged in."""
+
+    project_id: ProjectId
+    milestone_id: MilestoneId
+
+    async def run(self, gitlab: GitLab) -> Answer | Result:
+        await gitlab.send(self.request())
+        # GitLab answers with a bare 200, as a number.
+        return Result(data={"promoted": True})
