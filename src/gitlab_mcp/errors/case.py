@@ -86,14 +86,16 @@ class Case:
         tier = self.tier
         if tier is None:
             return None
-        return next((paid for paid in self.paid if rank(paid.feature.tier) > rank(tier[0])), None)
+        return next((paid for paid in self.paid if self._above(paid, tier[0])), None)
 
     def maybe_lacking(self) -> Paid | None:
         """The first feature the call needs while nobody knows the tier."""
         if self.tier is not None:
             return None
-        least = rank(self.instance.tier) if self.instance.tier else 0
-        return next((paid for paid in self.paid if rank(paid.feature.tier) > least), None)
+        return next((paid for paid in self.paid if self._above(paid, self.instance.tier or "Free")), None)
+
+    def _above(self, paid: Paid, tier: str) -> bool:
+        return rank(paid.feature.tier_in(self.instance.version)) > rank(tier)
 
 
 def paid_for(action: Action | None, tiers: Callable[[], TierMap]) -> tuple[Paid, ...]:
@@ -101,11 +103,16 @@ def paid_for(action: Action | None, tiers: Callable[[], TierMap]) -> tuple[Paid,
     if action is None:
         return ()
     known = shapes(type(action))
-    keys: list[tuple[str, str | None]] = [(action.spec.feature, None)] if action.spec.feature else []
-    keys += [
-        (mark.feature, name) for name in sorted(action.model_fields_set) if (mark := known[name].mark(Needs))
+    whole = [Paid(tiers()[action.spec.feature])] if action.spec.feature else []
+    marked = [
+        (name, mark, value) for name, value in action.given().items() if (mark := known[name].mark(Needs))
     ]
-    return tuple(Paid(tiers()[key], name) for key, name in keys)
+    fields = [
+        Paid(feature, name)
+        for name, mark, value in sorted(marked, key=lambda each: each[0])
+        if (feature := tiers()[mark.feature]).paid_with(name, value)
+    ]
+    return (*whole, *fields)
 
 
 async def gather(case: Case, ask: Ask) -> Case:

@@ -37,34 +37,50 @@ def tier(case: Case) -> Finding | None:
 
 def tier_finding(case: Case, paid: Paid, proof: Proof, known: tuple[str, str] | None) -> Finding:
     feature = paid.feature
-    above = "Ultimate" if feature.tier == "Ultimate" else "Premium or Ultimate"
+    tier = feature.tier_in(case.instance.version)
+    above = "Ultimate" if tier == "Ultimate" else "Premium or Ultimate"
     what = feature.name if paid.field is None else f"{feature.name} ({paid.field})"
     need = "need" if feature.plural and paid.field is None else "needs"
     here = f"; this GitLab is on {known[0]}" if known else ""
     evidence = [f"GitLab answered {case.refused.status} to a request that needs {feature.name}"]
     if known:
         evidence.append(known[1])
-    leave_out = f"Leave {paid.field} out, or upgrade to {feature.tier}." if paid.field else ""
+    leave_out = f"Leave {paid.field} out, or upgrade to {tier}." if paid.field else ""
     alternatives = [
         alternative.with_arguments(case.given)
         for alternative in feature.alternatives
         if known is None or alternative.tier == "Free" or alternative.tier == known[0]
     ]
-    instead = f"Use one of the alternatives, or ask for an upgrade to {feature.tier}."
+    instead = f"Use one of the alternatives, or ask for an upgrade to {tier}."
     return Finding(
         codes.TIER_RESTRICTED,
         proof,
         f"{what} {need} GitLab {above}{here}.",
         tuple(evidence),
-        leave_out or (instead if alternatives else f"Ask for an upgrade to {feature.tier}."),
+        leave_out or (instead if alternatives else f"Ask for an upgrade to {tier}."),
         {
             "feature_name": feature.name,
-            "tier_required": feature.tier,
+            "tier_required": tier,
             **({"current_tier": known[0]} if known else {}),
             **({"edition": case.instance.edition} if case.instance.edition else {}),
             **({"alternatives": alternatives} if alternatives else {}),
             "upgrade_url": UPGRADE_URL,
         },
+    )
+
+
+def add_on(case: Case) -> Finding | None:
+    """The tier is high enough, and what is sold beside it may still be missing."""
+    feature = next((paid.feature for paid in case.paid if paid.feature.add_on), None)
+    if feature is None or case.lacking() or case.maybe_lacking():
+        return None
+    return Finding(
+        codes.FEATURE_UNAVAILABLE,
+        Proof.LIKELY,
+        f"{feature.name} needs {feature.add_on} beside the tier, with a seat for this user.",
+        (f"the tier has {feature.name}, and GitLab refused it",),
+        f"Ask an owner or administrator for {feature.add_on}.",
+        {"feature_name": feature.name},
     )
 
 
@@ -205,7 +221,7 @@ def weigh(case: Case, causes: tuple[Cause, ...], *otherwise: Finding) -> Finding
     return settle([*found, *otherwise] if not found else [*found])
 
 
-FORBIDDEN: Final[tuple[Cause, ...]] = (tier, archived, switch, role, state)
-UNAUTHORIZED: Final[tuple[Cause, ...]] = (tier, archived, role, state)
+FORBIDDEN: Final[tuple[Cause, ...]] = (tier, add_on, archived, switch, role, state)
+UNAUTHORIZED: Final[tuple[Cause, ...]] = (tier, add_on, archived, role, state)
 NO_RECORD: Final[tuple[Cause, ...]] = (tier, switch, registry_off, hidden_from_guests)
-NO_REASON: Final[tuple[Cause, ...]] = (tier, switch, state)
+NO_REASON: Final[tuple[Cause, ...]] = (tier, add_on, switch, state)

@@ -6,8 +6,9 @@ own is merged over it by key, so that a newer GitLab needs no newer server.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
@@ -17,8 +18,9 @@ import yaml
 
 TIERS: Final = ("Free", "Premium", "Ultimate")
 EDITIONS: Final = ("ee_without_license", "gitlab_com_free", "ce")
-EFFECTS: Final = ("refused", "dropped", "not_enforced", "empty", "works", "absent", "other")
-"""What happens on an edition that lacks the feature. `absent`: this version has no such endpoint at all."""
+EFFECTS: Final = ("refused", "dropped", "not_enforced", "empty", "works")
+"""What an edition that lacks a feature does when it is used. All but the first look like a success."""
+SEVERAL: Final = "several"
 BASES: Final = ("measured 17.2", "code 18.9")
 
 _PACKAGED = Path(__file__).parent.parent / "tier_features.yaml"
@@ -47,7 +49,7 @@ class Alternative:
     """`tool action` of this server."""
     why: str
     tier: str = "Free"
-    arguments: Mapping[str, Any] = MappingProxyType({})
+    arguments: Mapping[str, Any] = field(default_factory=dict)
     """`$name` stands for the caller's argument of that name."""
 
     def with_arguments(self, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -60,24 +62,47 @@ class Alternative:
 
 
 @dataclass(frozen=True, slots=True)
+class Earlier:
+    """The tier a feature had before a version."""
+
+    before: tuple[int, ...]
+    tier: str
+
+
+@dataclass(frozen=True, slots=True)
 class Feature:
     key: str
     name: str
     tier: str
     docs: str
+    earlier: tuple[Earlier, ...] = ()
+    add_on: str | None = None
     endpoints: tuple[str, ...] = ()
-    parameters: Mapping[str, tuple[str, ...]] = MappingProxyType({})
+    parameters: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """By endpoint, the parameters that are paid where the endpoint is not."""
+    only: Mapping[str, Any] = field(default_factory=dict)
+    """By parameter, the values for which it is paid; `several` for a list with more than one entry."""
     graphql: tuple[str, ...] = ()
     role: str | None = None
     changed: str | None = None
-    without_it: Mapping[str, Behaviour] = MappingProxyType({})
+    without_it: Mapping[str, Behaviour] = field(default_factory=dict)
     alternatives: tuple[Alternative, ...] = ()
     notes: tuple[str, ...] = ()
 
     @property
     def plural(self) -> bool:
-        return self.name.split(" (")[0].endswith("s") and not self.name.endswith("ss")
+        return self.name.endswith("s") and not self.name.endswith(("ss", "analytics"))
+
+    def tier_in(self, version: str | None) -> str:
+        """The tier in a version of GitLab: features move down with time."""
+        number = version_number(version)
+        return next((was.tier for was in self.earlier if number and number < was.before), self.tier)
+
+    def paid_with(self, parameter: str, value: Any) -> bool:
+        paid = self.only.get(parameter)
+        if paid == SEVERAL:
+            return isinstance(value, list | tuple) and len(value) > 1
+        return paid is None or value in paid
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +118,11 @@ class TierMap:
 
 def rank(tier: str) -> int:
     return TIERS.index(tier)
+
+
+def version_number(version: str | None) -> tuple[int, ...]:
+    """`17.2.0-pre` as (17, 2); empty where there is none."""
+    return tuple(int(part) for part in re.findall(r"\d+", version)[:2]) if version else ()
 
 
 @cache
@@ -123,17 +153,23 @@ def _entries(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _feature(where: str, key: str, entry: Mapping[str, Any]) -> Feature:
-    _only(where, entry, {field.name for field in fields(Feature)} - {"key"})
+    _only(where, entry, {each.name for each in fields(Feature)} - {"key"})
     return Feature(
         key=key,
         name=_text(where, entry, "name"),
         tier=_one_of(where, entry, "tier", TIERS),
         docs=_text(where, entry, "docs"),
+        earlier=tuple(
+            _earlier(f"{where}: earlier: {number}", was)
+            for number, was in enumerate(_list(where, entry, "earlier"))
+        ),
+        add_on=_optional(where, entry, "add_on"),
         endpoints=_texts(where, entry, "endpoints"),
         parameters={
             endpoint: _texts(f"{where}: parameters", _mapping(where, entry, "parameters"), endpoint)
             for endpoint in _mapping(where, entry, "parameters")
         },
+        only=_only_values(where, entry),
         graphql=_texts(where, entry, "graphql"),
         role=_optional(where, entry, "role"),
         changed=_optional(where, entry, "changed"),
@@ -149,6 +185,27 @@ def _feature(where: str, key: str, entry: Mapping[str, Any]) -> Feature:
     )
 
 
+def _earlier(where: str, entry: Any) -> Earlier:
+    if not isinstance(entry, dict):
+        raise TierMapError(f"{where}: a mapping is expected")
+    _only(where, entry, {each.name for each in fields(Earlier)})
+    before = version_number(_text(where, entry, "before"))
+    if len(before) != 2:
+        raise TierMapError(f'{where}: before: a version such as "18.0" is expected')
+    return Earlier(before, _one_of(where, entry, "tier", TIERS))
+
+
+def _only_values(where: str, entry: Mapping[str, Any]) -> Mapping[str, Any]:
+    only = _mapping(where, entry, "only")
+    named = {name for names in _mapping(where, entry, "parameters").values() for name in names}
+    for parameter, values in only.items():
+        if parameter not in named:
+            raise TierMapError(f"{where}: only: {parameter} is none of its parameters")
+        if values != SEVERAL and not isinstance(values, list):
+            raise TierMapError(f"{where}: only: {parameter}: a list of values or {SEVERAL} is expected")
+    return only
+
+
 def _editions(where: str, entry: Mapping[str, Any]) -> Mapping[str, Any]:
     editions = _mapping(where, entry, "without_it")
     _only(f"{where}: without_it", editions, set(EDITIONS))
@@ -158,7 +215,7 @@ def _editions(where: str, entry: Mapping[str, Any]) -> Mapping[str, Any]:
 def _behaviour(where: str, entry: Any) -> Behaviour:
     if not isinstance(entry, dict):
         raise TierMapError(f"{where}: a mapping is expected")
-    _only(where, entry, {field.name for field in fields(Behaviour)})
+    _only(where, entry, {each.name for each in fields(Behaviour)})
     status = entry.get("status")
     if status is not None and not isinstance(status, int):
         raise TierMapError(f"{where}: status: a number is expected")
@@ -174,7 +231,7 @@ def _behaviour(where: str, entry: Any) -> Behaviour:
 def _alternative(where: str, entry: Any) -> Alternative:
     if not isinstance(entry, dict):
         raise TierMapError(f"{where}: a mapping is expected")
-    _only(where, entry, {field.name for field in fields(Alternative)})
+    _only(where, entry, {each.name for each in fields(Alternative)})
     return Alternative(
         action=_text(where, entry, "action"),
         why=_text(where, entry, "why"),

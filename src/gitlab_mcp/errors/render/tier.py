@@ -10,5 +10,7 @@ from gitlab_mcp.errors.render.facts import facts
 
 def render(failure: Failure) -> dict[str, Any]:
     known = facts(failure)
-    head: dict[str, Any] = {name: known.pop(name) for name in ("tool", "action", "http_status") if name in known}
+    head: dict[str, Any] = {
+        name: known.pop(name) for name in ("tool", "action", "http_status") if name in known
+    }
     return {"error": True, "error_code": failure.code, **head, "message": failure.message, **known}
