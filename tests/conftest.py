@@ -1,10 +1,13 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from gitlab_mcp.app import App
+from gitlab_mcp.settings import Secret, Settings
 from standin import StandIn
 
 
@@ -24,3 +27,26 @@ def standin() -> Iterator[StandIn]:
     """A GitLab on loopback that knows nothing yet."""
     with StandIn() as gitlab:
         yield gitlab
+
+
+@pytest.fixture(scope="session")
+def replayed(cassettes: Path) -> Iterator[App]:
+    """The whole server, with recorded answers of a real GitLab behind it."""
+    app = App(Settings(url="https://gitlab.example.com", replay=(cassettes,)))
+    yield app
+    app.close()
+
+
+@pytest.fixture
+def against(standin: StandIn) -> Iterator[Callable[..., App]]:
+    """Makes servers in front of the stand-in; keyword arguments are settings."""
+    apps: list[App] = []
+
+    def make(**settings: Any) -> App:
+        chosen = {"token": Secret("alice"), "toolsets": ("all",), **settings}
+        apps.append(App(Settings(url=standin.url, **chosen)))
+        return apps[-1]
+
+    yield make
+    for app in apps:
+        app.close()

@@ -40,7 +40,9 @@ def test_every_placeholder_is_a_field(action: type[Action]) -> None:
 @every_action
 def test_an_action_says_what_it_does_and_where_that_is_documented(action: type[Action]) -> None:
     assert action.__doc__ and action.__doc__.strip().endswith(".")
-    assert re.fullmatch(r"(api|user|ci|administration|security|topics)/[\w/.-]*/?(#[\w-]+)?", action.spec.docs)
+    assert re.fullmatch(
+        r"(api|user|ci|administration|security|topics)/[\w/.-]*/?(#[\w-]+)?", action.spec.docs
+    )
 
 
 @every_action

@@ -6,9 +6,9 @@ import re
 from typing import Any
 
 import pytest
-from facts import facts
 
 from contracts.differences import DIFFERENCES
+from facts import facts
 from gitlab_mcp.core.action import Action, Endpoint
 from gitlab_mcp.core.fields import Csv, Sent
 from gitlab_mcp.core.registry import Registry
@@ -35,7 +35,9 @@ def differences(action: type[Action]) -> set[str]:
     """What the declaration says otherwise than GitLab, in words that are the keys of DIFFERENCES."""
     found: set[str] = set()
     where = f"{action.spec.tool.name} {action.spec.name}"
-    if not any("run" in vars(base) for base in action.__mro__ if base is not Action and issubclass(base, Action)):
+    if not any(
+        "run" in vars(base) for base in action.__mro__ if base is not Action and issubclass(base, Action)
+    ):
         fields = dict(shapes(action))
         known_anywhere: set[str] = set()
         for endpoint in action.spec.endpoints:

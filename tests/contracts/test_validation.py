@@ -66,7 +66,9 @@ def test_ten_thousand_random_argument_objects_each_get_a_contract_error_or_a_val
     names = REGISTRY.names()
     outcomes: dict[str, int] = {}
     for _ in range(10_000):
-        tool = chance.choice(names) if chance.random() < 0.98 else chance.choice(["", "nothing", "browse_isues"])
+        tool = (
+            chance.choice(names) if chance.random() < 0.98 else chance.choice(["", "nothing", "browse_isues"])
+        )
         action = chance.choice(ACTIONS)
         if tool in names and chance.random() < 0.9:
             tool = action.spec.tool.name
@@ -152,7 +154,8 @@ def test_null_means_not_given(action: type[Action]) -> None:
 @every_action
 def test_every_field_of_the_example_may_come_as_text(action: type[Action]) -> None:
     as_text = {
-        name: value if isinstance(value, str) else json.dumps(value) for name, value in example_of(action).items()
+        name: value if isinstance(value, str) else json.dumps(value)
+        for name, value in example_of(action).items()
     }
     call = validate(REGISTRY, action.spec.tool.name, as_text, HERE)
     assert call.action == validate(REGISTRY, action.spec.tool.name, example_of(action), HERE).action
@@ -182,7 +185,9 @@ def test_nesting_beyond_the_limit_is_too_large(depth: int) -> None:
 
 
 def test_all_problems_of_a_call_are_named_at_once() -> None:
-    failure = refused("manage_label", {"action": "create", "project_id": {"a": 1}, "colour": "red", "priority": -1})
+    failure = refused(
+        "manage_label", {"action": "create", "project_id": {"a": 1}, "colour": "red", "priority": -1}
+    )
     assert failure.code == "MISSING_REQUIRED_FIELD"
     assert failure.facts["missing_fields"] == ["name", "color"]
     assert [each["field"] for each in failure.facts["invalid_fields"]] == ["project_id", "priority"]
