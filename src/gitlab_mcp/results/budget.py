@@ -112,6 +112,8 @@ class _Cut:
 
     def _with_files(self, text: Diff, files: Sequence[str], kept: Sequence[int]) -> Result:
         omitted = len(files) - len(kept)
+        if not omitted:
+            return self.result
         entry = _entry("diffs of files", omitted, self._more_bytes())
         entry["first_omitted"] = next(
             _FILE_NAME.sub("", file.partition("\n")[0])[:200]

@@ -14,6 +14,7 @@ from gitlab_mcp.results.log_lines import Excerpt, Line
 
 AROUND = 10
 _SOON = 6
+_LOOKED_AT = 500
 
 _DEFINITE = re.compile(
     r"^E {3,}\S"  # pytest
@@ -25,7 +26,7 @@ _DEFINITE = re.compile(
     r"|\bundefined reference to |^\[ERROR\] .*\.\w+:\[\d+,\d+\]|Segmentation fault"
 )
 _LIKELY = re.compile(
-    r"\b[\w.]*(?:Error|Exception)\b: |^Traceback \(most recent call last\)|\b(?:npm (?:ERR!|error)|fatal:)"
+    r"(?:Error|Exception): |^Traceback \(most recent call last\)|\b(?:npm (?:ERR!|error)|fatal:)"
     r"|(?:^|\s)(?:error|ERROR|Error)(?::|\])|\bFATAL\b|\bcommand not found\b|: not found$"
     r"|No such file or directory|[Pp]ermission denied|BUILD FAILED|Build FAILED|\bFAILURE: |^Killed$"
     r"|[Oo]ut of memory|No space left on device|Could not resolve host|[Cc]onnection refused"
@@ -69,7 +70,7 @@ class _Candidate:
     @property
     def recovered(self) -> bool:
         soon = self._lines[self._anchor + 1 : self._anchor + 1 + _SOON]
-        return any(_RECOVERED.search(line.text) for line in soon)
+        return any(_RECOVERED.search(line.text[:_LOOKED_AT]) for line in soon)
 
     def excerpt(self) -> Excerpt:
         return Excerpt(self._lines[0].number, tuple(line.text for line in self._lines))
@@ -108,7 +109,8 @@ class FirstError:
 
 
 def _weigh(line: Line) -> _Weight | None:
-    text = line.text
+    # Nothing says "error" only after that much, and a stranger's line must not keep a pattern busy.
+    text = line.text[:_LOOKED_AT]
     if _BY_THE_RUNNER.search(text):
         return _Weight.RUNNER
     if _AFTERWARDS.match(line.section):

@@ -13,7 +13,7 @@ _DEEPEST_SECTION = 32
 
 # GitLab 17.3 and later may put a time, a stream and a mark before each line; "+" continues the line before.
 _TIMESTAMP = re.compile(rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z [0-9a-f]{2}[OE]([ +]?)")
-_SECTION = re.compile(r"section_(start|end):\d+:([^\s\[]+)(?:\[[^\]]*\])?\r?(?:\x1b\[0K)?")
+_SECTION = re.compile(r"section_(start|end):\d{1,20}:([^\s\[]{1,255})(?:\[[^\]]{0,255}\])?\r?(?:\x1b\[0K)?")
 _ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]*[0-Z\\^-~])")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from gitlab_mcp.core.result import Text
 from gitlab_mcp.results.first_errors import FirstError
@@ -36,6 +36,19 @@ class LogWindow:
     @property
     def start_line(self) -> int:
         return self.excerpts[0].start_line if self.excerpts else 0
+
+    @property
+    def truncated(self) -> tuple[dict[str, Any], ...]:
+        """What to say of the lines that did not fit."""
+        if not self.left_out:
+            return ()
+        if self.ends_at_the_end:
+            how = f"end_line={self.start_line - 1}"
+        elif self.matches is None:
+            how = f"start_line={self.excerpts[-1].end_line + 1}"
+        else:
+            how = "search for something rarer, or read on with start_line and end_line"
+        return ({"what": "lines of the log", "omitted": self.left_out, "how_to_get_it": how},)
 
     def text(self, source: str) -> Text:
         """The lines; where several places are shown, each line has its number."""
