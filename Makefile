@@ -42,7 +42,7 @@ check: $(READY) ## Everything that must hold before a merge: format, lint, types
 	$(MAKE) --no-print-directory test
 
 demo: $(READY) ## A tour on recorded answers of a real GitLab: no token, no network
-	@$(BIN)/python scripts/demo.py
+	$(BIN)/python scripts/demo.py
 
 docs: $(READY) ## Print the generated pages again
 	$(BIN)/python scripts/generate.py
@@ -56,7 +56,7 @@ record: $(READY) ## Serve over stdio and write every exchange with GitLab to CAS
 	$(BIN)/gitlab-mcp --record "$(CASSETTE)"
 
 bench: $(READY) ## Measure speed and token cost
-	@for each in benchmarks/*.py; do echo "== $$each"; $(BIN)/python "$$each" || exit 1; done
+	@for each in $(filter-out benchmarks/bare_%,$(wildcard benchmarks/*.py)); do echo "== $$each"; $(BIN)/python "$$each" || exit 1; done
 
 clean: ## Remove what was made
 	rm -rf .venv dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

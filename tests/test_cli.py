@@ -105,6 +105,27 @@ def test_a_failing_call_for_programs_prints_the_error_object_in_the_chosen_style
     assert json.loads(done.stdout)["kind"].endswith(":v1")
 
 
+def test_a_replayed_call_needs_no_token_and_no_network(run: Run, cassettes: Path) -> None:
+    words = ("call", "browse_labels", "get", "project_id=acme/website", "label_id=bug", "--json")
+    done = run(*words, "--replay", str(cassettes / "labels.json"), GITLAB_URL="http://127.0.0.1:9")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads(done.stdout)["color"] == "#d9534f"
+
+
+def test_a_paid_feature_is_explained_to_a_person(run: Run, cassettes: Path) -> None:
+    done = run("call", "browse_epics", "list", "group_id=22", "--replay", str(cassettes))
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "TIER_RESTRICTED" in done.stderr
+
+
+def test_what_is_recorded_plays_again(run: Run, recorded: dict[str, str], tmp_path: Path) -> None:
+    words = ("call", "browse_labels", "list", "project_id=acme/website", "--json")
+    live = run(*words, "--record", "seen.json", **recorded)
+    played = run(*words, "--replay", "seen.json")
+    assert (live.returncode, played.returncode) == (0, 0), live.stderr + played.stderr
+    assert live.stdout == played.stdout
+
+
 def test_a_log_line_of_a_failure_appears_only_when_logs_are_asked_for(run: Run) -> None:
     quiet = run("call", "browse_labels", "lst", "--json")
     loud = run("call", "browse_labels", "lst", "--json", "--log-level", "warning")

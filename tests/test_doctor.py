@@ -205,6 +205,12 @@ def test_a_project_the_token_cannot_see_is_a_warning(doctor: Doctor, recorded: S
     assert (code, checks["project"]["mark"]) == (0, "warn")
 
 
+def test_a_replay_is_examined_without_the_network(doctor: Doctor, cassettes: Path) -> None:
+    code, checks = doctor("--replay", str(cassettes), GITLAB_URL="http://127.0.0.1:9")
+    assert (code, set(marks(checks).values())) == (0, {"ok"})
+    assert str(cassettes) in checks["replay"]["found"]
+
+
 def test_unusable_settings_are_findings_too_and_exit_2(doctor: Doctor) -> None:
     code, checks = doctor("--max-bytes", "1", GITLAB_URL="ftp://x")
     assert (code, marks(checks)) == (2, {"url": "fail", "max_bytes": "fail"})

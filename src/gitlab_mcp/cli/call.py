@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import base64
 import json
-import logging
 import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import anyio
 
+from gitlab_mcp import logs
 from gitlab_mcp.app import App
 from gitlab_mcp.cli import exits
 from gitlab_mcp.cli.screen import Progress, readable, safe, say, say_json, show_failure
@@ -30,7 +30,7 @@ def call(
     as_json: bool,
 ) -> int:
     settings = load(flags)
-    _quiet(settings)
+    _log(settings)
     arguments = {**_parsed(written), **_paired(pairs), "action": action}
     try:
         result = anyio.run(_made, settings, tool, arguments)
@@ -73,11 +73,10 @@ def _show(result: Result, *, as_json: bool) -> None:
         say(f"\n{result.image.mime_type}, {len(result.image.data)} bytes; --json prints them")
 
 
-def _quiet(settings: Settings) -> None:
+def _log(settings: Settings) -> None:
     """A failure is shown once, as the answer; its log line only when somebody asked for logs."""
     asked = settings.sources["log_level"] != DEFAULT
-    level = settings.log_level.upper() if asked else logging.CRITICAL
-    logging.basicConfig(level=level, stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s")
+    logs.configure(settings.log_level if asked else "critical", settings.log_format)
 
 
 def _parsed(written: str | None) -> dict[str, Any]:
