@@ -38,6 +38,10 @@ class Exchange:
         """Whether any of the request may have left."""
         return self._sent
 
+    @property
+    def aborted(self) -> bool:
+        return self._aborted
+
     def check(self) -> None:
         if self._aborted:
             raise Aborted

@@ -1,0 +1,115 @@
+"""Recorded exchanges in vcrpy's file format, one at a time and in files.
+
+A body that is no UTF-8 is kept by Python's `surrogateescape`: JSON can hold that, and vcrpy can still load the file.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+ALIAS_HEADER = "X-Recorded-As"
+UNNAMED = "caller-1"
+HOST = "https://gitlab.example.com"
+
+_BEGIN = '{"version": 1, "interactions": [\n'
+_BETWEEN = ",\n"
+_END = "\n]}\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Interaction:
+    alias: str
+    """Stands for the caller, whose token is not kept."""
+    method: str
+    uri: str
+    request_body: str | None
+    status: int
+    reason: str
+    headers: Mapping[str, str]
+    content: bytes
+
+
+def dump_interaction(interaction: Interaction) -> str:
+    """One line, as it stands in a file."""
+    return json.dumps(
+        {
+            "request": {
+                "method": interaction.method,
+                "uri": interaction.uri,
+                "body": interaction.request_body,
+                "headers": {ALIAS_HEADER: [interaction.alias]},
+            },
+            "response": {
+                "status": {"code": interaction.status, "message": interaction.reason},
+                "headers": {name: [value] for name, value in interaction.headers.items()},
+                "body": {"string": interaction.content.decode("utf-8", "surrogateescape")},
+            },
+        }
+    )
+
+
+def dump_cassette(lines: Iterable[str]) -> str:
+    return _BEGIN + _BETWEEN.join(lines) + _END
+
+
+def load_cassettes(path: Path) -> Iterator[Interaction]:
+    """The interactions of a file, or of all cassettes of a directory and below it, by name."""
+    for file in _files(path):
+        for raw in _raw_interactions(file):
+            yield _interaction(raw)
+
+
+def _files(path: Path) -> list[Path]:
+    if not path.exists():
+        raise FileNotFoundError(f"there is no cassette at {path}")
+    if path.is_file():
+        return [path]
+    files = sorted(file for file in path.rglob("*") if file.suffix in (".json", ".yaml", ".yml"))
+    if not files:
+        raise FileNotFoundError(f"there are no cassettes in {path}")
+    return files
+
+
+def _raw_interactions(file: Path) -> list[dict[str, Any]]:
+    text = file.read_text(encoding="utf-8")
+    if file.suffix == ".json":
+        document = json.loads(text)
+    else:
+        import yaml
+
+        document = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    interactions = document.get("interactions") if isinstance(document, dict) else None
+    if not isinstance(interactions, list):
+        raise ValueError(f"{file} is not a cassette")
+    return interactions
+
+
+def _interaction(raw: Mapping[str, Any]) -> Interaction:
+    request, response = raw["request"], raw["response"]
+    headers = {name.lower(): _first(value) for name, value in (request.get("headers") or {}).items()}
+    return Interaction(
+        alias=headers.get(ALIAS_HEADER.lower(), UNNAMED),
+        method=request["method"].upper(),
+        uri=request["uri"],
+        request_body=_as_text(request.get("body")),
+        status=response["status"]["code"],
+        reason=response["status"].get("message") or "",
+        headers={name: _first(value) for name, value in (response.get("headers") or {}).items()},
+        content=_as_bytes(response["body"].get("string")),
+    )
+
+
+def _first(value: Any) -> str:
+    return str(value[0]) if isinstance(value, list) else str(value)
+
+
+def _as_text(value: Any) -> str | None:
+    return value.decode("utf-8", "surrogateescape") if isinstance(value, bytes) else value
+
+
+def _as_bytes(value: Any) -> bytes:
+    return value.encode("utf-8", "surrogateescape") if isinstance(value, str) else value or b""

@@ -1,0 +1,126 @@
+"""Answers requests from cassettes, and never from the network."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from io import BytesIO
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+import requests
+from requests.adapters import BaseAdapter
+from requests.structures import CaseInsensitiveDict
+
+from gitlab_mcp.gitlab.cassette import UNNAMED, Interaction, load_cassettes
+from gitlab_mcp.gitlab.matching import Names, Question, learned_from, place, question
+from gitlab_mcp.gitlab.scrub import Scrubber
+from gitlab_mcp.gitlab.transport import NotRecorded
+
+_PLAIN = Scrubber()
+_WITHOUT_EMAILS = Scrubber(emails=True)
+
+
+class _Reel:
+    """The answers to one question in the order they came; the last one stays."""
+
+    __slots__ = ("_answers", "_next")
+
+    def __init__(self) -> None:
+        self._answers: list[Interaction] = []
+        self._next = 0
+
+    def add(self, interaction: Interaction) -> None:
+        self._answers.append(interaction)
+
+    def play(self) -> Interaction:
+        interaction = self._answers[self._next]
+        self._next = min(self._next + 1, len(self._answers) - 1)
+        return interaction
+
+
+class _Shelf:
+    """What was recorded about one place; sorted into reels when somebody asks."""
+
+    __slots__ = ("_reels", "_unsorted")
+
+    def __init__(self) -> None:
+        self._unsorted: list[Interaction] = []
+        self._reels: dict[Question, _Reel] = {}
+
+    def add(self, interaction: Interaction) -> None:
+        self._unsorted.append(interaction)
+
+    def find(self, asked: Question) -> _Reel | None:
+        for interaction in self._unsorted:
+            recorded = question(interaction.method, interaction.uri, interaction.request_body, _PLAIN)
+            self._reels.setdefault(recorded, _Reel()).add(interaction)
+        self._unsorted.clear()
+        return self._reels.get(asked)
+
+
+class ReplayAdapter(BaseAdapter):
+    """A token that is the alias of a recorded caller speaks for that caller; any other for the first one."""
+
+    def __init__(self, interactions: Iterable[Interaction]) -> None:
+        super().__init__()
+        self._interactions = list(interactions)
+        self._aliases = {interaction.alias for interaction in self._interactions}
+        self._default = self._interactions[0].alias if self._interactions else UNNAMED
+        self._shelves: dict[tuple[str, str], _Shelf] = {}
+        for interaction in self._interactions:
+            shelf = (interaction.alias, place(interaction.uri, _PLAIN))
+            self._shelves.setdefault(shelf, _Shelf()).add(interaction)
+        self._names: Names | None = None
+        self._lock = Lock()
+
+    def send(self, request: requests.PreparedRequest, *args: Any, **kwargs: Any) -> requests.Response:
+        token = token_of(request.headers)
+        alias = token if token in self._aliases else self._default
+        with self._lock:
+            for asked in self._ways_to_ask(request):
+                shelf = self._shelves.get((alias, asked.path))
+                reel = shelf.find(asked) if shelf is not None else None
+                if reel is not None:
+                    return _response(request, reel.play())
+        raise NotRecorded
+
+    def close(self) -> None:
+        pass
+
+    def _ways_to_ask(self, request: requests.PreparedRequest) -> Iterator[Question]:
+        """As it is, then less and less literally."""
+        for scrubber in (_PLAIN, _WITHOUT_EMAILS):
+            asked = question(request.method or "", request.url or "", body_of(request), scrubber)
+            yield asked
+            yield from self._known_names().otherwise(asked)
+
+    def _known_names(self) -> Names:
+        if self._names is None:
+            self._names = learned_from(interaction.content for interaction in self._interactions)
+        return self._names
+
+
+def replaying(path: Path) -> ReplayAdapter:
+    return ReplayAdapter(load_cassettes(path))
+
+
+def token_of(headers: Mapping[str, str]) -> str | None:
+    bearer = headers.get("Authorization", "").removeprefix("Bearer ")
+    return headers.get("PRIVATE-TOKEN") or headers.get("JOB-TOKEN") or bearer or None
+
+
+def body_of(request: requests.PreparedRequest) -> str | None:
+    body = request.body
+    return body.decode("utf-8", "surrogateescape") if isinstance(body, bytes) else body
+
+
+def _response(request: requests.PreparedRequest, interaction: Interaction) -> requests.Response:
+    response = requests.Response()
+    response.status_code = interaction.status
+    response.reason = interaction.reason
+    response.headers = CaseInsensitiveDict(interaction.headers)
+    response.raw = BytesIO(interaction.content)
+    response.url = request.url or ""
+    response.request = request
+    return response
