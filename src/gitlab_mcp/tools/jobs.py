@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Self
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
-from gitlab_mcp.core.action import GET, Action, Role
-from gitlab_mcp.core.exchange import GitLab
+from gitlab_mcp.core.action import DELETE, GET, POST, Action, Danger, Role, encode_segment
+from gitlab_mcp.core.exchange import Answer, GitLab, Request
 from gitlab_mcp.core.fields import (
     CiStatuses,
+    Expects,
     Flag,
     Integer,
     JobId,
+    Line,
     Page,
     PerPage,
     PipelineId,
@@ -20,19 +23,39 @@ from gitlab_mcp.core.fields import (
     Search,
     broken_rule,
 )
-from gitlab_mcp.core.result import Result
+from gitlab_mcp.core.result import Result, Warning
 from gitlab_mcp.core.tool import Tool
+from gitlab_mcp.core.variables import JobVariables
+from gitlab_mcp.results.archives import archive_result
 from gitlab_mcp.results.failing_jobs import why_no_log
+from gitlab_mcp.results.files import content_result
 from gitlab_mcp.results.logs import DEFAULT_TAIL, LogWindow, read_log
+from gitlab_mcp.results.views import written
 
 browse = Tool("browse_jobs", "Read CI/CD jobs, their logs and artifacts.", switch="builds")
+manage = Tool("manage_job", "Retry, cancel, play and erase CI/CD jobs.", switch="builds")
 
 JOB = (
     "id name stage status failure_reason ref pipeline_id=pipeline.id web_url"
     " | allow_failure created_at started_at finished_at erased_at duration queued_duration coverage"
     " user=user.username commit=commit.title runner=runner.description tag_list artifacts artifacts_expire_at"
 )
+ACTED = "id name status web_url"
 LONGEST_WINDOW = 200_000
+LARGEST_FILE = 1_000_000
+ENDED = ("success", "failed", "skipped", "manual")
+
+LineNumber = Annotated[Integer, Field(ge=1)]
+
+
+def _stays_inside(path: str) -> str:
+    if ".." in path.split("/") or path.startswith("/"):
+        raise ValueError("a path inside the archive")
+    return path
+
+
+ArtifactPath = Annotated[Line, AfterValidator(_stays_inside), Expects("path inside the archive, without ..")]
+RefName = Annotated[Line, Field(description="Branch or tag, of its newest successful pipeline")]
 
 
 class InJob(Action):
@@ -59,7 +82,7 @@ class ListJobs(Action):
     per_page: PerPage | None = None
 
     @model_validator(mode="after")
-    def _retried_within_a_pipeline(self) -> ListJobs:
+    def _retried_within_a_pipeline(self) -> Self:
         if self.include_retried is not None and self.pipeline_id is None:
             raise broken_rule("include_retried only together with pipeline_id", field="include_retried")
         return self
@@ -92,54 +115,236 @@ class ReadLog(InJob):
         | None
     ) = None
     search: Search | None = None
-    start_line: Annotated[Integer, Field(ge=1)] | None = None
-    end_line: Annotated[Integer, Field(ge=1)] | None = None
+    start_line: LineNumber | None = None
+    end_line: LineNumber | None = None
 
     @model_validator(mode="after")
-    def _one_window(self) -> ReadLog:
+    def _one_window(self) -> Self:
         ranged = self.start_line is not None or self.end_line is not None
         if sum((self.tail is not None, self.search is not None, ranged)) > 1:
             raise broken_rule("only one of tail, search, or start_line and end_line", field="tail")
-        if self.start_line and self.end_line and self.end_line < self.start_line:
-            raise broken_rule("a line not before start_line", field="end_line")
+        check_range(self.start_line, self.end_line)
         return self
 
     async def run(self, gitlab: GitLab) -> Result:
-        request = self.request(tail=None, search=None, start_line=None, end_line=None)
-        window = await gitlab.stream(
-            request,
-            lambda chunks, _: read_log(
+        path = self.request().path
+
+        def read(chunks: Iterator[bytes], headers: Mapping[str, str]) -> LogWindow:
+            return read_log(
                 chunks,
                 tail=self.tail,
                 search=self.search,
                 start=self.start_line,
                 end=self.end_line,
                 limit_bytes=LONGEST_WINDOW,
-            ),
-        )
-        if not window.total_bytes:
-            return await self._why_there_is_none(gitlab)
-        return self._shown(window)
+            )
+
+        window = await gitlab.stream(Request("GET", path), read)
+        if window.total_bytes:
+            return self._shown(window)
+        # A log that was erased, was never written or is gone is answered 200 and empty: the job knows which.
+        job = (await gitlab.get(path.removesuffix("/trace"))).body
+        return Result(data={"empty": True, "status": job["status"], "why_empty": why_no_log(job)})
 
     def _shown(self, window: LogWindow) -> Result:
-        data: dict[str, object] = {"total_lines": window.total_lines, "total_bytes": window.total_bytes}
+        data: dict[str, object] = {"total_lines": window.total_lines}
         if window.matches is not None:
             data["matches"] = window.matches
         if not window.excerpts:
-            data["empty"] = True
-            data["why_empty"] = (
-                "No line holds the text."
-                if window.matches == 0
-                else f"The log ends at line {window.total_lines}."
-            )
+            beyond = f"The log ends at line {window.total_lines}."
+            data["why_empty"] = beyond if window.matches is None else "No line holds the text."
             return Result(data=data)
         data["start_line"] = window.start_line
-        return Result(data=data, text=window.text(f"log of job {self.job_id}"))
+        return Result(data=data, text=window.text(f"log of job {self.job_id}"), truncated=window.truncated)
 
-    async def _why_there_is_none(self, gitlab: GitLab) -> Result:
-        """GitLab answers 200 with nothing for a log that was erased, was never written, or is gone."""
-        job = (await gitlab.get(self.request_path())).body
-        return Result(data={"empty": True, "status": job["status"], "why_empty": why_no_log(job)})
 
-    def request_path(self) -> str:
-        return self.request().path.removesuffix("/trace")
+class OfArtifacts(Action):
+    """Of one job, or of the newest successful job of that name on a branch or tag."""
+
+    project_id: ProjectId
+    job_id: JobId | None = None
+    ref_name: RefName | None = None
+    job: Annotated[Line, Field(description="Name of the job, with ref_name")] | None = None
+
+    @model_validator(mode="after")
+    def _a_job_by_name(self) -> Self:
+        if (self.ref_name is None) != (self.job is None):
+            field = "job" if self.job is None else "ref_name"
+            raise broken_rule("job and ref_name together, or job_id alone", field=field)
+        return self
+
+
+@browse.action(
+    "artifacts",
+    GET(
+        "/projects/{project_id}/jobs/{job_id}/artifacts",
+        "/projects/{project_id}/jobs/artifacts/{ref_name}/download",
+    ),
+    docs="api/job_artifacts/#get-job-artifacts",
+    example={"project_id": "acme/website", "job_id": 61},
+    role=Role.GUEST,
+)
+class ListArtifacts(OfArtifacts):
+    """List the files in the artifacts of a job."""
+
+    async def run(self, gitlab: GitLab) -> Result:
+        return await gitlab.stream(self.request(), lambda chunks, _: archive_result(chunks))
+
+
+@browse.action(
+    "artifact_file",
+    GET(
+        "/projects/{project_id}/jobs/{job_id}/artifacts/{artifact_path}",
+        "/projects/{project_id}/jobs/artifacts/{ref_name}/raw/{artifact_path}",
+    ),
+    docs="api/job_artifacts/#download-a-single-artifact-file-by-job-id",
+    example={"project_id": "acme/website", "job_id": 61, "artifact_path": "dist/app.txt"},
+    role=Role.GUEST,
+)
+class ReadArtifactFile(OfArtifacts):
+    """Read one file of the artifacts of a job."""
+
+    artifact_path: ArtifactPath
+    start_line: LineNumber | None = None
+    end_line: LineNumber | None = None
+
+    @model_validator(mode="after")
+    def _forwards(self) -> Self:
+        check_range(self.start_line, self.end_line)
+        return self
+
+    async def run(self, gitlab: GitLab) -> Result:
+        sent = self.request(start_line=None, end_line=None)
+        # GitLab takes the rest of the path for the file: its slashes stay slashes.
+        plain = "/".join(encode_segment(part) for part in self.artifact_path.split("/"))
+        path = sent.path.removesuffix(encode_segment(self.artifact_path)) + plain
+        data, whole = await gitlab.stream(
+            Request("GET", path, sent.query), lambda chunks, _: _beginning(chunks)
+        )
+        facts = {"size": len(data)} if whole else {"larger_than": LARGEST_FILE}
+        result = content_result(
+            data, self.artifact_path, facts, start_line=self.start_line, end_line=self.end_line
+        )
+        if whole:
+            return result
+        message = f"Only the first {LARGEST_FILE} bytes of the file were read."
+        return Result(data=result.data, text=result.text, warnings=[Warning("TRUNCATED", message)])
+
+
+def _beginning(chunks: Iterator[bytes]) -> tuple[bytes, bool]:
+    kept = bytearray()
+    for chunk in chunks:
+        kept += chunk
+        if len(kept) > LARGEST_FILE:
+            return bytes(kept[:LARGEST_FILE]), False
+    return bytes(kept), True
+
+
+def check_range(start_line: int | None, end_line: int | None) -> None:
+    if start_line is not None and end_line is not None and end_line < start_line:
+        raise broken_rule("a line not before start_line", field="end_line")
+
+
+@manage.action(
+    "retry",
+    POST("/projects/{project_id}/jobs/{job_id}/retry"),
+    danger=Danger.REVERSIBLE,
+    docs="api/jobs/#retry-a-job",
+    example={"project_id": "writes/sub-one/second-renamed", "job_id": 80},
+    shows=ACTED,
+    role=Role.DEVELOPER,
+)
+class RetryJob(InJob):
+    """Run a job again; the new try has an id of its own."""
+
+
+@manage.action(
+    "cancel",
+    POST("/projects/{project_id}/jobs/{job_id}/cancel"),
+    danger=Danger.REVERSIBLE,
+    docs="api/jobs/#cancel-a-job",
+    example={"project_id": "writes/sub-one/second-renamed", "job_id": 85},
+    shows=ACTED,
+    role=Role.DEVELOPER,
+    repeatable=True,
+)
+class CancelJob(InJob):
+    """Cancel a job that waits or runs."""
+
+    async def run(self, gitlab: GitLab) -> Answer | Result:
+        answer = await gitlab.send(self.request())
+        status = answer.body.get("status")
+        if status not in ENDED:
+            return answer
+        # GitLab says 201 all the same.
+        warning = Warning("NOT_APPLIED", "There was nothing to cancel: the job does not wait or run.")
+        return Result(data=written(answer.body, ACTED, self.given()), warnings=[warning])
+
+
+@manage.action(
+    "play",
+    POST("/projects/{project_id}/jobs/{job_id}/play"),
+    # A manual job is a gate that somebody put before something, often a deployment.
+    danger=Danger.DANGEROUS,
+    docs="api/jobs/#run-a-job",
+    example={"project_id": "acme/website", "job_id": 68},
+    shows=ACTED,
+    role=Role.DEVELOPER,
+)
+class PlayJob(InJob):
+    """Start a manual job."""
+
+    job_variables_attributes: JobVariables | None = None
+
+
+@manage.action(
+    "erase",
+    POST("/projects/{project_id}/jobs/{job_id}/erase"),
+    danger=Danger.DESTRUCTIVE,
+    docs="api/jobs/#erase-a-job",
+    example={"project_id": "writes/sub-one/second-renamed", "job_id": 84},
+    shows="id name status erased_at web_url",
+    role=Role.DEVELOPER,
+)
+class EraseJob(InJob):
+    """Erase the log and the artifacts of a job."""
+
+
+@manage.action(
+    "keep_artifacts",
+    POST("/projects/{project_id}/jobs/{job_id}/artifacts/keep"),
+    danger=Danger.REVERSIBLE,
+    docs="api/job_artifacts/#keep-artifacts",
+    example={"project_id": "writes/sub-one/second-renamed", "job_id": 80},
+    shows="id name artifacts_expire_at web_url",
+    role=Role.DEVELOPER,
+    repeatable=True,
+)
+class KeepArtifacts(InJob):
+    """Keep the artifacts of a job from expiring."""
+
+
+@manage.action(
+    "delete_artifacts",
+    DELETE("/projects/{project_id}/jobs/{job_id}/artifacts"),
+    danger=Danger.DESTRUCTIVE,
+    docs="api/job_artifacts/#delete-job-artifacts",
+    example={"project_id": "writes/sub-one/second-renamed", "job_id": 80},
+    role=Role.MAINTAINER,
+)
+class DeleteArtifacts(InJob):
+    """Delete the artifacts of a job; jobs that depend on them fail from then on."""
+
+
+@manage.action(
+    "delete_project_artifacts",
+    DELETE("/projects/{project_id}/artifacts"),
+    danger=Danger.DANGEROUS,
+    docs="api/job_artifacts/#delete-all-job-artifacts-in-a-project",
+    example={"project_id": "writes/sub-one/second-renamed"},
+    role=Role.MAINTAINER,
+)
+class DeleteProjectArtifacts(Action):
+    """Delete the artifacts of all jobs of a project, except the newest and those that are kept."""
+
+    project_id: ProjectId

@@ -1,18 +1,21 @@
-"""CI/CD pipelines of a project."""
+"""CI/CD pipelines, read."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator
+from pydantic import AfterValidator, model_validator
 
 from gitlab_mcp.core.action import GET, Action, Role, fill
 from gitlab_mcp.core.exchange import Answer, GitLab
 from gitlab_mcp.core.fields import (
     CiStatus,
+    CiStatuses,
     Expects,
     Flag,
     Line,
+    MergeRequestIid,
     Page,
     PerPage,
     PipelineId,
@@ -21,11 +24,17 @@ from gitlab_mcp.core.fields import (
     Sha,
     Sort,
     Time,
+    broken_rule,
 )
 from gitlab_mcp.core.result import Result, Warning
 from gitlab_mcp.core.tool import Tool
+from gitlab_mcp.errors.failure import CallFailed, Failure
+from gitlab_mcp.gitlab.faults import Refused
 from gitlab_mcp.gitlab.together import FAULTS, every_page, together
+from gitlab_mcp.results.failure_digest import digest
+from gitlab_mcp.results.failure_evidence import investigate
 from gitlab_mcp.results.pages import page
+from gitlab_mcp.results.test_reports import counts, failures, suite_errors
 from gitlab_mcp.results.views import project, view
 
 browse = Tool("browse_pipelines", "Read CI/CD pipelines and find out why they failed.", switch="builds")
@@ -35,6 +44,8 @@ PIPELINE = (
     " | created_at finished_at duration coverage yaml_errors user=user.username"
 )
 JOB = "id name stage status failure_reason allow_failure duration"
+BRIDGES = "/projects/{project_id}/pipelines/{pipeline_id}/bridges"
+NO_REPORT = "No job of this pipeline has uploaded a test report."
 BRIDGE = (
     "id name stage status failure_reason downstream_id=downstream_pipeline.id"
     " downstream_status=downstream_pipeline.status downstream_url=downstream_pipeline.web_url"
@@ -116,6 +127,52 @@ class GetPipeline(InPipeline):
 
 
 @browse.action(
+    "latest",
+    GET("/projects/{project_id}/pipelines/latest"),
+    docs="api/pipelines/#get-the-latest-pipeline",
+    example={"project_id": "acme/website"},
+    shows=PIPELINE,
+    role=Role.GUEST,
+)
+class GetLatestPipeline(Action):
+    """Read the newest pipeline of a branch or tag; of the default branch where none is named."""
+
+    project_id: ProjectId
+    ref: Ref | None = None
+
+    async def run(self, gitlab: GitLab) -> Answer:
+        return await latest(gitlab, self.project_id, self.ref)
+
+
+async def latest(gitlab: GitLab, project_id: str, ref: str | None) -> Answer:
+    """GitLab forbids (403) what is merely not there; the list tells which of the two it is."""
+    path = fill("/projects/{project_id}/pipelines", project_id=project_id)
+    query = {"ref": ref} if ref else {}
+    try:
+        return await gitlab.get(f"{path}/latest", **query)
+    except Refused as refused:
+        if refused.status != 403 or await _lists_any(gitlab, path, query):
+            raise
+    where = "this ref" if ref else "the default branch"
+    raise CallFailed(
+        Failure("NOT_FOUND", f"There is no pipeline for {where}.").knowing(
+            missing="pipeline",
+            http_status=403,
+            confidence="certain",
+            evidence=["GitLab answered 403, and lists no pipeline there"],
+            suggested_fix="Name a ref that has one (browse_pipelines list), or run one: manage_pipeline create.",
+        )
+    )
+
+
+async def _lists_any(gitlab: GitLab, path: str, query: Mapping[str, str]) -> bool:
+    try:
+        return bool((await gitlab.get(path, **query)).body)
+    except FAULTS:
+        return True
+
+
+@browse.action(
     "jobs",
     GET("/projects/{project_id}/pipelines/{pipeline_id}/jobs"),
     docs="api/jobs/#list-pipeline-jobs",
@@ -132,24 +189,126 @@ class ListJobsOfPipeline(InPipeline):
 
     async def run(self, gitlab: GitLab) -> Result:
         # GitLab leaves bridges out of this list: a pipeline that failed in a child looks green without them.
-        bridges_path = fill(
-            "/projects/{project_id}/pipelines/{pipeline_id}/bridges",
-            project_id=self.project_id,
-            pipeline_id=self.pipeline_id,
-        )
+        bridges_path = fill(BRIDGES, project_id=self.project_id, pipeline_id=self.pipeline_id)
         jobs, bridges = await together(
             [lambda: gitlab.send(self.request()), lambda: every_page(gitlab, bridges_path)]
         )
         if not isinstance(jobs, Answer):
             raise jobs
         shown = page(self, jobs, [project(job, view(JOB).in_a_list) for job in jobs.body])
-        if isinstance(bridges, FAULTS):
-            return Result(data=shown, warnings=[_bridges_unknown()])
+        if not isinstance(bridges, Answer):
+            facts = {"how_to_get_it": "browse_pipelines bridges"}
+            warning = Warning("PARTIAL", "The jobs that start other pipelines could not be read.", facts)
+            return Result(data=shown, warnings=[warning])
         if bridges.body:
             shown["bridges"] = [project(bridge, view(BRIDGE).in_a_list) for bridge in bridges.body]
         return Result(data=shown)
 
 
-def _bridges_unknown() -> Warning:
-    facts: dict[str, Any] = {"how_to_get_it": "browse_pipelines bridges"}
-    return Warning("PARTIAL", "The jobs that start other pipelines could not be read.", facts)
+@browse.action(
+    "bridges",
+    GET(BRIDGES),
+    docs="api/jobs/#list-pipeline-trigger-jobs",
+    example={"project_id": "acme/shop", "pipeline_id": 208},
+    shows=BRIDGE,
+    role=Role.GUEST,
+)
+class ListBridges(InPipeline):
+    """List the jobs that start child and downstream pipelines, with the pipelines they started."""
+
+    scope: CiStatuses | None = None
+    page: Page | None = None
+    per_page: PerPage | None = None
+
+
+@browse.action(
+    "variables",
+    GET("/projects/{project_id}/pipelines/{pipeline_id}/variables"),
+    docs="api/pipelines/#get-variables-of-a-pipeline",
+    example={"project_id": "acme/website", "pipeline_id": 16},
+    shows="key value variable_type",
+    role=Role.MAINTAINER,
+)
+class ListVariables(InPipeline):
+    """List the variables a pipeline was run with."""
+
+
+@browse.action(
+    "test_report",
+    GET("/projects/{project_id}/pipelines/{pipeline_id}/test_report"),
+    docs="api/pipelines/#get-a-pipelines-test-report",
+    example={"project_id": "acme/shop", "pipeline_id": 202},
+    role=Role.GUEST,
+)
+class GetTestReport(InPipeline):
+    """Read which tests failed, and what they said."""
+
+    async def run(self, gitlab: GitLab) -> Result:
+        report = (await gitlab.send(self.request())).body
+        if not report.get("total_count"):
+            return Result(data={"empty": True, "why_empty": NO_REPORT, **_unreadable(report)})
+        suites = [{"name": suite["name"], **counts(suite)} for suite in report["test_suites"]]
+        shown = {**counts(report), "suites": suites, "failures": failures(report, longest=4_000)}
+        return Result(data={**shown, **_unreadable(report)})
+
+
+def _unreadable(report: Mapping[str, Any]) -> dict[str, Any]:
+    broken = suite_errors(report)
+    return {"unreadable_reports": broken} if broken else {}
+
+
+@browse.action(
+    "test_report_summary",
+    GET("/projects/{project_id}/pipelines/{pipeline_id}/test_report_summary"),
+    docs="api/pipelines/#get-a-pipelines-test-report-summary",
+    example={"project_id": "acme/shop", "pipeline_id": 202},
+    role=Role.GUEST,
+)
+class GetTestReportSummary(InPipeline):
+    """Read how many tests passed and failed, by suite."""
+
+    async def run(self, gitlab: GitLab) -> Answer | Result:
+        answer = await gitlab.send(self.request())
+        if answer.body.get("test_suites"):
+            return answer
+        return Result(data={"empty": True, "why_empty": NO_REPORT})
+
+
+@browse.action(
+    "failure_digest",
+    GET(
+        "/projects/{project_id}/pipelines/{pipeline_id}",
+        "/projects/{project_id}/merge_requests/{merge_request_iid}",
+        "/projects/{project_id}/pipelines/latest",
+    ),
+    docs="ci/debugging/",
+    example={"project_id": "acme/shop", "pipeline_id": 202},
+    role=Role.GUEST,
+)
+class DigestFailure(Action):
+    """Find out in one call why a pipeline failed: failed jobs with the places of their errors, child pipelines,
+    failed tests, and whether the default branch is red too. Of a merge request, or of a ref, the newest."""
+
+    project_id: ProjectId
+    pipeline_id: PipelineId | None = None
+    merge_request_iid: MergeRequestIid | None = None
+    ref: Ref | None = None
+
+    @model_validator(mode="after")
+    def _one_pipeline(self) -> DigestFailure:
+        if self.ref is not None and (self.pipeline_id or self.merge_request_iid):
+            raise broken_rule("ref only without pipeline_id and merge_request_iid", field="ref")
+        return self
+
+    async def run(self, gitlab: GitLab) -> Result:
+        if self.pipeline_id is None and self.merge_request_iid is None:
+            found = (await latest(gitlab, self.project_id, self.ref)).body
+        else:
+            found = (await gitlab.send(self.request())).body
+        pipeline = found.get("head_pipeline") if self.merge_request_iid else found
+        if pipeline is None:
+            return Result(data={"verdict": "The merge request has no pipeline."})
+        # The pipeline of a merge request from a fork lives in the fork.
+        is_here = pipeline["project_id"] == found["project_id"]
+        project_id = self.project_id if is_here else pipeline["project_id"]
+        return digest(await investigate(gitlab, project_id, pipeline))

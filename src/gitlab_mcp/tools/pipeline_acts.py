@@ -1,0 +1,93 @@
+"""CI/CD pipelines, written."""
+
+from __future__ import annotations
+
+from gitlab_mcp.core.action import DELETE, POST, PUT, Action, Danger, Role
+from gitlab_mcp.core.fields import Line, PipelineId, ProjectId, Ref
+from gitlab_mcp.core.tool import Tool
+from gitlab_mcp.core.variables import Variables
+
+manage = Tool("manage_pipeline", "Run, retry, cancel and delete CI/CD pipelines.", switch="builds")
+
+# Without its status: the pipeline GitLab answers with is the one from before the act.
+SET_IN_MOTION = "id web_url"
+
+
+class InPipeline(Action):
+    project_id: ProjectId
+    pipeline_id: PipelineId
+
+
+@manage.action(
+    "create",
+    POST("/projects/{project_id}/pipeline"),
+    danger=Danger.REVERSIBLE,
+    docs="api/pipelines/#create-a-new-pipeline",
+    example={
+        "project_id": "acme/website",
+        "ref": "main",
+        "variables": [{"key": "DEPLOY_TO", "value": "staging"}],
+    },
+    shows="id status web_url",
+    role=Role.DEVELOPER,
+)
+class CreatePipeline(Action):
+    """Run a pipeline for a branch or a tag."""
+
+    project_id: ProjectId
+    ref: Ref
+    variables: Variables | None = None
+
+
+@manage.action(
+    "update",
+    PUT("/projects/{project_id}/pipelines/{pipeline_id}/metadata"),
+    danger=Danger.REVERSIBLE,
+    docs="api/pipelines/#update-pipeline-metadata",
+    example={"project_id": "writes/sub-one/second-renamed", "pipeline_id": 31, "name": "Nightly build"},
+    shows="id name web_url",
+    role=Role.MAINTAINER,
+)
+class UpdatePipeline(InPipeline):
+    """Name a pipeline."""
+
+    name: Line
+
+
+@manage.action(
+    "retry",
+    POST("/projects/{project_id}/pipelines/{pipeline_id}/retry"),
+    danger=Danger.REVERSIBLE,
+    docs="api/pipelines/#retry-jobs-in-a-pipeline",
+    example={"project_id": "writes/sub-one/second-renamed", "pipeline_id": 31},
+    shows=SET_IN_MOTION,
+    role=Role.DEVELOPER,
+)
+class RetryPipeline(InPipeline):
+    """Run the failed and canceled jobs of a pipeline again. Its status follows a moment later."""
+
+
+@manage.action(
+    "cancel",
+    POST("/projects/{project_id}/pipelines/{pipeline_id}/cancel"),
+    danger=Danger.REVERSIBLE,
+    docs="api/pipelines/#cancel-a-pipelines-jobs",
+    example={"project_id": "writes/sub-one/second-renamed", "pipeline_id": 38},
+    shows=SET_IN_MOTION,
+    role=Role.DEVELOPER,
+    repeatable=True,
+)
+class CancelPipeline(InPipeline):
+    """Cancel all jobs of a pipeline. Its status follows a moment later."""
+
+
+@manage.action(
+    "delete",
+    DELETE("/projects/{project_id}/pipelines/{pipeline_id}"),
+    danger=Danger.DESTRUCTIVE,
+    docs="api/pipelines/#delete-a-pipeline",
+    example={"project_id": "writes/sub-one/second-renamed", "pipeline_id": 38},
+    role=Role.OWNER,
+)
+class DeletePipeline(InPipeline):
+    """Delete a pipeline with its jobs, logs and artifacts, and its child pipelines."""
