@@ -7,4 +7,7 @@ DIFFERENCES: dict[str, str] = {
     "browse_users projects: user_id is integer, GitLab takes string": "a name goes into username",
     "browse_users starred_projects: user_id is integer, GitLab takes string": "a name goes into username",
     "browse_users status: user_id is integer, GitLab takes string": "a name goes into username",
+    "manage_commit comment: line is required by GitLab": "only where path is given",
+    "manage_commit comment: line_type is required by GitLab": "only where path is given",
+    "manage_commit set_status: coverage is number, GitLab takes number": "the same under two names",
 }

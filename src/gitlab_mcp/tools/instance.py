@@ -42,18 +42,6 @@ class Token(Action):
 
 
 @browse.action(
-    "license",
-    GET("/license"),
-    docs="api/license/#retrieve-license-information",
-    example={},
-    shows="id plan starts_at expires_at expired user_limit active_users overage licensee add_ons",
-    role=Role.ADMIN,
-)
-class License(Action):
-    """The licence of a self-managed GitLab; nothing where there is none."""
-
-
-@browse.action(
     "statistics",
     GET("/application/statistics"),
     docs="api/statistics/#retrieve-application-statistics",

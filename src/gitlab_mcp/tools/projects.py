@@ -425,7 +425,7 @@ class DeleteProject(OfProject):
     POST("/projects/{project_id}/restore"),
     danger=Danger.REVERSIBLE,
     docs="api/projects/#restore-a-project-marked-for-deletion",
-    example={"project_id": "acme/website"},
+    example={"project_id": "20"},
     shows=CHANGED,
     feature="delayed_deletion_restore",
     role=Role.OWNER,

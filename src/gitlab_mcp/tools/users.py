@@ -128,7 +128,7 @@ class StarredProjects(ListOfUser):
     "events",
     GET("/events", "/users/{user_id}/events", "/users/{username}/events"),
     docs="api/events/#get-contribution-events-for-a-user",
-    example={"username": "bob"},
+    example={"user_id": 2},
     shows=EVENT,
 )
 class Events(ListOfUser):

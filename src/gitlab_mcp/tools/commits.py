@@ -1,0 +1,375 @@
+"""Commits: history, differences, and what was said and checked about them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Field, model_validator
+
+from gitlab_mcp.core.action import GET, POST, Action, Danger, Role, fill
+from gitlab_mcp.core.exchange import Answer, GitLab
+from gitlab_mcp.core.fields import (
+    Branch,
+    FilePath,
+    Flag,
+    Id,
+    Integer,
+    Line,
+    Page,
+    PerPage,
+    PipelineId,
+    ProjectId,
+    Ref,
+    Sent,
+    Strings,
+    Time,
+    broken_rule,
+)
+from gitlab_mcp.core.result import Result
+from gitlab_mcp.core.tool import Tool
+from gitlab_mcp.gitlab.faults import Refused
+from gitlab_mcp.results.diffs import diff_result
+from gitlab_mcp.results.pages import next_page, page
+from gitlab_mcp.results.views import project, view
+
+browse = Tool("browse_commits", "Read commits of a repository and compare refs.", switch="repository")
+manage = Tool(
+    "manage_commit", "Comment, cherry-pick and revert commits, and set their status.", switch="repository"
+)
+
+COMMIT = (
+    "sha=short_id title author=author_name committed=committed_date stats"
+    " | id message author_email committer_name parent_ids status last_pipeline=last_pipeline.id web_url"
+)
+STATUS = "name status ref description target_url pipeline_id | id coverage created_at finished_at"
+
+GAVE_UP = {
+    "what": "files: GitLab gave up on so large a comparison",
+    "omitted": "unknown",
+    "how_to_get_it": "compare refs that are nearer to each other",
+}
+
+CommitSha = Annotated[Line, Field(description="Commit, branch or tag")]
+
+
+class OfCommit(Action):
+    project_id: ProjectId
+    sha: CommitSha
+
+
+class ListOfCommit(OfCommit):
+    page: Page | None = None
+    per_page: PerPage | None = None
+
+
+@browse.action(
+    "list",
+    GET("/projects/{project_id}/repository/commits"),
+    docs="api/commits/#list-repository-commits",
+    example={"project_id": "acme/website"},
+    shows=COMMIT,
+    role=Role.REPORTER,
+)
+class ListCommits(Action):
+    """History of a branch, the newest first; with path, of a file or directory."""
+
+    project_id: ProjectId
+    ref_name: Ref | None = None
+    path: Annotated[Line, Field(description="File or directory")] | None = None
+    author: Line | None = None
+    since: Time | None = None
+    until: Time | None = None
+    all: Annotated[Flag, Field(description="Of all branches")] | None = None
+    with_stats: Flag | None = None
+    first_parent: Flag | None = None
+    order: Literal["default", "topo"] | None = None
+    page: Page | None = None
+    per_page: PerPage | None = None
+
+    @model_validator(mode="after")
+    def _one_source(self) -> Self:
+        if self.all and self.ref_name is not None:
+            raise broken_rule("left out where all is true", field="ref_name")
+        return self
+
+    async def run(self, gitlab: GitLab) -> Answer | Result:
+        answer = await gitlab.send(self.request())
+        if answer.body or self.ref_name is None or await self._ref_exists(gitlab):
+            return answer
+        why = "There is no branch, tag or commit of the name in ref_name."
+        return Result(data={**page(self, answer, []), "why_empty": why})
+
+    async def _ref_exists(self, gitlab: GitLab) -> bool:
+        """GitLab lists no commits for a ref that does not exist, as if it had none."""
+        path = "/projects/{project_id}/repository/commits/{sha}"
+        try:
+            await gitlab.get(fill(path, project_id=self.project_id, sha=self.ref_name))
+        except Refused as refused:
+            if refused.status == 404:
+                return False
+            raise
+        return True
+
+
+@browse.action(
+    "get",
+    GET("/projects/{project_id}/repository/commits/{sha}"),
+    docs="api/commits/#retrieve-a-commit",
+    example={"project_id": "acme/website", "sha": "dbc35632b7b69fd93edcc32d714d59617c7b5790"},
+    shows=COMMIT,
+    role=Role.REPORTER,
+)
+class GetCommit(OfCommit):
+    """Read one commit."""
+
+    stats: Flag | None = None
+
+
+@browse.action(
+    "diff",
+    GET("/projects/{project_id}/repository/commits/{sha}/diff"),
+    docs="api/commits/#retrieve-commit-diff",
+    example={"project_id": "acme/website", "sha": "dbc35632b7b69fd93edcc32d714d59617c7b5790"},
+    role=Role.REPORTER,
+)
+class CommitDiff(ListOfCommit):
+    """What a commit changed: the files, then the diff of each."""
+
+    async def run(self, gitlab: GitLab) -> Result:
+        answer = await gitlab.send(self.request())
+        following = next_page(answer.headers)
+        facts = {} if following is None else {"next_page": following}
+        return diff_result(answer.body, source=f"diff of commit {self.sha}", facts=facts)
+
+
+@browse.action(
+    "compare",
+    GET("/projects/{project_id}/repository/compare"),
+    docs="api/repositories/#compare-branches-tags-or-commits",
+    example={"project_id": "acme/website", "from_ref": "main", "to_ref": "feature/login"},
+    role=Role.REPORTER,
+)
+class Compare(Action):
+    """Commits and diffs that to_ref has beyond from_ref; straight also shows what it lacks."""
+
+    project_id: ProjectId
+    from_ref: Annotated[Ref, Sent("from")]
+    to_ref: Annotated[Ref, Sent("to")]
+    straight: Flag | None = None
+    from_project_id: Id | None = None
+
+    async def run(self, gitlab: GitLab) -> Result:
+        body = (await gitlab.send(self.request())).body
+        words = view("sha=short_id title author=author_name").in_a_list
+        facts: dict[str, Any] = {
+            "commits": [project(commit, words) for commit in reversed(body["commits"])],
+            "web_url": body.get("web_url"),
+        }
+        if body.get("compare_same_ref"):
+            facts["same_ref"] = True
+        source = f"diff of {self.to_ref} against {self.from_ref}"
+        result = diff_result(body["diffs"], source=source, facts=facts)
+        return (
+            replace(result, truncated=(*result.truncated, GAVE_UP)) if body.get("compare_timeout") else result
+        )
+
+
+@browse.action(
+    "merge_base",
+    GET("/projects/{project_id}/repository/merge_base"),
+    docs="api/repositories/#get-merge-base",
+    example={"project_id": "acme/website", "refs": ["main", "feature/login"]},
+    shows=COMMIT,
+    role=Role.REPORTER,
+)
+class MergeBase(Action):
+    """The commit from which the refs went apart."""
+
+    project_id: ProjectId
+    refs: Annotated[Strings, Field(min_length=2)]
+
+
+@browse.action(
+    "comments",
+    GET("/projects/{project_id}/repository/commits/{sha}/comments"),
+    docs="api/commits/#list-all-commit-comments",
+    example={"project_id": "acme/website", "sha": "dbc35632b7b69fd93edcc32d714d59617c7b5790"},
+    shows="author=author.username created_at path line note",
+    role=Role.REPORTER,
+)
+class CommitComments(ListOfCommit):
+    """What people said about a commit."""
+
+
+@browse.action(
+    "statuses",
+    GET("/projects/{project_id}/repository/commits/{sha}/statuses"),
+    docs="api/commits/#list-commit-statuses",
+    example={"project_id": "acme/website", "sha": "dbc35632b7b69fd93edcc32d714d59617c7b5790"},
+    shows=STATUS,
+    role=Role.REPORTER,
+)
+class CommitStatuses(ListOfCommit):
+    """Jobs and external checks of a commit; with all, also those that were run again."""
+
+    ref: Ref | None = None
+    stage: Line | None = None
+    name: Line | None = None
+    all: Flag | None = None
+
+
+@browse.action(
+    "refs",
+    GET("/projects/{project_id}/repository/commits/{sha}/refs"),
+    docs="api/commits/#list-all-references-a-commit-is-pushed-to",
+    example={"project_id": "acme/website", "sha": "dbc35632b7b69fd93edcc32d714d59617c7b5790"},
+    shows="type name",
+    role=Role.REPORTER,
+)
+class CommitRefs(ListOfCommit):
+    """Branches and tags that hold a commit."""
+
+    type: Literal["branch", "tag", "all"] | None = None
+
+
+@browse.action(
+    "merge_requests",
+    GET("/projects/{project_id}/repository/commits/{sha}/merge_requests"),
+    docs="api/commits/#list-merge-requests-associated-with-a-commit",
+    example={"project_id": "acme/website", "sha": "dbc35632b7b69fd93edcc32d714d59617c7b5790"},
+    shows="iid title state author=author.username source_branch target_branch web_url",
+    role=Role.REPORTER,
+    switch="merge_requests",
+)
+class CommitMergeRequests(ListOfCommit):
+    """Merge requests that brought a commit."""
+
+
+@browse.action(
+    "signature",
+    GET("/projects/{project_id}/repository/commits/{sha}/signature"),
+    docs="api/commits/#retrieve-commit-signature",
+    example={"project_id": "acme/website", "sha": "dbc35632b7b69fd93edcc32d714d59617c7b5790"},
+    role=Role.REPORTER,
+)
+class CommitSignature(OfCommit):
+    """Who signed a commit, and whether that holds; an unsigned commit has none."""
+
+
+@browse.action(
+    "sequence",
+    GET("/projects/{project_id}/repository/commits/{sha}/sequence"),
+    docs="api/commits/#get-commit-sequence",
+    example={"project_id": "acme/website", "sha": "dbc35632b7b69fd93edcc32d714d59617c7b5790"},
+    role=Role.REPORTER,
+)
+class CommitSequence(OfCommit):
+    """How many commits there are up to this one."""
+
+    first_parent: Flag | None = None
+
+
+@manage.action(
+    "comment",
+    POST("/projects/{project_id}/repository/commits/{sha}/comments"),
+    danger=Danger.REVERSIBLE,
+    docs="api/commits/#post-comment-to-commit",
+    example={
+        "project_id": "acme/website",
+        "sha": "dbc35632b7b69fd93edcc32d714d59617c7b5790",
+        "note": "Nice",
+        "path": "src/app.py",
+        "line": 1,
+        "line_type": "new",
+    },
+    shows="created_at",
+    role=Role.REPORTER,
+)
+class CommentCommit(OfCommit):
+    """Comment on a commit, or on one line of its diff."""
+
+    note: Line
+    path: FilePath | None = None
+    line: Annotated[Integer, Field(ge=1, le=2**31 - 1)] | None = None
+    line_type: Literal["new", "old"] | None = None
+
+    @model_validator(mode="after")
+    def _a_whole_place(self) -> Self:
+        place = {"path": self.path, "line": self.line, "line_type": self.line_type}
+        missing = [name for name, value in place.items() if value is None]
+        if 0 < len(missing) < len(place):
+            raise broken_rule("given, or none of path, line and line_type", field=missing[0])
+        return self
+
+
+@manage.action(
+    "cherry_pick",
+    POST("/projects/{project_id}/repository/commits/{sha}/cherry_pick"),
+    danger=Danger.REVERSIBLE,
+    docs="api/commits/#cherry-pick-a-commit",
+    example={
+        "project_id": "writes/app",
+        "sha": "e210dec7843d150f309f9c3cd806bf54d4082fc1",
+        "branch": "pick-target",
+        "dry_run": True,
+    },
+    shows="id title dry_run web_url",
+    role=Role.DEVELOPER,
+)
+class CherryPick(OfCommit):
+    """Repeat a commit on another branch; dry_run only tries it."""
+
+    branch: Branch
+    dry_run: Flag | None = None
+    message: Line | None = None
+
+
+@manage.action(
+    "revert",
+    POST("/projects/{project_id}/repository/commits/{sha}/revert"),
+    danger=Danger.REVERSIBLE,
+    docs="api/commits/#revert-a-commit",
+    example={
+        "project_id": "writes/app",
+        "sha": "4e5cee425c87347fd927d9d69fe734fed4292c3e",
+        "branch": "pick-target",
+        "dry_run": True,
+    },
+    shows="id title dry_run web_url",
+    role=Role.DEVELOPER,
+)
+class Revert(OfCommit):
+    """Take a commit back with a new commit on a branch; dry_run only tries it."""
+
+    branch: Branch
+    dry_run: Flag | None = None
+
+
+@manage.action(
+    "set_status",
+    POST("/projects/{project_id}/statuses/{sha}"),
+    danger=Danger.REVERSIBLE,
+    docs="api/commits/#set-commit-pipeline-status",
+    example={
+        "project_id": "acme/website",
+        "sha": "dbc35632b7b69fd93edcc32d714d59617c7b5790",
+        "state": "success",
+        "name": "external",
+        "target_url": "https://ci.acme.example/1",
+        "description": "ok",
+    },
+    shows="id status name ref pipeline_id",
+    role=Role.DEVELOPER,
+    switch="builds",
+)
+class SetStatus(OfCommit):
+    """Report the outcome of an external check of a commit."""
+
+    state: Literal["pending", "running", "success", "failed", "canceled"]
+    name: Line | None = None
+    ref: Ref | None = None
+    target_url: Annotated[str, Field(pattern=r"^https?://\S+$", max_length=255)] | None = None
+    description: Annotated[str, Field(max_length=255)] | None = None
+    coverage: Annotated[float, Field(ge=0, le=100)] | None = None
+    pipeline_id: PipelineId | None = None

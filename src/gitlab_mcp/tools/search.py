@@ -1,0 +1,229 @@
+"""Search, in all of GitLab, in a group or in a project."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Annotated, Any, ClassVar, Literal, Self
+
+from pydantic import Field, model_validator
+
+from gitlab_mcp.core.action import GET, Action
+from gitlab_mcp.core.exchange import Answer, GitLab
+from gitlab_mcp.core.fields import Flag, GroupId, Needs, Page, PerPage, ProjectId, Ref, broken_rule
+from gitlab_mcp.core.result import Result, Text
+from gitlab_mcp.core.tool import Tool
+from gitlab_mcp.results.pages import page
+
+find = Tool("search", "Search everywhere, in a group_id or in a project_id.")
+
+EVERYWHERE = GET("/search", "/groups/{group_id}/search", "/projects/{project_id}/search")
+
+# GitLab answers [] to a single character, and everything to a blank.
+Words = Annotated[str, Field(min_length=2, max_length=4096, pattern=r"\S\s*\S")]
+AdvancedGroup = Annotated[GroupId, Needs("advanced_search_scopes")]
+
+
+class Found(Action):
+    """What every search takes. `scope` is GitLab's name for what is searched."""
+
+    scope: ClassVar[str]
+
+    search: Words
+    page: Page | None = None
+    per_page: PerPage | None = None
+
+    async def run(self, gitlab: GitLab) -> Answer | Result:
+        return await gitlab.send(self.request(scope=self.scope))
+
+
+class InGroupOrProject(Found):
+    group_id: GroupId | None = None
+    project_id: ProjectId | None = None
+
+
+class OfRepository(Found):
+    """Beyond one project this needs GitLab's advanced search."""
+
+    group_id: AdvancedGroup | None = None
+    project_id: ProjectId | None = None
+    ref: Ref | None = None
+
+    @model_validator(mode="after")
+    def _a_ref_of_one_project(self) -> Self:
+        if self.ref is not None and self.project_id is None:
+            raise broken_rule("left out where project_id is", field="ref")
+        return self
+
+
+@find.action(
+    "projects",
+    GET("/search", "/groups/{group_id}/search"),
+    docs="api/search/#scope-projects",
+    example={"search": "shop"},
+    shows="id path_with_namespace description last_activity_at web_url",
+)
+class SearchProjects(Found):
+    """Projects by name, path or description."""
+
+    scope = "projects"
+
+    group_id: GroupId | None = None
+
+
+@find.action(
+    "issues",
+    EVERYWHERE,
+    docs="api/search/#scope-issues",
+    example={"search": "login"},
+    shows="project_id iid title state author=author.username updated_at web_url",
+)
+class SearchIssues(InGroupOrProject):
+    """Issues by words of their title or description."""
+
+    scope = "issues"
+
+    state: Literal["opened", "closed", "all"] | None = None
+    confidential: Flag | None = None
+
+
+@find.action(
+    "merge_requests",
+    EVERYWHERE,
+    docs="api/search/#scope-merge_requests",
+    example={"search": "cart"},
+    shows="project_id iid title state author=author.username source_branch updated_at web_url",
+)
+class SearchMergeRequests(InGroupOrProject):
+    """Merge requests by words of their title or description."""
+
+    scope = "merge_requests"
+
+    state: Literal["opened", "closed", "merged", "all"] | None = None
+
+
+@find.action(
+    "code",
+    EVERYWHERE,
+    docs="api/search/#scope-blobs",
+    example={"project_id": "acme/website", "search": "route_1"},
+)
+class SearchCode(OfRepository):
+    """Lines of files; `filename:`, `path:` and `extension:` in the words narrow it."""
+
+    scope = "blobs"
+
+    async def run(self, gitlab: GitLab) -> Result:
+        answer = await gitlab.send(self.request(scope=self.scope))
+        why = "Nothing matches, or this token may not read the code: guests find nothing."
+        return excerpts(self, answer, "code found", why)
+
+
+@find.action(
+    "commits",
+    EVERYWHERE,
+    docs="api/search/#scope-commits",
+    example={"project_id": "acme/shop", "search": "coupons"},
+    shows="project_id sha=short_id title author=author_name committed=committed_date web_url",
+)
+class SearchCommits(OfRepository):
+    """Commits by words of their message."""
+
+    scope = "commits"
+
+
+@find.action(
+    "notes",
+    EVERYWHERE,
+    docs="api/search/#scope-notes",
+    example={"project_id": "acme/shop", "search": "integer"},
+    shows="project_id noteable_type noteable_iid id author=author.username created_at body",
+)
+class SearchNotes(Found):
+    """Comments by their words."""
+
+    scope = "notes"
+
+    group_id: AdvancedGroup | None = None
+    project_id: ProjectId | None = None
+
+
+@find.action(
+    "wiki",
+    EVERYWHERE,
+    docs="api/search/#scope-wiki_blobs",
+    example={"project_id": "acme/shop", "search": "install"},
+)
+class SearchWiki(Found):
+    """Lines of wiki pages."""
+
+    scope = "wiki_blobs"
+
+    group_id: AdvancedGroup | None = None
+    project_id: ProjectId | None = None
+
+    async def run(self, gitlab: GitLab) -> Result:
+        answer = await gitlab.send(self.request(scope=self.scope))
+        return excerpts(self, answer, "wiki pages found", None)
+
+
+@find.action(
+    "milestones",
+    EVERYWHERE,
+    docs="api/search/#scope-milestones",
+    example={"search": "v1"},
+    shows="project_id group_id id iid title state due_date web_url",
+)
+class SearchMilestones(InGroupOrProject):
+    """Milestones by words of their title or description."""
+
+    scope = "milestones"
+
+
+@find.action(
+    "users",
+    EVERYWHERE,
+    docs="api/search/#scope-users",
+    example={"search": "bob"},
+    shows="id username name state",
+)
+class SearchUsers(InGroupOrProject):
+    """People by name or username."""
+
+    scope = "users"
+
+
+@find.action(
+    "snippets",
+    GET("/search"),
+    docs="api/search/#scope-snippet_titles",
+    example={"search": "shop"},
+    shows="id title file_name author=author.username visibility web_url",
+)
+class SearchSnippets(Found):
+    """Snippets by words of their title."""
+
+    scope = "snippet_titles"
+
+
+def excerpts(action: Action, answer: Answer, source: str, why_empty: str | None) -> Result:
+    """Where each hit is as data, what it looks like as text."""
+    in_one_project = "project_id" in action.model_fields_set
+    items = [_place(hit, in_one_project) for hit in answer.body]
+    data = page(action, answer, items)
+    if not items:
+        return Result(data={**data, "why_empty": why_empty} if why_empty else data)
+    return Result(data=data, text=Text(_listing(answer.body), source))
+
+
+def _place(hit: Mapping[str, Any], in_one_project: bool) -> dict[str, Any]:
+    place = {"path": hit["path"], "start_line": hit["startline"], "ref": hit["ref"]}
+    return place if in_one_project else {"project_id": hit["project_id"], **place}
+
+
+def _listing(hits: Iterable[Mapping[str, Any]]) -> str:
+    lines = []
+    for hit in hits:
+        lines.append(f"{hit['path']}:")
+        numbered = enumerate(hit["data"].rstrip("\n").split("\n"), hit["startline"])
+        lines += [f"{number:>5} {line}" for number, line in numbered]
+    return "\n".join(lines)

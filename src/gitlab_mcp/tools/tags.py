@@ -1,0 +1,124 @@
+"""Tags of a repository."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from gitlab_mcp.core.action import DELETE, GET, POST, Action, Danger, Role
+from gitlab_mcp.core.exchange import Answer, GitLab
+from gitlab_mcp.core.fields import Line, Page, PerPage, ProjectId, Ref, Search, Sort
+from gitlab_mcp.core.tool import Tool
+
+browse = Tool("browse_tags", "Read the tags of a repository.", toolset="delivery", switch="repository")
+manage = Tool(
+    "manage_tag", "Create and delete tags of a repository.", toolset="delivery", switch="repository"
+)
+
+TAG = (
+    "name protected message last_commit=commit.title committed=commit.committed_date"
+    " | sha=commit.id target author=commit.author_name release created_at"
+)
+
+TagName = Annotated[Line, Field(max_length=255)]
+
+
+@browse.action(
+    "list",
+    GET("/projects/{project_id}/repository/tags"),
+    docs="api/tags/#list-project-repository-tags",
+    example={"project_id": "acme/website"},
+    shows=TAG,
+    role=Role.REPORTER,
+)
+class ListTags(Action):
+    """List tags, the latest first; order_by version sorts 1.10 after 1.9."""
+
+    project_id: ProjectId
+    search: Search | None = None
+    order_by: Literal["name", "updated", "version"] | None = None
+    sort: Sort | None = None
+    page: Page | None = None
+    per_page: PerPage | None = None
+
+    async def run(self, gitlab: GitLab) -> Answer:
+        answer = await gitlab.send(self.request())
+        headers = counted(answer.headers, len(answer.body), searched=self.search is not None)
+        return replace(answer, headers=headers)
+
+
+def counted(headers: Mapping[str, str], count: int, *, searched: bool) -> dict[str, str]:
+    """GitLab 17 announces a next page of tags after the last one too, and counts what a search left out."""
+    page, per_page = int(headers.get("x-page") or 1), int(headers.get("x-per-page") or 20)
+    misleading = {"link"} if count == per_page else {"link", "x-next-page"}
+    if searched:
+        misleading |= {"x-total", "x-total-pages"}
+    true = {name: value for name, value in headers.items() if name not in misleading}
+    if searched and 0 < count < per_page:
+        true["x-total"] = str((page - 1) * per_page + count)
+    return true
+
+
+@browse.action(
+    "get",
+    GET("/projects/{project_id}/repository/tags/{tag_name}"),
+    docs="api/tags/#get-a-single-repository-tag",
+    example={"project_id": "acme/website", "tag_name": "v1.0.0"},
+    shows=TAG,
+    role=Role.REPORTER,
+)
+class GetTag(Action):
+    """Read one tag with its commit."""
+
+    project_id: ProjectId
+    tag_name: TagName
+
+
+@browse.action(
+    "signature",
+    GET("/projects/{project_id}/repository/tags/{tag_name}/signature"),
+    docs="api/tags/#get-x509-signature-of-a-tag",
+    example={"project_id": "acme/website", "tag_name": "v1.0.0"},
+    role=Role.REPORTER,
+)
+class TagSignature(Action):
+    """Who signed a tag, and whether that holds; an unsigned tag has none."""
+
+    project_id: ProjectId
+    tag_name: TagName
+
+
+@manage.action(
+    "create",
+    POST("/projects/{project_id}/repository/tags"),
+    danger=Danger.REVERSIBLE,
+    docs="api/tags/#create-a-new-tag",
+    example={"project_id": "writes/app", "tag_name": "v1.0.0", "ref": "main", "message": "First"},
+    shows="name sha=commit.id protected",
+    role=Role.DEVELOPER,
+)
+class CreateTag(Action):
+    """Tag a branch's head or a commit; a message makes the tag annotated."""
+
+    project_id: ProjectId
+    tag_name: TagName
+    ref: Ref
+    message: Line | None = None
+
+
+@manage.action(
+    "delete",
+    DELETE("/projects/{project_id}/repository/tags/{tag_name}"),
+    danger=Danger.DESTRUCTIVE,
+    docs="api/tags/#delete-a-tag",
+    example={"project_id": "writes/app", "tag_name": "nightly"},
+    role=Role.DEVELOPER,
+)
+class DeleteTag(Action):
+    """Delete a tag, and with it its release."""
+
+    project_id: ProjectId
+    tag_name: TagName
