@@ -10,4 +10,5 @@ DIFFERENCES: dict[str, str] = {
     "manage_commit comment: line is required by GitLab": "only where path is given",
     "manage_commit comment: line_type is required by GitLab": "only where path is given",
     "manage_commit set_status: coverage is number, GitLab takes number": "the same under two names",
+    "manage_issue add_spent_time: summary is not known to GitLab": "documented, and recorded as kept",
 }

@@ -163,11 +163,7 @@ Search = Line
 Page = Annotated[Integer, Field(ge=1, le=BIGGEST_ID)]
 PerPage = Annotated[Integer, Field(ge=1, le=100)]
 Sort = Literal["asc", "desc"]
-AccessLevel = Annotated[
-    Literal[10, 20, 30, 40, 50],
-    BeforeValidator(_number),
-    Field(description="10 guest, 20 reporter, 30 developer, 40 maintainer, 50 owner"),
-]
+AccessLevel = Annotated[Literal[10, 20, 30, 40, 50], BeforeValidator(_number)]
 CiStatus = Literal[
     "created",
     "waiting_for_resource",

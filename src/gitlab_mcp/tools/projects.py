@@ -1,4 +1,4 @@
-"""Projects: what they are, who uses them, and their life from creation to deletion."""
+"""Projects, read: what they are and who uses them."""
 
 from __future__ import annotations
 
@@ -6,19 +6,14 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from gitlab_mcp.core.action import DELETE, GET, POST, PUT, Action, Danger, Role, fill
-from gitlab_mcp.core.exchange import Answer, GitLab, Request
+from gitlab_mcp.core.action import GET, Action, Role
 from gitlab_mcp.core.fields import (
     AccessLevel,
     Date,
     Flag,
-    FutureDate,
     GroupId,
-    Integer,
     Line,
-    Needs,
     Page,
-    PathOrId,
     PerPage,
     ProjectId,
     Search,
@@ -29,11 +24,9 @@ from gitlab_mcp.core.fields import (
     Words,
     broken_rule,
 )
-from gitlab_mcp.core.result import Result
 from gitlab_mcp.core.tool import Tool
 
 browse = Tool("browse_projects", "Read projects: all visible ones, those of a group or of a user.")
-manage = Tool("manage_project", "Create, change, fork, move, archive and delete projects.")
 
 PROJECT = (
     "id path_with_namespace description default_branch visibility archived last_activity_at web_url"
@@ -42,10 +35,6 @@ PROJECT = (
     " project_role=permissions.project_access.access_level group_role=permissions.group_access.access_level"
     " merge_method squash_option ci_config_path issues_access_level merge_requests_access_level"
     " builds_access_level repository_access_level marked_for_deletion_on import_status statistics"
-    " license=license.name"
-)
-CHANGED = (
-    "id path_with_namespace visibility archived default_branch import_status marked_for_deletion_on web_url"
 )
 EVENT = (
     "created_at action_name author=author_username target_type target_iid target_title project_id"
@@ -54,10 +43,8 @@ EVENT = (
 GROUP = "id full_path name web_url"
 
 Visibility = Literal["private", "internal", "public"]
-Switch = Literal["disabled", "private", "enabled"]
-NamespaceId = Annotated[PathOrId, Field(description="Path or number of a group or user")]
 OrderBy = Literal["id", "name", "path", "created_at", "updated_at", "last_activity_at", "similarity"]
-TemplateType = Literal["dockerfiles", "gitignores", "gitlab_ci_ymls", "licenses", "issues", "merge_requests"]
+TemplateType = Literal["issues", "merge_requests"]
 
 _ONLY_OF_A_GROUP = ("include_subgroups", "with_shared")
 _NOT_OF_A_GROUP = (
@@ -123,7 +110,6 @@ class GetProject(Action):
 
     project_id: ProjectId
     statistics: Flag | None = None
-    license: Flag | None = None
 
 
 class OfProject(Action):
@@ -168,9 +154,7 @@ class Users(ListOfProject):
     role=Role.GUEST,
 )
 class Groups(ListOfProject):
-    """The groups above the project, and with with_shared those it is shared with."""
-
-    with_shared: Flag | None = None
+    """The groups above the project."""
 
 
 @browse.action(
@@ -265,15 +249,83 @@ class TransferLocations(ListOfProject):
 
 
 @browse.action(
+    "share_locations",
+    GET("/projects/{project_id}/share_locations"),
+    docs="api/projects/#list-shareable-groups",
+    example={"project_id": "1"},
+    shows=GROUP,
+    role=Role.GUEST,
+)
+class ShareLocations(OfProject):
+    """Groups the project could be shared with."""
+
+    search: Search | None = None
+
+
+@browse.action(
+    "badges",
+    GET("/projects/{project_id}/badges"),
+    docs="api/project_badges/#list-all-badges-of-a-project",
+    example={"project_id": "acme/website"},
+    shows="id name kind link=rendered_link_url image=rendered_image_url",
+    role=Role.GUEST,
+)
+class Badges(OfProject):
+    """Badges of the project and of the groups above it."""
+
+    page: Page | None = None
+    per_page: PerPage | None = None
+
+
+@browse.action(
+    "remote_mirrors",
+    GET("/projects/{project_id}/remote_mirrors"),
+    docs="api/remote_mirrors/#list-all-remote-mirrors-for-a-project",
+    example={"project_id": "acme/website"},
+    shows="id url enabled update_status last_successful_update_at last_error only_protected_branches",
+    role=Role.MAINTAINER,
+)
+class RemoteMirrors(OfProject):
+    """Where GitLab pushes the repository to, and whether that works."""
+
+    page: Page | None = None
+    per_page: PerPage | None = None
+
+
+@browse.action(
+    "import_status",
+    GET("/projects/{project_id}/import"),
+    docs="api/project_import_export/#retrieve-import-status",
+    example={"project_id": "acme/website"},
+    shows="path_with_namespace import_status import_type import_error failed_relations stats",
+    role=Role.REPORTER,
+)
+class ImportStatus(OfProject):
+    """How far a fork or an import is, and what failed."""
+
+
+@browse.action(
+    "export_status",
+    GET("/projects/{project_id}/export"),
+    docs="api/project_import_export/#retrieve-export-status",
+    example={"project_id": "acme/website"},
+    shows="path_with_namespace export_status links=_links",
+    role=Role.MAINTAINER,
+)
+class ExportStatus(OfProject):
+    """How far an export is; the download link is in it when it is done."""
+
+
+@browse.action(
     "templates",
     GET("/projects/{project_id}/templates/{type}"),
     docs="api/project_templates/#get-all-templates-of-a-particular-type",
-    example={"project_id": "acme/website", "type": "licenses"},
+    example={"project_id": "acme/website", "type": "issues"},
     shows="key name",
     role=Role.GUEST,
 )
 class Templates(OfProject):
-    """Templates the project offers for issues, merge requests and files."""
+    """Templates the project offers for issues and merge requests."""
 
     type: TemplateType
     page: Page | None = None
@@ -284,7 +336,7 @@ class Templates(OfProject):
     "template",
     GET("/projects/{project_id}/templates/{type}/{name}"),
     docs="api/project_templates/#get-one-template-of-a-particular-type",
-    example={"project_id": "acme/website", "type": "licenses", "name": "mit"},
+    example={"project_id": "acme/website", "type": "issues", "name": "bug"},
     shows="name content",
     role=Role.GUEST,
 )
@@ -308,306 +360,3 @@ class Namespaces(Action):
     search: Search | None = None
     page: Page | None = None
     per_page: PerPage | None = None
-
-
-class Settings(Action):
-    """What create and update both take."""
-
-    name: Line | None = None
-    path: Line | None = None
-    description: str | None = None
-    visibility: Visibility | None = None
-    default_branch: Line | None = None
-    topics: Words | None = None
-
-
-@manage.action(
-    "create",
-    POST("/projects"),
-    danger=Danger.REVERSIBLE,
-    docs="api/projects/#create-a-project",
-    example={
-        "name": "API",
-        "path": "api",
-        "namespace_id": 7,
-        "visibility": "private",
-        "initialize_with_readme": True,
-        "default_branch": "main",
-    },
-    shows=CHANGED,
-)
-class CreateProject(Settings):
-    """Create a project, in the caller's own namespace unless another is named."""
-
-    namespace_id: NamespaceId | None = None
-    initialize_with_readme: Flag | None = None
-    import_url: Line | None = None
-    template_name: Line | None = None
-
-    @model_validator(mode="after")
-    def _sources(self) -> Self:
-        if self.name is None and self.path is None:
-            raise broken_rule("a name, or path instead", field="name")
-        if self.default_branch is not None and not self.initialize_with_readme:
-            # GitLab takes the name only for the first commit it makes itself, and ignores it otherwise.
-            raise broken_rule("true where default_branch is given", field="initialize_with_readme")
-        return self
-
-    async def run(self, gitlab: GitLab) -> Answer:
-        return await gitlab.send(self.request(namespace_id=await _number_of(gitlab, self.namespace_id)))
-
-
-@manage.action(
-    "update",
-    PUT("/projects/{project_id}"),
-    danger=Danger.REVERSIBLE,
-    docs="api/projects/#update-a-project",
-    example={
-        "project_id": "24",
-        "name": "Second renamed",
-        "path": "second-renamed",
-        "visibility": "private",
-        "issues_access_level": "private",
-        "default_branch": "main",
-    },
-    shows=CHANGED,
-    role=Role.MAINTAINER,
-)
-class UpdateProject(Settings):
-    """Change settings and switches; a new path moves the project."""
-
-    project_id: ProjectId
-    merge_method: Literal["merge", "rebase_merge", "ff"] | None = None
-    squash_option: Literal["never", "always", "default_on", "default_off"] | None = None
-    only_allow_merge_if_pipeline_succeeds: Flag | None = None
-    only_allow_merge_if_all_discussions_are_resolved: Flag | None = None
-    remove_source_branch_after_merge: Flag | None = None
-    issues_access_level: Switch | None = None
-    merge_requests_access_level: Switch | None = None
-    builds_access_level: Switch | None = None
-    repository_access_level: Switch | None = None
-    wiki_access_level: Switch | None = None
-    snippets_access_level: Switch | None = None
-    releases_access_level: Switch | None = None
-    environments_access_level: Switch | None = None
-    forking_access_level: Switch | None = None
-    container_registry_access_level: Switch | None = None
-    ci_config_path: str | None = None
-    build_timeout: Annotated[Integer, Field(ge=600, le=2_678_400, description="Seconds")] | None = None
-    shared_runners_enabled: Flag | None = None
-    auto_devops_enabled: Flag | None = None
-    request_access_enabled: Flag | None = None
-    merge_pipelines_enabled: Annotated[Flag, Needs("merged_results_pipelines")] | None = None
-    merge_trains_enabled: Annotated[Flag, Needs("merge_trains")] | None = None
-
-    @model_validator(mode="after")
-    def _something(self) -> Self:
-        if self.model_fields_set <= {"project_id"}:
-            raise broken_rule("at least one setting beside it", field="project_id")
-        return self
-
-
-@manage.action(
-    "delete",
-    DELETE("/projects/{project_id}"),
-    danger=Danger.DANGEROUS,
-    docs="api/projects/#delete-a-project",
-    example={"project_id": "27"},
-    role=Role.OWNER,
-    repeatable=False,
-)
-class DeleteProject(OfProject):
-    """Delete a project with all it holds; where deletion is delayed, it is marked for it."""
-
-
-@manage.action(
-    "restore",
-    POST("/projects/{project_id}/restore"),
-    danger=Danger.REVERSIBLE,
-    docs="api/projects/#restore-a-project-marked-for-deletion",
-    example={"project_id": "20"},
-    shows=CHANGED,
-    feature="delayed_deletion_restore",
-    role=Role.OWNER,
-)
-class RestoreProject(OfProject):
-    """Take back a deletion that has not happened yet."""
-
-
-@manage.action(
-    "archive",
-    POST("/projects/{project_id}/archive"),
-    danger=Danger.REVERSIBLE,
-    docs="api/projects/#archive-a-project",
-    example={"project_id": "25"},
-    shows=CHANGED,
-    role=Role.OWNER,
-)
-class ArchiveProject(OfProject):
-    """Make a project read-only."""
-
-
-@manage.action(
-    "unarchive",
-    POST("/projects/{project_id}/unarchive"),
-    danger=Danger.REVERSIBLE,
-    docs="api/projects/#unarchive-a-project",
-    example={"project_id": "25"},
-    shows=CHANGED,
-    role=Role.OWNER,
-)
-class UnarchiveProject(OfProject):
-    """Make an archived project writable again."""
-
-
-@manage.action(
-    "star",
-    POST("/projects/{project_id}/star"),
-    danger=Danger.REVERSIBLE,
-    docs="api/project_starring/#star-a-project",
-    example={"project_id": "writes/app"},
-    shows="path_with_namespace star_count",
-    role=Role.GUEST,
-)
-class StarProject(OfProject):
-    """Star a project."""
-
-
-@manage.action(
-    "unstar",
-    POST("/projects/{project_id}/unstar"),
-    danger=Danger.REVERSIBLE,
-    docs="api/project_starring/#unstar-a-project",
-    example={"project_id": "writes/app"},
-    shows="path_with_namespace star_count",
-    role=Role.GUEST,
-)
-class UnstarProject(OfProject):
-    """Take a star back."""
-
-
-@manage.action(
-    "fork",
-    POST("/projects/{project_id}/fork"),
-    danger=Danger.REVERSIBLE,
-    docs="api/project_forks/#fork-a-project",
-    example={"project_id": "writes/app", "name": "App fork", "path": "app-fork", "namespace_id": 61},
-    shows=CHANGED,
-    role=Role.REPORTER,
-    switch="forking",
-)
-class ForkProject(OfProject):
-    """Fork a project; GitLab copies in the background, import_status says how far it is."""
-
-    namespace_id: NamespaceId | None = None
-    name: Line | None = None
-    path: Line | None = None
-    description: str | None = None
-    visibility: Visibility | None = None
-    branches: Annotated[Line, Field(description="Only this branch")] | None = None
-
-    async def run(self, gitlab: GitLab) -> Answer:
-        return await gitlab.send(self.request(namespace_id=await _number_of(gitlab, self.namespace_id)))
-
-
-@manage.action(
-    "unlink_fork",
-    DELETE("/projects/{project_id}/fork"),
-    danger=Danger.DESTRUCTIVE,
-    docs="api/project_forks/#delete-a-fork-relationship-between-projects",
-    example={"project_id": "27"},
-    role=Role.OWNER,
-)
-class UnlinkFork(OfProject):
-    """Make a fork a project of its own; its merge requests to the source are closed."""
-
-
-@manage.action(
-    "transfer",
-    PUT("/projects/{project_id}/transfer"),
-    danger=Danger.DANGEROUS,
-    docs="api/projects/#transfer-a-project-to-a-new-namespace",
-    example={"project_id": "25", "namespace": "61"},
-    shows=CHANGED,
-    role=Role.OWNER,
-    repeatable=False,
-)
-class TransferProject(OfProject):
-    """Move a project to another group or user: its path and its members change."""
-
-    namespace: NamespaceId
-
-    async def run(self, gitlab: GitLab) -> Answer:
-        return await gitlab.send(self.request(namespace=_number_or_path(self.namespace)))
-
-
-@manage.action(
-    "share",
-    POST("/projects/{project_id}/share"),
-    danger=Danger.DANGEROUS,
-    docs="api/projects/#share-a-project-with-a-group",
-    example={"project_id": "acme/website", "group_id": 8, "group_access": 20},
-    role=Role.MAINTAINER,
-)
-class ShareProject(OfProject):
-    """Give a group access to the project."""
-
-    group_id: GroupId
-    group_access: AccessLevel
-    expires_at: FutureDate | None = None
-
-    async def run(self, gitlab: GitLab) -> Answer:
-        return await gitlab.send(self.request(group_id=await _number_of(gitlab, self.group_id)))
-
-
-@manage.action(
-    "unshare",
-    DELETE("/projects/{project_id}/share/{group_id}"),
-    danger=Danger.DANGEROUS,
-    docs="api/projects/#delete-a-shared-project-link-in-a-group",
-    example={"project_id": "25", "group_id": 61},
-    role=Role.MAINTAINER,
-)
-class UnshareProject(OfProject):
-    """Take a group's access to the project away."""
-
-    group_id: GroupId
-
-    async def run(self, gitlab: GitLab) -> Answer:
-        path = fill(
-            self.endpoint().path,
-            project_id=self.project_id,
-            group_id=await _number_of(gitlab, self.group_id),
-        )
-        return await gitlab.send(Request("DELETE", path, repeatable=True))
-
-
-@manage.action(
-    "housekeeping",
-    POST("/projects/{project_id}/housekeeping"),
-    danger=Danger.REVERSIBLE,
-    docs="api/projects/#start-the-housekeeping-task-for-a-project",
-    example={"project_id": "25"},
-    role=Role.OWNER,
-)
-class Housekeeping(OfProject):
-    """Let GitLab repack the repository."""
-
-    task: Literal["eager", "prune"] | None = None
-
-    async def run(self, gitlab: GitLab) -> Result:
-        # The answer is a bare string, the lease of the task: nothing anybody can use.
-        await gitlab.send(self.request())
-        return Result(data={"started": True})
-
-
-def _number_or_path(namespace: str) -> int | str:
-    return int(namespace) if namespace.isdigit() else namespace
-
-
-async def _number_of(gitlab: GitLab, namespace: str | None) -> int | None:
-    """GitLab takes numbers only where people know paths."""
-    if namespace is None or namespace.isdigit():
-        return int(namespace) if namespace else None
-    answer = await gitlab.get(fill("/namespaces/{id}", id=namespace))
-    return int(answer.body["id"])

@@ -1,40 +1,29 @@
-"""Releases, their links, and changelogs."""
+"""Releases, read, with their links and changelogs."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from gitlab_mcp.core.action import DELETE, GET, POST, PUT, Action, Danger, Role
+from gitlab_mcp.core.action import GET, Action, Role
 from gitlab_mcp.core.exchange import Answer, GitLab
 from gitlab_mcp.core.fields import (
-    Branch,
     Expects,
-    FromJson,
     GroupId,
     Id,
     Line,
     Page,
     PerPage,
     ProjectId,
-    Ref,
     Sent,
     Sort,
-    Strings,
-    Time,
 )
 from gitlab_mcp.core.result import Result, Text
 from gitlab_mcp.core.tool import Tool
 
 browse = Tool("browse_releases", "Read releases and changelogs.", toolset="delivery", switch="releases")
-manage = Tool(
-    "manage_release",
-    "Create, change and delete releases and their links.",
-    toolset="delivery",
-    switch="releases",
-)
 
 RELEASE = (
     "tag_name name released_at upcoming_release author=author.username url=_links.self"
@@ -44,9 +33,6 @@ RELEASE = (
 LINK = "id name url link_type direct_asset_url"
 
 TagName = Annotated[Line, Field(max_length=255)]
-LinkUrl = Annotated[str, Field(pattern=r"^(https?|ftp)://\S+$"), Expects("http, https or ftp URL")]
-LinkType = Literal["other", "runbook", "image", "package"]
-AssetPath = Annotated[str, Field(pattern=r"^/\S+$"), Expects("path that begins with /")]
 Version = Annotated[
     str,
     Field(pattern=r"^v?\d+\.\d+\.\d+([-+.]?[0-9A-Za-z.+-]+)?$"),
@@ -154,211 +140,9 @@ class Changelog(Action):
 
     project_id: ProjectId
     version: Version
-    from_ref: Annotated[Ref, Sent("from")] | None = None
-    to_ref: Annotated[Ref, Sent("to")] | None = None
-    trailer: Line | None = None
-    config_file: Line | None = None
+    from_ref: Annotated[Line, Sent("from")] | None = None
+    to_ref: Annotated[Line, Sent("to")] | None = None
 
     async def run(self, gitlab: GitLab) -> Result:
         notes = (await gitlab.send(self.request())).body["notes"]
         return Result(data={"version": self.version}, text=Text(notes, f"changelog of {self.version}"))
-
-
-class Link(BaseModel):
-    """A link given with the release."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
-
-    name: Line
-    url: LinkUrl
-    link_type: LinkType | None = None
-    direct_asset_path: AssetPath | None = None
-
-
-class Assets(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
-
-    links: Annotated[list[Link], FromJson, Field(min_length=1), Expects("array of objects")]
-
-
-@manage.action(
-    "create",
-    POST("/projects/{project_id}/releases"),
-    danger=Danger.REVERSIBLE,
-    docs="api/releases/#create-a-release",
-    example={
-        "project_id": "acme/website",
-        "tag_name": "v1.0.0",
-        "name": "One",
-        "description": "The **first** release.",
-        "assets": {
-            "links": [{"name": "binary", "url": "https://example.com/one.bin", "link_type": "package"}]
-        },
-    },
-    shows="tag_name released_at upcoming_release url=_links.self",
-    role=Role.DEVELOPER,
-)
-class CreateRelease(OfRelease):
-    """Release a tag; where the tag does not exist yet, ref says where to put it."""
-
-    name: Line | None = None
-    description: str | None = None
-    ref: Ref | None = None
-    tag_message: Line | None = None
-    milestones: Annotated[Strings, Field(description="Titles")] | None = None
-    released_at: Time | None = None
-    assets: Annotated[Assets, FromJson] | None = None
-
-
-@manage.action(
-    "update",
-    PUT("/projects/{project_id}/releases/{tag_name}"),
-    danger=Danger.REVERSIBLE,
-    docs="api/releases/#update-a-release",
-    example={
-        "project_id": "writes/app",
-        "tag_name": "v1.1.0",
-        "name": "One point one",
-        "description": "Edited",
-        "released_at": "2026-11-02T10:00:00Z",
-    },
-    shows="tag_name released_at upcoming_release url=_links.self",
-    role=Role.DEVELOPER,
-)
-class UpdateRelease(OfRelease):
-    """Change a release; milestones replaces those it has."""
-
-    name: Line | None = None
-    description: str | None = None
-    milestones: Annotated[Strings, Field(description="Titles")] | None = None
-    released_at: Time | None = None
-
-
-@manage.action(
-    "delete",
-    DELETE("/projects/{project_id}/releases/{tag_name}"),
-    danger=Danger.DESTRUCTIVE,
-    docs="api/releases/#delete-a-release",
-    example={"project_id": "writes/app", "tag_name": "v1.1.0"},
-    shows="name",
-    role=Role.DEVELOPER,
-)
-class DeleteRelease(OfRelease):
-    """Delete a release; its tag stays."""
-
-
-@manage.action(
-    "create_link",
-    POST("/projects/{project_id}/releases/{tag_name}/assets/links"),
-    danger=Danger.REVERSIBLE,
-    docs="api/releases/links/#create-a-release-link",
-    example={
-        "project_id": "writes/app",
-        "tag_name": "v1.1.0",
-        "name": "handbook",
-        "url": "https://example.com/handbook.pdf",
-        "link_type": "runbook",
-    },
-    shows="id direct_asset_url",
-    role=Role.DEVELOPER,
-)
-class CreateLink(OfRelease):
-    """Add a link to a release."""
-
-    name: Line
-    url: LinkUrl
-    link_type: LinkType | None = None
-    direct_asset_path: AssetPath | None = None
-
-
-@manage.action(
-    "update_link",
-    PUT("/projects/{project_id}/releases/{tag_name}/assets/links/{link_id}"),
-    danger=Danger.REVERSIBLE,
-    docs="api/releases/links/#update-a-release-link",
-    example={
-        "project_id": "writes/app",
-        "tag_name": "v1.1.0",
-        "link_id": 3,
-        "name": "manual",
-        "url": "https://example.com/manual.pdf",
-        "link_type": "other",
-    },
-    shows="id direct_asset_url",
-    role=Role.DEVELOPER,
-)
-class UpdateLink(OfRelease):
-    """Change a link of a release."""
-
-    link_id: Id
-    name: Line | None = None
-    url: LinkUrl | None = None
-    link_type: LinkType | None = None
-    direct_asset_path: AssetPath | None = None
-
-
-@manage.action(
-    "delete_link",
-    DELETE("/projects/{project_id}/releases/{tag_name}/assets/links/{link_id}"),
-    danger=Danger.DESTRUCTIVE,
-    docs="api/releases/links/#delete-a-release-link",
-    example={"project_id": "writes/app", "tag_name": "v1.1.0", "link_id": 3},
-    shows="name",
-    role=Role.DEVELOPER,
-)
-class DeleteLink(OfRelease):
-    """Remove a link from a release."""
-
-    link_id: Id
-
-
-@manage.action(
-    "collect_evidence",
-    POST("/projects/{project_id}/releases/{tag_name}/evidence"),
-    danger=Danger.REVERSIBLE,
-    docs="api/releases/#collect-release-evidence",
-    example={"project_id": "10", "tag_name": "v1"},
-    feature="release_evidence_on_demand",
-    role=Role.DEVELOPER,
-)
-class CollectEvidence(OfRelease):
-    """Take, in the background, a snapshot of what a release consists of."""
-
-    async def run(self, gitlab: GitLab) -> Result:
-        # The whole answer is the number 202.
-        await gitlab.send(self.request())
-        return Result(data={"started": True})
-
-
-@manage.action(
-    "add_changelog",
-    POST("/projects/{project_id}/repository/changelog"),
-    danger=Danger.REVERSIBLE,
-    docs="api/repositories/#add-changelog-data-to-file",
-    example={
-        "project_id": "writes/app",
-        "version": "1.1.0",
-        "from_ref": "4432a39d7773ebe315e5190947ee81875b06d6c9",
-        "branch": "main",
-        "message": "Add changelog for 1.1.0",
-    },
-    role=Role.DEVELOPER,
-    switch="repository",
-)
-class AddChangelog(Action):
-    """Commit the notes for a version to the changelog file."""
-
-    project_id: ProjectId
-    version: Version
-    from_ref: Annotated[Ref, Sent("from")] | None = None
-    to_ref: Annotated[Ref, Sent("to")] | None = None
-    branch: Branch | None = None
-    file: Annotated[Line, Field(description="CHANGELOG.md if not given")] | None = None
-    message: Annotated[Line, Field(description="Of the commit")] | None = None
-    trailer: Line | None = None
-    config_file: Line | None = None
-
-    async def run(self, gitlab: GitLab) -> Result:
-        # The whole answer is the number 200.
-        await gitlab.send(self.request())
-        return Result(data={"file": self.file or "CHANGELOG.md", "committed": True})

@@ -75,10 +75,8 @@ class ListUsers(Action):
     search: Search | None = None
     active: Flag | None = None
     blocked: Flag | None = None
-    external: Flag | None = None
     without_project_bots: Flag | None = None
-    exclude_internal: Flag | None = None
-    admins: Annotated[Flag, Field(description="Needs an administrator")] | None = None
+    admins: Flag | None = None
     created_after: Time | None = None
     created_before: Time | None = None
     order_by: Literal["id", "name", "username", "created_at", "updated_at"] | None = None
@@ -190,7 +188,6 @@ class Memberships(Action):
     """Groups and projects a user is a member of, with the role."""
 
     user_id: UserId
-    type: Literal["Project", "Namespace"] | None = None
     page: Page | None = None
     per_page: PerPage | None = None
 
