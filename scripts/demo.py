@@ -15,7 +15,7 @@ from mcp import Client, StdioServerParameters
 from rs_bpe.bpe import openai
 
 ROOT = Path(__file__).resolve().parent.parent
-COMMAND = ROOT / ".venv/bin/gitlab-mcp"
+COMMAND = Path(sys.executable).parent / "gitlab-mcp"
 WIDTH = min(shutil.get_terminal_size((100, 24)).columns, 100)
 COLOUR = sys.stdout.isatty() and "NO_COLOR" not in os.environ
 
@@ -46,6 +46,13 @@ def show(text: str, lines: int = 14) -> None:
         say(paint(f"    … {len(shown) - lines} more lines", "2"))
 
 
+def show_object(found: dict[str, Any], lines: int = 20) -> None:
+    """A key a line, short enough to read."""
+    for key, value in list(found.items())[:lines]:
+        line = f"{key}: {json.dumps(value, ensure_ascii=False)}"
+        say("    " + textwrap.shorten(line, WIDTH - 4, placeholder=" …"))
+
+
 class Tour:
     def __init__(self, client: Client) -> None:
         self._client = client
@@ -67,7 +74,7 @@ async def main() -> None:
     narrate("""Everything below is live: the server runs as a subprocess and speaks MCP over stdio. Only GitLab is
             played: its answers were recorded from a real GitLab 17.2 without a licence. No token, no network.""")
     server = StdioServerParameters(
-        command=str(COMMAND), args=["--replay", str(ROOT / "cassettes"), "--toolsets", "core,planning"],
+        command=str(COMMAND), args=["--replay", str(ROOT / "cassettes"), "--toolsets", "core,planning", "--log-level", "error"],
         env={**os.environ, "GITLAB_URL": "https://gitlab.example.com"},
     )  # fmt: skip
     async with Client(server) as client:
@@ -92,41 +99,49 @@ async def tour(client: Client) -> None:
 
     title(2, "Why is main red?")
     project, _ = await do.call("browse_projects", action="get", project_id="acme/shop")
-    show(json.dumps(project, ensure_ascii=False), 4)
+    show_object(project, 6)
     pipelines, _ = await do.call("browse_pipelines", action="list", project_id="acme/shop", ref="main")
     show("\n".join(json.dumps(item, ensure_ascii=False) for item in pipelines["items"]), 6)
     red = next(item for item in pipelines["items"] if item["status"] == "failed")
     jobs, _ = await do.call("browse_pipelines", action="jobs", project_id="acme/shop", pipeline_id=red["id"])
     failed = [job for job in jobs["items"] if job["status"] == "failed"]
     show("\n".join(json.dumps(job, ensure_ascii=False) for job in failed), 6)
+    unit = next(job for job in failed if job["name"] == "unit")
     _, log = await do.call(
-        "browse_jobs", action="log", project_id="acme/shop", job_id=failed[0]["id"], search="AssertionError"
+        "browse_jobs", action="log", project_id="acme/shop", job_id=unit["id"], search="E  "
     )
     narrate("The failing line, and what it says around it. Other people's text comes inside a boundary:")
     show(log, 16)
 
     title(3, "A mistake, and the error that repairs it")
-    refusal, _ = await do.call("manage_issue", action="create", project_id="acme/website", titel="Broken link")
-    show(json.dumps(refusal, indent=1, ensure_ascii=False), 26)
-    narrate("One round trip later the agent sends what suggested_fix says.")
+    wish = {"project_id": "acme/website", "description": "Please.", "labels": ["feature"]}
+    refusal, _ = await do.call("manage_issue", action="create", titel="Add dark mode", **wish)
+    show_object(refusal)
+    narrate("suggested_fix says what to send, and that works:")
+    created, _ = await do.call("manage_issue", action="create", title="Add dark mode", **wish)
+    show_object(created)
 
     title(4, "A paid feature, refused and explained")
     narrate("""This GitLab has no licence. It answers 403 Forbidden to a group owner who asks for epics, the same as to
             somebody without rights. The server looks once at the instance and knows which of the two it is:""")
-    refusal, _ = await do.call("browse_epics", action="list", group_id="acme")
-    show(json.dumps(refusal, indent=1, ensure_ascii=False), 30)
+    refusal, _ = await do.call("browse_epics", action="list", group_id="acme", per_page=1)
+    show_object(refusal)
     alternative = refusal["alternatives"][0]
     tool, action = alternative["action"].split()
     narrate("The alternative comes with its arguments filled in, so the agent just tries it:")
     instead, _ = await do.call(tool, action=action, **alternative.get("arguments", {}))
-    show(json.dumps(instead, ensure_ascii=False), 8)
+    show("\n".join(json.dumps(item, ensure_ascii=False) for item in instead["items"]), 8)
 
 
 def snippets() -> None:
     title(5, "Yours")
     narrate("Claude Desktop and Cursor (claude_desktop_config.json, .cursor/mcp.json):")
     env = {"GITLAB_URL": "https://gitlab.com", "GITLAB_TOKEN": "glpat-…"}
-    say(json.dumps({"mcpServers": {"gitlab": {"command": str(COMMAND), "env": env}}}, indent=2, ensure_ascii=False))
+    say(
+        json.dumps(
+            {"mcpServers": {"gitlab": {"command": str(COMMAND), "env": env}}}, indent=2, ensure_ascii=False
+        )
+    )
     narrate("Claude Code:")
     say(f"claude mcp add gitlab -e GITLAB_URL=https://gitlab.com -e GITLAB_TOKEN=glpat-… -- {COMMAND}")
     narrate("VS Code (.vscode/mcp.json):")

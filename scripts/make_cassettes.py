@@ -315,7 +315,11 @@ def plan(recordings: Path, types: Mapping[str, Mapping[str, str]]) -> dict[str, 
         *one_answer_each(context, known),
         *one_answer_each((each for each in exchanges("graphql_ee") if each.caller in CALLERS), known),
     ]
-    probes = [*exchanges("params_ee"), *exchanges("detect_ee")]
+    detect = exchanges("detect_ee")
+    # A paid feature of the group that everything else is recorded of, as each caller.
+    epics = (each for each in detect if each.label == "detect/epics_private" and each.caller in CALLERS)
+    by_noun += one_answer_each(epics, known)
+    probes = [*exchanges("params_ee"), *detect]
     by_noun += one_answer_each(where_nothing_worked(probes, [*by_noun, *shop]), known)
     cassettes: dict[str, list[Exchange]] = {}
     for exchange in by_noun:
