@@ -1,0 +1,22 @@
+"""A request may ask for fewer toolsets than the operator offers, and then has no others."""
+
+from __future__ import annotations
+
+from gitlab_mcp.core.call import Call
+from gitlab_mcp.errors.catalogue import OUT_OF_SCOPE
+from gitlab_mcp.errors.failure import CallFailed, Failure
+from gitlab_mcp.policy import Guard
+
+
+def only(toolsets: tuple[str, ...]) -> Guard:
+    def within(call: Call) -> None:
+        if call.tool.toolset not in toolsets:
+            raise CallFailed(
+                Failure(OUT_OF_SCOPE, "This request was narrowed to toolsets that do not hold this tool.").knowing(
+                    suggested_fix=f"Use the tools of {', '.join(toolsets) or 'no toolset'}, or send the request "
+                    "without the header that narrows it.",
+                    retryable=False,
+                )
+            )
+
+    return within

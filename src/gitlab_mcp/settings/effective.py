@@ -1,0 +1,76 @@
+"""The settings in effect."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from gitlab_mcp.core.caller import Secret, Token
+from gitlab_mcp.settings.tokens import SecretFile, kind, token_from
+from gitlab_mcp.settings.values import Address
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    config: Path | None = None
+    url: str = "https://gitlab.com"
+    token: Secret | None = None
+    token_file: Path | None = None
+    job_token: Secret | None = None
+    project: str | None = None
+    project_from_git: bool = True
+    tier: str | None = None
+    tier_features: Path | None = None
+    ca_file: Path | None = None
+    insecure: bool = False
+    connect_timeout: float = 5.0
+    read_timeout: float = 30.0
+    deadline: float = 50.0
+    read_only: bool = False
+    toolsets: tuple[str, ...] = ("core",)
+    format: str = "json"
+    error_style: str = "tier"
+    max_bytes: int = 24_000
+    http: Address | None = None
+    public_url: str | None = None
+    allow_gitlab_host: tuple[str, ...] = ()
+    require_bearer_file: Path | None = None
+    operator_secret_file: Path | None = None
+    calls_per_caller: int = 16
+    max_request_bytes: int = 4_000_000
+    client_timeout: float = 15.0
+    record: Path | None = None
+    replay: tuple[Path, ...] = ()
+    record_as: str | None = None
+    scrub_emails: bool = False
+    log_level: str = "warning"
+    log_format: str = "text"
+    no_color: bool = False
+    sources: Mapping[str, str] = field(default_factory=dict)
+    """Where each value came from: a flag, a variable, a key of the file, or `default`."""
+    proxies: Mapping[str, str] = field(default_factory=dict)
+    """The proxy variables in effect, without the user names and passwords they may hold."""
+
+    def token_source(self) -> Callable[[], Token | None]:
+        """Gives the token as it is now; one that comes from a file is read again when the file changes."""
+        if self.token_file is not None:
+            return token_from(self._secret_file("token_file", self.token_file))
+        secret = self.token or self.job_token
+        if secret is None:
+            return lambda: None
+        token = Token(secret, kind(secret) if self.token else "job")
+        return lambda: token
+
+    def bearer_source(self) -> Callable[[], Secret] | None:
+        """What every request over HTTP must bring."""
+        path = self.require_bearer_file
+        return None if path is None else self._secret_file("require_bearer_file", path)
+
+    def operator_source(self) -> Callable[[], Secret] | None:
+        """What the operator brings to see metrics and details."""
+        path = self.operator_secret_file
+        return None if path is None else self._secret_file("operator_secret_file", path)
+
+    def _secret_file(self, setting: str, path: Path) -> SecretFile:
+        return SecretFile(path, setting, self.sources.get(setting, setting))

@@ -1,0 +1,173 @@
+"""Flags win over variables, variables over the file, the file over the default."""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from gitlab_mcp.errors.failure import Failure
+from gitlab_mcp.settings import values
+from gitlab_mcp.settings.declaration import SETTINGS, Setting
+from gitlab_mcp.settings.effective import Settings
+from gitlab_mcp.settings.git_remote import project_of_checkout
+from gitlab_mcp.settings.problems import (
+    SettingsError,
+    bad_value,
+    failure,
+    no_secret_in_file,
+    problem,
+    record_and_replay,
+)
+
+DEFAULT = "default"
+"""The source of a value nobody gave."""
+
+
+def load(
+    flags: Mapping[str, Any] = MappingProxyType({}),
+    environ: Mapping[str, str] | None = None,
+    directory: Path | None = None,
+) -> Settings:
+    """The settings in effect; SettingsError names all that is wrong with them."""
+    environ = os.environ if environ is None else environ
+    directory = Path.cwd() if directory is None else directory
+    problems: list[Failure] = []
+    given: dict[str, Any] = {}
+    sources: dict[str, str] = {}
+    ranks: dict[str, int] = {}
+
+    def take(setting: Setting, found: _Found) -> None:
+        value, sources[setting.name], ranks[setting.name] = setting.default, found.source, found.rank
+        if found.source != DEFAULT:
+            try:
+                value = _anchored(setting.parse(found.value), found.base)
+                if not setting.accepts(value):
+                    raise ValueError
+            except (ValueError, OSError, RuntimeError):
+                problems.append(bad_value(setting, found.source))
+                value = setting.default
+        given[setting.name] = value
+
+    config = next(setting for setting in SETTINGS if setting.name == "config")
+    take(config, _find(config, flags, environ, {}, directory, None))
+    if given["config"] is None and sources["config"] == DEFAULT:
+        given["config"] = _usual_file(environ)
+    keys = _keys(given["config"], problems)
+    for setting in SETTINGS:
+        if setting is not config:
+            take(setting, _find(setting, flags, environ, keys, directory, given["config"]))
+
+    _keep_one_token(given, sources, ranks)
+    if given["record"] and given["replay"]:
+        problems.append(record_and_replay(sources))
+    for name in ("token_file", "require_bearer_file", "operator_secret_file"):
+        if given[name] is not None:
+            try:
+                values.secret(given[name].read_text("utf-8"))
+            except (OSError, ValueError):
+                problems.append(no_secret_in_file(name, sources[name]))
+    if problems:
+        raise SettingsError(failure(problems))
+    if given["project"] is None and given["project_from_git"]:
+        given["project"] = project_of_checkout(directory, given["url"])
+        if given["project"]:
+            sources["project"] = "git remote origin"
+    return Settings(**given, sources=sources, proxies=_proxies(environ))
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    value: Any
+    source: str
+    rank: int
+    """The lower, the nearer to the user: 0 for a flag, 1 for a variable, 2 for the file."""
+    base: Path
+    """Where relative paths start: at the settings file for what it says, else in the working directory."""
+
+
+def _find(
+    setting: Setting,
+    flags: Mapping[str, Any],
+    environ: Mapping[str, str],
+    keys: Mapping[str, Any],
+    directory: Path,
+    config: Path | None,
+) -> _Found:
+    if flags.get(setting.name) is not None:
+        return _Found(flags[setting.name], str(setting.flag), 0, directory)
+    for variable in setting.environment:
+        # Clients write an empty string for a field that was left blank.
+        if environ.get(variable, "").strip():
+            return _Found(environ[variable], variable, 1, directory)
+    if setting.in_file and setting.name in keys and config is not None:
+        return _Found(keys[setting.name], f"{setting.name} in {config}", 2, config.parent)
+    return _Found(None, DEFAULT, 3, directory)
+
+
+def _anchored(value: Any, base: Path) -> Any:
+    if isinstance(value, Path):
+        return base / value
+    if isinstance(value, tuple):
+        return tuple(_anchored(each, base) for each in value)
+    return value
+
+
+def _usual_file(environ: Mapping[str, str]) -> Path | None:
+    home = environ.get("XDG_CONFIG_HOME") or (f"{environ['HOME']}/.config" if environ.get("HOME") else None)
+    path = Path(home, "gitlab-mcp", "config.toml") if home else None
+    return path if path and values.readable(path) else None
+
+
+def _keys(config: Path | None, problems: list[Failure]) -> Mapping[str, Any]:
+    if config is None:
+        return {}
+    try:
+        keys = tomllib.loads(config.read_text("utf-8"))
+    except tomllib.TOMLDecodeError as error:
+        where = re.search(r"\(at (.+)\)$", str(error))
+        place = f" ({where[1]})" if where else ""
+        problems.append(
+            problem("config", str(config), "a TOML file", f"Correct {config}{place}: it is not valid TOML.")
+        )
+        return {}
+    except (OSError, ValueError):
+        problems.append(
+            problem("config", str(config), "a TOML file in UTF-8", f"Make {config} readable, in UTF-8.")
+        )
+        return {}
+    known = [setting.name for setting in SETTINGS if setting.in_file]
+    for key in keys.keys() - set(known):
+        near = get_close_matches(key, known, n=1)
+        meant = (
+            f"Did you mean {near[0]}?" if near else "Remove it, or see docs/guides/settings.md for the names."
+        )
+        problems.append(
+            problem(key, str(config), "the name of a setting", f"{config} has no setting {key}. {meant}")
+        )
+    return keys
+
+
+def _keep_one_token(given: dict[str, Any], sources: dict[str, str], ranks: Mapping[str, int]) -> None:
+    """Of `token` and `token_file` the nearer source stays; of equals the file, which can rotate."""
+    if given["token"] is None or given["token_file"] is None:
+        return
+    loser = "token_file" if ranks["token"] < ranks["token_file"] else "token"
+    given[loser], sources[loser] = None, DEFAULT
+
+
+def _proxies(environ: Mapping[str, str]) -> dict[str, str]:
+    found = {}
+    for variable in ("HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
+        if environ.get(variable):
+            found[variable] = re.sub(r"//[^/@]*@", "//", environ[variable])
+    for variable in ("NO_PROXY", "no_proxy"):
+        if environ.get(variable):
+            found[variable] = environ[variable]
+    return found

@@ -1,0 +1,66 @@
+"""What is wrong with the settings, in sentences that name the place and the way out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from gitlab_mcp.errors.failure import CallFailed, Failure
+from gitlab_mcp.settings.declaration import Setting
+
+
+class SettingsError(CallFailed):
+    """The settings as they are cannot be used; the failure names every problem, not only the first."""
+
+
+def bad_value(setting: Setting, source: str) -> Failure:
+    return problem(setting.name, source, setting.expects, f"Set {source} to {setting.expects}.")
+
+
+def no_secret_in_file(setting: str, source: str) -> Failure:
+    what = "token" if setting == "token_file" else "secret"
+    expected = f"a readable file that holds one {what} and nothing else"
+    return problem(setting, source, expected, f"Let the file named by {source} be {expected}.")
+
+
+def record_and_replay(sources: Mapping[str, str]) -> Failure:
+    return problem(
+        "record",
+        sources["record"],
+        "record or replay, not both",
+        f"Remove {sources['record']} or {sources['replay']}: what is replayed is recorded already.",
+    )
+
+
+def token_within_reach(source: str, address: str) -> Failure:
+    """Everybody who reaches the port would act with the server's rights."""
+    return problem(
+        "http",
+        "--http",
+        "an address of this machine only, as long as the server holds a token of its own",
+        f"Listen on 127.0.0.1 in place of {address}, or remove {source} so that every request brings its own "
+        "token, or give a secret that requests must bring with --require-bearer-file.",
+    )
+
+
+def problem(setting: str, source: str, expected: str, fix: str) -> Failure:
+    facts = {
+        "setting": setting,
+        "source": source,
+        "expected": expected,
+        "suggested_fix": fix,
+        "retryable": False,
+    }
+    return Failure("CONFIGURATION_ERROR", f"The setting {setting} from {source} is not usable.", facts)
+
+
+def failure(problems: list[Failure]) -> Failure:
+    if len(problems) == 1:
+        return problems[0]
+    names = ", ".join(dict.fromkeys(problem.facts["setting"] for problem in problems))
+    listed = [{k: v for k, v in problem.facts.items() if k != "retryable"} for problem in problems]
+    fixes = " ".join(problem.facts["suggested_fix"] for problem in problems)
+    return Failure(
+        "CONFIGURATION_ERROR",
+        f"{len(problems)} settings are not usable: {names}.",
+        {"problems": listed, "suggested_fix": fixes, "retryable": False},
+    )
