@@ -73,10 +73,9 @@ async def main() -> None:
     say(paint("gitlab-mcp-server", "1") + ": every failure teaches.")
     narrate("""Everything below is live: the server runs as a subprocess and speaks MCP over stdio. Only GitLab is
             played: its answers were recorded from a real GitLab 17.2 without a licence. No token, no network.""")
-    server = StdioServerParameters(
-        command=str(COMMAND), args=["--replay", str(ROOT / "cassettes"), "--toolsets", "core,planning", "--log-level", "error"],
-        env={**os.environ, "GITLAB_URL": "https://gitlab.example.com"},
-    )  # fmt: skip
+    flags = ["--replay", str(ROOT / "cassettes"), "--toolsets", "core,planning", "--log-level", "error"]
+    env = {**os.environ, "GITLAB_URL": "https://gitlab.example.com"}
+    server = StdioServerParameters(command=str(COMMAND), args=flags, env=env)
     async with Client(server) as client:
         await tour(client)
     snippets()

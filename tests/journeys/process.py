@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import subprocess
@@ -63,10 +64,8 @@ class Spoken:
         self._listener.join(5)
         for pipe in (self.process.stdin, self.process.stdout, self.process.stderr):
             if pipe:
-                try:
+                with contextlib.suppress(BrokenPipeError):
                     pipe.close()
-                except BrokenPipeError:
-                    pass
 
     def write(self, message: dict[str, Any] | bytes) -> None:
         assert self.process.stdin
