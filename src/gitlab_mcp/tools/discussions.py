@@ -41,7 +41,7 @@ SHOWN_NOTE = "id author body created_at system resolvable resolved internal posi
 SHOWN_EMOJI = "id name user created_at"
 
 DiscussionId = Annotated[str, Field(pattern=r"^[0-9a-f]{40}$"), Expects("40 hex digits, the id of a thread")]
-Emoji = Annotated[str, Field(pattern=r"^[^\s:]+$", description="thumbsup, not :thumbsup:")]
+Emoji = Annotated[str, Field(pattern=r"^[^\s:]+$"), Expects("a name without colons, like thumbsup")]
 
 
 def on(*things: str, at: str) -> tuple[str, ...]:
@@ -103,7 +103,6 @@ class ListNotes(OnSomething):
     """List comments and what GitLab itself noted, the newest first."""
 
     activity_filter: Literal["all_notes", "only_comments", "only_activity"] | None = None
-    order_by: Literal["created_at", "updated_at"] | None = None
     sort: Sort | None = None
     page: Page | None = None
     per_page: PerPage | None = None
@@ -164,7 +163,11 @@ class Said(OnSomething):
     POST(*on(ISSUE, MERGE_REQUEST, COMMIT, at="/discussions")),
     danger=Danger.REVERSIBLE,
     docs="api/discussions/#create-new-merge-request-thread",
-    example={"project_id": "acme/website", "merge_request_iid": 1, "body": "A general thread"},
+    example={
+        "project_id": "writes/app",
+        "sha": "4432a39d7773ebe315e5190947ee81875b06d6c9",
+        "body": "A commit thread",
+    },
     shows="id note_id=notes.id",
     role=Role.GUEST,
 )
@@ -207,7 +210,7 @@ class Reply(Said):
 class CreateNote(Said):
     """Comment, or carry out quick actions (/label ~bug)."""
 
-    internal: Annotated[Flag, Field(description="Hide it from guests")] | None = None
+    internal: Flag | None = None
 
 
 @manage.action(

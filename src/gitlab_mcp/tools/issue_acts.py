@@ -240,7 +240,7 @@ class CreateTodo(OfIssue):
     POST("/projects/{project_id}/issues/{issue_iid}/links"),
     danger=Danger.REVERSIBLE,
     docs="api/issue_links/#create-an-issue-link",
-    example={"project_id": "writes/app", "issue_iid": 1, "target_project_id": 23, "target_issue_iid": 2},
+    example={"project_id": "acme/website", "issue_iid": 1, "target_project_id": 1, "target_issue_iid": 2},
     shows="link_type target=target_issue.web_url",
     role=Role.GUEST,
 )
