@@ -17,23 +17,11 @@ from typing import Any
 import yaml
 
 MAP = Path(__file__).parent.parent / "tier_features.yaml"
-KEPT = ("name", "earlier", "add_on", "only", "alternatives", "notes")
-ORDER = [
-    "name",
-    "tier",
-    "earlier",
-    "add_on",
-    "docs",
-    "role",
-    "changed",
-    "endpoints",
-    "parameters",
-    "only",
-    "graphql",
-    "without_it",
-    "alternatives",
-    "notes",
-]
+KEPT = ("name", "earlier", "add_on", "parameters", "only", "alternatives", "notes")
+ORDER = (
+    *("name", "tier", "earlier", "add_on", "docs", "role", "changed", "endpoints", "parameters", "only"),
+    *("graphql", "without_it", "alternatives", "notes"),
+)
 
 HEADER = """\
 # What GitLab sells, feature by feature: the only place in this project where a tier is stated.

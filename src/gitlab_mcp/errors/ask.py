@@ -33,6 +33,8 @@ class InstanceFacts:
     """The tier is a lower bound."""
     known_by: str | None = None
     """How the tier is known, as a clause for evidence."""
+    is_gitlab_com: bool = False
+    """Where each namespace has a tier of its own."""
 
 
 class Ask(Protocol):

@@ -69,7 +69,8 @@ class Said:
 def read(refused: Refused) -> Said:
     body = refused.body()
     if isinstance(body, list | str | int):
-        body = {"message": body}
+        # Some endpoints answer with the bare status: `404`.
+        body = {"message": str(body) if isinstance(body, int) else body}
     if not isinstance(body, Mapping):
         return Said()
     if isinstance(body.get("error"), str) and "error_description" in body:
@@ -129,6 +130,9 @@ def _ruby_fields(text: str) -> Iterator[tuple[str, tuple[str, ...]]]:
 
 def _grape_fields(text: str) -> Iterator[tuple[str, tuple[str, ...]]]:
     """`name is missing, color is invalid`: what the API framework says of parameters."""
+    if _SINGLE.sub("", _GROUPED.sub("", text)).strip(", "):
+        # `Target nosuch is invalid` is a sentence, not a list of complaints.
+        return
     found: dict[str, list[str]] = {}
     for match in _GROUPED.finditer(text):
         for name in match["names"].split(", "):

@@ -13,7 +13,7 @@ from gitlab_mcp.core.fields import Needs
 from gitlab_mcp.core.shape import shapes
 from gitlab_mcp.errors.ask import Ask, InstanceFacts, TokenFacts
 from gitlab_mcp.errors.bodies import Said
-from gitlab_mcp.errors.tiers import Feature, TierMap, rank
+from gitlab_mcp.errors.tiers import SILENT, Behaviour, Feature, TierMap, rank
 from gitlab_mcp.gitlab.faults import Refused
 
 _PLACE = re.compile(r"^/(?P<kind>projects|groups)/(?P<id>[^/?]+)")
@@ -94,8 +94,27 @@ class Case:
             return None
         return next((paid for paid in self.paid if self._above(paid, self.instance.tier or "Free")), None)
 
+    def without(self, paid: Paid) -> Behaviour | None:
+        """What this GitLab is known to do when it lacks the feature."""
+        edition = "ce" if self.instance.edition == "CE" else "ee_without_license"
+        if self.instance.is_gitlab_com:
+            edition = "gitlab_com_free"
+        return paid.feature.without_it.get(edition)
+
     def _above(self, paid: Paid, tier: str) -> bool:
-        return rank(paid.feature.tier_in(self.instance.version)) > rank(tier)
+        known = self.without(paid)
+        # A field that is taken and dropped, or works all the same, is no reason for a refusal.
+        silent = known is not None and known.effect in (("works",) if paid.field is None else SILENT)
+        return not silent and rank(paid.feature.tier_in(self.instance.version)) > rank(tier)
+
+    @property
+    def placeholders(self) -> tuple[str, ...]:
+        """The fields of the path, below the project or group."""
+        if self.action is None:
+            return ()
+        fitting = [each for each in self.action.spec.endpoints if self.given.keys() >= set(each.placeholders)]
+        found = max(fitting, key=lambda each: len(each.placeholders)).placeholders if fitting else ()
+        return tuple(name for name in found if name not in ("project_id", "group_id"))
 
 
 def paid_for(action: Action | None, tiers: Callable[[], TierMap]) -> tuple[Paid, ...]:

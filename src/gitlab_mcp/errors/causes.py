@@ -25,9 +25,10 @@ NAMES: Final = {
 
 def tier(case: Case) -> Finding | None:
     if paid := case.lacking():
-        known = case.tier
-        assert known is not None
-        return tier_finding(case, paid, Proof.CERTAIN, known)
+        # An edition that usually takes the call and does nothing may refuse this one for another reason.
+        usual = case.without(paid)
+        refuses = usual is None or usual.effect == "refused"
+        return tier_finding(case, paid, Proof.CERTAIN if refuses else Proof.POSSIBLE, case.tier)
     if paid := case.maybe_lacking():
         # Nobody knows the tier: with the role in order the licence is what is left.
         proof = Proof.LIKELY if case.role_suffices else Proof.POSSIBLE
@@ -66,6 +67,21 @@ def tier_finding(case: Case, paid: Paid, proof: Proof, known: tuple[str, str] | 
             **({"alternatives": alternatives} if alternatives else {}),
             "upgrade_url": UPGRADE_URL,
         },
+    )
+
+
+def edition(case: Case) -> Finding | None:
+    """A feature that costs nothing, and still exists in one edition only."""
+    if case.instance.edition != "CE" or not case.paid:
+        return None
+    feature = case.paid[0].feature
+    return Finding(
+        codes.FEATURE_UNAVAILABLE,
+        Proof.LIKELY,
+        f"{feature.name}: only the Enterprise Edition of GitLab has it, and this is the Community Edition.",
+        ("this is the Community Edition", "it has no such address"),
+        "Ask an administrator for the Enterprise Edition; it needs no licence for this.",
+        {"feature_name": feature.name, "edition": "CE"},
     )
 
 
@@ -218,7 +234,8 @@ def not_permitted(case: Case) -> Finding:
 
 def weigh(case: Case, causes: tuple[Cause, ...], *otherwise: Finding) -> Finding:
     found = [finding for cause in causes if (finding := cause(case)) is not None]
-    return settle([*found, *otherwise] if not found else [*found])
+    convincing = any(finding.proof > Proof.POSSIBLE for finding in found)
+    return settle(found if convincing else [*found, *otherwise])
 
 
 FORBIDDEN: Final[tuple[Cause, ...]] = (tier, add_on, archived, switch, role, state)

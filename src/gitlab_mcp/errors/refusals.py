@@ -17,7 +17,7 @@ from gitlab_mcp.errors.complaints import complaints
 from gitlab_mcp.errors.failure import Failure
 from gitlab_mcp.errors.findings import Finding, Proof, as_failure, settle
 from gitlab_mcp.errors.merging import blockers
-from gitlab_mcp.errors.signatures import Signature, recognise
+from gitlab_mcp.errors.signatures import Signature, recognise, recognise_fields
 from gitlab_mcp.errors.tiers import TierMap
 from gitlab_mcp.gitlab.faults import GraphQLRefused, Refused
 
@@ -46,7 +46,7 @@ async def _find(case: Case, ask: Ask) -> Finding:
         return server_error(refused)
     if refused.status < 400:
         return moved(refused)
-    if not said.message:
+    if refused.body() is None:
         return without_words(case)
     if said.error:
         return oauth(case)
@@ -66,8 +66,6 @@ async def _bare(case: Case, ask: Ask) -> Finding:
             return await _not_found(case, ask)
         case 405 if case.refused.request.path.endswith("/merge"):
             return await merge_blocked(case, ask)
-        case 409 | 412:
-            return conflict(case)
         case status:
             if case.paid:
                 case = await gather(case, ask)
@@ -75,7 +73,7 @@ async def _bare(case: Case, ask: Ask) -> Finding:
 
 
 async def _in_words(case: Case, ask: Ask) -> Finding:
-    signature = recognise(case.said.texts)
+    signature = recognise_fields(case.said.fields) if case.said.fields else recognise(case.said.texts)
     path = case.refused.request.path
     if _MOVED.search(case.said.message):
         return moved(case.refused)
@@ -83,9 +81,11 @@ async def _in_words(case: Case, ask: Ask) -> Finding:
         case = await gather(case, ask)
         if found := paid_and_refused(case, signature):
             return found
+    if signature is None and case.refused.status in (401, 403):
+        case = await gather(case, ask)
+        return causes.weigh(case, causes.FORBIDDEN, causes.not_permitted(case))
     if signature is None:
-        known = causes.state(case)
-        return known or (conflict(case) if case.refused.status in (409, 412) else rejected(case))
+        return causes.state(case) or by_status(case, case.refused.status)
     if signature.code == codes.PERMISSION_DENIED:
         case = await gather(case, ask)
         return causes.weigh(case, (causes.archived,), permission(case, signature))
@@ -109,14 +109,18 @@ def paid_and_refused(case: Case, signature: Signature | None) -> Finding | None:
     proof = Proof.CERTAIN if case.lacking() else Proof.LIKELY
     if signature is not None and signature.code == codes.TIER_RESTRICTED:
         return causes.tier_finding(case, paid, proof, case.tier)
-    named_fields = complaints(case.said.fields, case.action).names
-    about_it = paid.field in named_fields or (
-        paid.field is None
-        and not named_fields
-        and case.refused.status != 409
-        and (signature is None or signature.code == codes.PERMISSION_DENIED)
+    known = case.without(paid)
+    expected = known is not None and known.says is not None and known.says in case.said.message
+    refuses = known is None or known.effect == "refused"
+    about_values = (
+        bool(case.said.fields) or case.refused.status == 409 or (case.refused.status == 422 and not refuses)
     )
-    return causes.tier_finding(case, paid, Proof.LIKELY, case.tier) if about_it else None
+    explained = (codes.PERMISSION_DENIED, codes.NOT_FOUND) if refuses else (codes.PERMISSION_DENIED,)
+    unexplained = signature is None or signature.code in explained
+    stands_otherwise = signature is not None and signature.code == codes.CONFLICT
+    if (expected and not stands_otherwise) or (paid.field is None and unexplained and not about_values):
+        return causes.tier_finding(case, paid, Proof.LIKELY, case.tier)
+    return None
 
 
 def unauthorized(case: Case) -> Finding:
@@ -193,7 +197,7 @@ async def _not_found(case: Case, ask: Ask) -> Finding:
         return rejected(case, signature) if signature.code == codes.REJECTED else named(case, signature)
     case = await gather(case, ask)
     if said.no_such_route:
-        return causes.weigh(case, (causes.tier,), no_route(case))
+        return causes.weigh(case, (causes.tier, causes.edition), no_route(case))
     if said.bare == "404 Not Found":
         return causes.weigh(case, causes.NO_REASON, missing_record(case, None))
     return causes.weigh(case, (*causes.NO_RECORD, causes.repository_off), missing_record(case, thing))
@@ -216,9 +220,7 @@ def missing_place(case: Case, thing: str) -> Finding:
 
 def missing_record(case: Case, thing: str | None) -> Finding:
     name = thing.lower() if thing and _PLAIN_WORDS.fullmatch(thing) else None
-    placeholders = case.action.endpoint().placeholders if case.action else ()
-    below = [field for field in placeholders if field not in ("project_id", "group_id")]
-    missing = ", ".join(below) or name
+    missing = ", ".join(case.placeholders) or name
     return Finding(
         codes.NOT_FOUND,
         Proof.LIKELY if case.said.bare != "404 Not Found" else Proof.POSSIBLE,
@@ -324,17 +326,34 @@ def conflict(case: Case) -> Finding:
 
 
 def by_status(case: Case, status: int) -> Finding:
-    if status in (400, 422):
-        return rejected(case)
-    code = {413: codes.PAYLOAD_TOO_LARGE, 409: codes.CONFLICT, 412: codes.CONFLICT}.get(
-        status, codes.API_ERROR
-    )
-    fix = (
-        "Send less at a time."
-        if status == 413
-        else "Read gitlab_message and the documentation of the action."
-    )
-    return Finding(code, Proof.LIKELY, f"GitLab refused the request with {status}.", (), fix)
+    """What a status means where nothing else is known."""
+    match status:
+        case 401 | 403:
+            return causes.not_permitted(case)
+        case 404:
+            return missing_record(case, None)
+        case 409 | 412:
+            return conflict(case)
+        case 400 | 422:
+            return rejected(case)
+        case 405 if case.said.texts:
+            return rejected(case)
+        case 413:
+            return Finding(
+                codes.PAYLOAD_TOO_LARGE,
+                Proof.LIKELY,
+                "GitLab takes no request this large.",
+                (),
+                "Send less at a time.",
+            )
+        case _:
+            return Finding(
+                codes.API_ERROR,
+                Proof.LIKELY,
+                f"GitLab refused the request with {status}.",
+                (),
+                "Read gitlab_message and the documentation of the action.",
+            )
 
 
 def without_words(case: Case) -> Finding:
@@ -358,12 +377,6 @@ def without_words(case: Case) -> Finding:
             return by_status(case, 413)
         case 401:
             return dead_token("unknown", Proof.POSSIBLE, ())
-        case 403:
-            return causes.not_permitted(case)
-        case 404:
-            return missing_record(case, None)
-        case 409 | 412:
-            return conflict(case)
         case status:
             return by_status(case, status)
 

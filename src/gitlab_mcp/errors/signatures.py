@@ -6,7 +6,7 @@ A row says what a sentence means, not where it was seen: GitLab uses the same wo
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -73,44 +73,46 @@ SIGNATURES: Final = (
     # Whom GitLab does not let.
     _row(
         codes.PERMISSION_DENIED,
-        r"not (allowed|authorized|permitted) to|(insufficient|don't have|does not have|do not have|no) permissions?"
-        r"|insufficient permission|no access granted|cannot push to|must be (an )?(admin|owner|maintainer)"
-        r"|only (admins?|owners?|maintainers?) can|could not provision owner|namespace (is not valid|not valid)"
-        r"|insufficient access|access denied|not have (sufficient |enough )?(access|rights)",
+        r"not (allowed|authorized|permitted) to|^not (allowed|authorized)|no access granted"
+        r"|(insufficient|(do|does)(n't| not|nt) have|no) (enough |sufficient )?permission"
+        r"|cannot push to|must be (an )?(admin|owner|maintainer)|insufficient (access|rights)"
+        r"|only (admins?|administrators?|owners?|maintainers?) (can|may)|could not provision owner|access denied"
+        r"|(do|does)(n't| not|nt) have (push |enough |sufficient )*(access|rights)|namespace (is )?not valid"
+        r"|protected from force push|unauthorized",
         "GitLab does not let this user do that.",
         "Ask a maintainer or owner to do it, or for the role or the exception it needs.",
     ),
     # What is there already, or in another state.
     _row(
         codes.CONFLICT,
-        r"(already|been) (been )?(taken|exists?|used|being used|shared|assigned|a member|invited|added|subscribed"
-        r"|revoked|approved|merged|closed|running|in progress|scheduled|associated|linked)|duplicate",
+        r"\btaken\b|already (exists|being used|a member)|duplicate|same (name|path) .*exists",
         "It exists already.",
         "Read what is there, and change it instead of creating it again, or choose another name.",
         state="exists",
     ),
     _row(
         codes.CONFLICT,
-        r"has changed since|does not match head|sha .*(mismatch|does not match)|precondition failed|stale"
-        r"|out of date|resource lock|is locked|state is (already )?locked",
+        r"has changed since|was changed|does not match head|sha .*(mismatch|does not match)|precondition failed|stale"
+        r"|out of date|resource lock|is locked|state is locked",
         "It changed in the meantime, or somebody else is changing it.",
         "Read it again and repeat the change on what is there now.",
         state="changed",
     ),
     _row(
         codes.CONFLICT,
-        r"branch cannot be merged|can't perform this action automatically|merge conflict|fast-forward",
+        r"branch cannot be merged|can't perform this action automatically|merge conflict|fast-forward|can't apply",
         "It cannot be merged or applied automatically.",
         "Resolve the conflict on the source branch, or rebase it.",
         state="conflict",
     ),
     _row(
         codes.CONFLICT,
-        r"not (retryable|playable|cancel+able|erasable|stoppable|mergeable|pending|archived|blocked|active|locked)\b"
-        r"|unplayable|cannot transition|currently deployed|default branch .*cannot be (deleted|removed)"
-        r"|only one project associated|environment is not protected|not stopped|must be (unblocked|stopped|closed)"
-        r"|^(the )?ref is ambiguous|writing tree|cannot be (cancel+ed|retried|played|erased|reopened|unarchived)"
-        r"|awaiting|last owner|is not open|not ready|in use\b|still (running|has|contains)",
+        r"\balready\b|cannot transition|currently deployed|unplayable|writing tree|^(the )?ref is ambiguous|last owner"
+        r"|not (retryable|playable|cancel+able|erasable|stoppable|mergeable|pending|archived|blocked|active|locked)\b"
+        r"|(cannot|can't) (be )?(delete|remove|destroy|cancel|retr|play|erase|reopen|unarchive|(un)?block|(de)?activate"
+        r"|(un)?ban|approve|reject|revoke)|only one project associated|environment is not protected|not stopped"
+        r"|must be (unblocked|stopped|closed|merged)|awaiting|is not open|not ready|\bin use\b|in progress"
+        r"|still (running|has|contains)|pending deletion|being deleted|multiple .* with provided",
         "Its present state does not allow this.",
         "Read its present state first.",
         state="wrong",
@@ -118,7 +120,7 @@ SIGNATURES: Final = (
     # Mistakes that sound like something missing.
     _row(
         codes.REJECTED,
-        r"cannot be (shared with|related to|linked to|moved to|transferred)|to itself|same (project|branch)"
+        r"cannot be (shared with|related to|linked to|moved to|transferred|blank|empty)|to itself|same (project|branch)"
         r"|one of its (sub|ancest)|cannot transfer .* to one of|not a fork of|refs? not specified|is not specified"
         r"|no previous tag could be found|not a valid|valid (url|color|email)|sha-1 or sha-256",
         "GitLab does not accept the values.",
@@ -126,7 +128,7 @@ SIGNATURES: Final = (
     # What is missing.
     _row(
         codes.NOT_FOUND,
-        r"(does not|doesn't|don't) exist|not[ -]found|could not find|cannot find|couldn't find|no such"
+        r"(does not|doesn't|don't) exist|not[ -]found|(could not|cannot|couldn't|can't) (be )?(find|found)|no such"
         r"|target .* is invalid|invalid reference name|when you are on a branch|commits' sha is not valid"
         r"|unknown (ref|branch|commit|revision)|for nil:nilclass|not found or has expired|^is ambiguous",
         "Something the arguments name does not exist, or this user may not see it.",
@@ -135,22 +137,22 @@ SIGNATURES: Final = (
 )
 
 
-def recognise(texts: tuple[str, ...]) -> Signature | None:
-    """The cause the sentences of one refusal name together; None where they only say what is wrong with values.
+def recognise(texts: Iterable[str]) -> Signature | None:
+    """The cause the sentences of one refusal name together; None where they only say what is wrong with values."""
+    return _together([_first(text) for text in texts if text])
 
-    A value that was not accepted would still not be accepted when a name that is taken were free: as long as one
-    sentence is about a value, that is the answer.
-    """
-    found = [_first(text) for text in texts if text]
-    if not found or any(signature is None for signature in found):
-        return None
+
+def recognise_fields(fields: Mapping[str, Iterable[str]]) -> Signature | None:
+    """The same for complaints by field: `is ambiguous` says something by itself, `is not valid` only of a namespace."""
+    found = [_first(text) or _first(f"{name} {text}") for name, texts in fields.items() for text in texts]
+    return _together(found)
+
+
+def _together(found: list[Signature | None]) -> Signature | None:
+    """A value that is not accepted would still not be when a name that is taken were free: values come first."""
     known = [signature for signature in found if signature is not None]
-    return min(known, key=SIGNATURES.index)
+    return min(known, key=SIGNATURES.index) if known and len(known) == len(found) else None
 
 
 def _first(text: str) -> Signature | None:
-    return next(_matching(text), None)
-
-
-def _matching(text: str) -> Iterator[Signature]:
-    return (signature for signature in SIGNATURES if signature.pattern.search(text))
+    return next((signature for signature in SIGNATURES if signature.pattern.search(text)), None)

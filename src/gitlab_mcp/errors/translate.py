@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import uuid
 from collections.abc import Callable, Mapping
 from typing import Any, Final
@@ -22,6 +23,8 @@ from gitlab_mcp.gitlab.faults import (
     Unreachable,
 )
 
+log = logging.getLogger("gitlab_mcp.errors")
+
 DOCS: Final = "https://docs.gitlab.com/"
 
 
@@ -32,8 +35,9 @@ async def translate(
     try:
         failure = await _translated(problem, action, ask, tiers)
     except Exception:
-        # The translator itself failed: the caller still gets an answer, and the log gets the first problem.
+        # The translator itself failed: the caller still gets an answer.
         failure = _bug()
+        log.exception("a failure could not be explained", extra={"event_id": failure.facts["event_id"]})
     return _complete(failure, action)
 
 

@@ -117,15 +117,18 @@ class InstanceAsk:
             return None
         edition = {True: "EE", False: "CE"}.get(bool(told["enterprise"])) if "enterprise" in told else None
         tier, at_least, known_by = await self._licence(edition)
-        return InstanceFacts(edition, told.get("version"), tier, at_least, known_by)
+        return InstanceFacts(edition, told.get("version"), tier, at_least, known_by, self._is_gitlab_com)
+
+    @property
+    def _is_gitlab_com(self) -> bool:
+        return urlsplit(self._gitlab.base_url).hostname == "gitlab.com"
 
     async def _licence(self, edition: str | None) -> tuple[str | None, bool, str | None]:
         if self._tier:
             return self._tier, False, _SAID_BY_OPERATOR
         if edition == "CE":
             return "Free", False, "this is the Community Edition"
-        host = urlsplit(self._gitlab.base_url).hostname or ""
-        if edition is None or host == "gitlab.com" or host.endswith(".gitlab.com"):
+        if edition is None or self._is_gitlab_com:
             # There the licence of the instance says nothing: each namespace has its own plan.
             return None, False, None
         # The licence is checked before the project is looked for, so project 0 tells it to every token with a scope.
