@@ -1,20 +1,21 @@
 from __future__ import annotations
 
+import contextlib
 import socket
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 import anyio
 import pytest
-from fault_server import FaultServer, Received, Wire, replying
+from fault_server import FaultServer, Received, Wire, dropping, replying
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gitlab_mcp.core.action import fill
 from gitlab_mcp.core.exchange import Request
 from gitlab_mcp.gitlab.address import check_path, parse_address, query_pairs
-from gitlab_mcp.gitlab.client import Upstream
-from gitlab_mcp.gitlab.faults import ForeignHost, NoToken, Refused
+from gitlab_mcp.gitlab.client import Limits, Upstream
+from gitlab_mcp.gitlab.faults import ForeignHost, NoToken, Refused, Unreachable
 
 pytestmark = pytest.mark.anyio
 
@@ -184,6 +185,20 @@ async def test_a_redirect_is_not_followed_and_no_token_leaves_for_another_host(s
         assert foreign.wires == []
 
 
+async def test_the_body_of_a_redirect_is_not_read_to_its_end() -> None:
+    def endless(_: Received, wire: Wire) -> None:
+        wire.send(b"HTTP/1.1 302 Found\r\nLocation: /elsewhere\r\n\r\n")
+        with contextlib.suppress(OSError):
+            while True:
+                wire.send(b"x" * 65536)
+        wire.drop()
+
+    with FaultServer(endless) as server:
+        with anyio.fail_after(5), pytest.raises(Refused) as caught:
+            await Upstream(server.url, limits=Limits(deadline=3)).as_caller("secret").get("/projects")
+        assert len(caught.value.content) == 65536
+
+
 async def test_a_next_page_on_another_host_is_not_followed() -> None:
     with FaultServer(replying(200, [])) as foreign:
         link = f'<{foreign.url}/api/v4/projects?page=2>; rel="next"'
@@ -236,6 +251,20 @@ async def test_a_proxy_named_by_the_environment_is_used(monkeypatch: pytest.Monk
         answer = await Upstream("http://gitlab.example.com").as_caller("t").get("/version")
         assert answer.body == {"via": "proxy"}
         assert proxy.received[0].target == "http://gitlab.example.com/api/v4/version"
+
+
+async def test_a_create_whose_answer_a_proxy_loses_is_not_sent_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    with FaultServer(dropping) as proxy:
+        monkeypatch.setenv("http_proxy", proxy.url)
+        monkeypatch.setenv("no_proxy", "")
+        with pytest.raises(Unreachable) as caught:
+            await (
+                Upstream("http://gitlab.example.com")
+                .as_caller("t")
+                .send(Request("POST", "/projects", body={}))
+            )
+        assert caught.value.sent
+        assert len(proxy.received) == 1
 
 
 async def test_ipv6_and_a_relative_root_work() -> None:

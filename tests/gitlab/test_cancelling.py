@@ -119,6 +119,26 @@ async def test_a_write_cancelled_before_its_connection_stands_is_never_sent() ->
         assert client.abandoned == ()
 
 
+async def test_nothing_is_sent_for_a_call_that_was_given_up_before_not_even_on_a_connection_that_stands() -> (
+    None
+):
+    from gitlab_mcp.gitlab.transport import LiveAdapter
+    from gitlab_mcp.gitlab.underway import Aborted, current
+
+    class GivingUpOnWrites(LiveAdapter):
+        def send(self, request, *args: object, **kwargs: object):  # type: ignore[no-untyped-def,override]
+            if request.method == "POST":
+                current().abort()
+            return super().send(request, *args, **kwargs)  # type: ignore[arg-type]
+
+    with FaultServer(replying(200, {})) as server:
+        client = Upstream(server.url, adapter=GivingUpOnWrites).as_caller("t")
+        await client.get("/version")
+        with pytest.raises(Aborted):
+            await client.send(CREATE)
+        assert [received.method for received in server.received] == ["GET"]
+
+
 async def test_no_answer_at_all_is_ended_by_the_deadline() -> None:
     with FaultServer(silent) as server:
         upstream = Upstream(server.url, limits=Limits(deadline=0.3))

@@ -92,6 +92,13 @@ async def test_a_ca_file_makes_a_private_certificate_trusted(tmp_path: Path) -> 
         upstream.close()
 
 
+async def test_whoever_switches_the_check_off_gets_an_answer_and_no_warning(tmp_path: Path) -> None:
+    with FaultServer(replying(200, {"version": "17.2.0"}), tls=certificate(tmp_path).server) as server:
+        upstream = Upstream(server.url, verify=False)
+        assert (await upstream.as_caller("t").get("/version")).body == {"version": "17.2.0"}
+        upstream.close()
+
+
 async def test_an_answer_lost_over_tls_is_lost_and_no_certificate_problem(tmp_path: Path) -> None:
     made = certificate(tmp_path)
     with FaultServer(dropping, tls=made.server) as server:

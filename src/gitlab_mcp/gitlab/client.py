@@ -112,7 +112,7 @@ class Upstream:
                 from gitlab_mcp.gitlab.seam import Dial
                 from gitlab_mcp.gitlab.transport import LiveAdapter, open_session
 
-                session = open_session((self._adapter or LiveAdapter)())
+                session = open_session((self._adapter or LiveAdapter)(), self._verify)
                 self._dial = Dial(self.address, session, self._verify, self.limits.connect, self.limits.read)
             return self._dial
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
-from urllib.parse import urlencode, urlsplit, urlunsplit
 
 import requests
 from gitlab._backends.requests_backend import RequestsBackend, RequestsResponse
@@ -47,21 +46,13 @@ class _Unread(RequestsResponse):
 
 class _Backend(RequestsBackend):
     def http_request(  # type: ignore[override]
-        self, method: str, url: str, params: dict[str, list[str]], timeout: Any, verify: Any, **given: Any
+        self, method: str, url: str, timeout: Any, verify: Any, stream: bool, **given: Any
     ) -> RequestsResponse:
-        given.pop("stream")
         prepared = self.client.prepare_request(requests.Request(method, url, **given))
-        prepared.url = _exactly(url, params, prepared.url or "")
-        settings = self.client.merge_environment_settings(prepared.url, {}, True, verify, None)
+        settings = self.client.merge_environment_settings(prepared.url, {}, stream, verify, None)
         response = self.client.send(prepared, timeout=timeout, allow_redirects=False, **settings)
         current().response = response
         return _Unread(response)
-
-
-def _exactly(url: str, params: dict[str, list[str]], prepared: str) -> str:
-    """The path as we encoded it: requests would decode some of it (`%2E`) and send that."""
-    host = urlsplit(prepared)
-    return urlunsplit((host.scheme, host.netloc, urlsplit(url).path, urlencode(params, doseq=True), ""))
 
 
 def speak_as(dial: Dial, token: str | None, kind: Kind) -> Gitlab:

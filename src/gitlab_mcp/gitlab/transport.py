@@ -10,8 +10,9 @@ from typing import Any
 
 import requests
 from requests.adapters import HTTPAdapter
-from urllib3 import HTTPConnectionPool, HTTPSConnectionPool, PoolManager
+from urllib3 import HTTPConnectionPool, HTTPSConnectionPool, PoolManager, disable_warnings
 from urllib3.connection import HTTPConnection, HTTPSConnection
+from urllib3.exceptions import InsecureRequestWarning
 
 from gitlab_mcp.gitlab.underway import Exchange, current
 
@@ -104,8 +105,11 @@ class _Session(requests.Session):
         return None
 
 
-def open_session(adapter: requests.adapters.BaseAdapter) -> requests.Session:
+def open_session(adapter: requests.adapters.BaseAdapter, verify: bool | str) -> requests.Session:
     """A session many callers share, and that therefore remembers nothing of any of them."""
+    if verify is False:
+        # Whoever switched it off knows; a warning with every request only fills the log.
+        disable_warnings(InsecureRequestWarning)
     session = _Session()
     session.mount("https://", adapter)
     session.mount("http://", adapter)
