@@ -46,6 +46,7 @@ demo: $(READY) ## A tour on recorded answers of a real GitLab: no token, no netw
 
 docs: $(READY) ## Print the generated pages again
 	$(BIN)/python scripts/generate.py
+	$(BIN)/python scripts/settings_page.py > docs/guides/settings.md
 
 lock: ## Pin the newest versions that pyproject.toml allows (needs uv)
 	$(UV) pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
