@@ -212,3 +212,19 @@ def test_a_project_without_a_view_is_slim_and_has_no_secrets() -> None:
     assert full["_links"] == answer.body["_links"]
     assert full["avatar_url"] == answer.body["avatar_url"]
     assert slim["runners_token"] == full["runners_token"] == "[redacted]"
+
+
+def test_secrets_in_text_are_hidden_too() -> None:
+    result = Result(
+        data={}, text=Text("git clone https://ci:pw@x/y.git with glpat-abcdefghijklmnop1234", "log")
+    )
+    found = present(GetPlain(project_id="1"), result, detail="full", max_bytes=24_000)
+    assert found.text == Text("git clone https://[redacted]@x/y.git with [redacted]", "log")
+
+
+def test_a_lint_answer_keeps_its_own_warnings_beside_ours() -> None:
+    result = Result(data={"valid": True, "warnings": ["theirs"]}, warnings=[Warning("PARTIAL", "ours")])
+    assert shown(GetPlain(project_id="1"), result)["warnings"] == [
+        "theirs",
+        {"code": "PARTIAL", "message": "ours"},
+    ]

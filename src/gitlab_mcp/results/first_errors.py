@@ -16,14 +16,21 @@ AROUND = 10
 _SOON = 6
 _LOOKED_AT = 500
 
+_HINTS = (
+    "rror", "err!", "fail", "exception", "traceback", "fatal", "panic", "segmentation", "undefined ref", "not found",
+    "no such file", "denied", "killed", "memory", "no space", "resolve host", "refused", "*** ", "because",
+)  # fmt: skip
+"""In small letters: a line without any of these is no error, unless it begins like one."""
+_BEGINS = re.compile(
+    r"E {3,}\S"  # pytest
+    r"|(?:FAILED|FAIL)\b[: \t]|--- FAIL: |\s*not ok \d|\s*● \S|(?:fatal )?error\[E\d+\]"
+    r"|[^\s:]+\.\w+[:(]\d+(?:[:,]\d+\)?)?:? (?:fatal )?error\b"  # compilers
+    r"|[^\s:]+\.\w+:\d+:\d+:? [A-Z]{1,4}\d{3,4}\b"  # linters
+    r"|\[ERROR\] .*\.\w+:\[\d+,\d+\]"  # Maven
+)
 _DEFINITE = re.compile(
-    r"^E {3,}\S"  # pytest
-    r"|^(?:FAILED|FAIL)\b[: \t]|^--- FAIL: |^\s*not ok \d"
-    r"|\bERROR at (?:setup|teardown) of |^\s*● \S"
-    r"|\bpanic: |^(?:fatal )?error\[E\d+\]|\berror (?:TS|CS|MSB)\d+\b"
-    r"|^[^\s:]+\.\w+[:(]\d+(?:[:,]\d+\)?)?:? (?:fatal )?error\b"  # compilers
-    r"|^[^\s:]+\.\w+:\d+:\d+:? [A-Z]{1,4}\d{3,4}\b"  # linters
-    r"|\bundefined reference to |^\[ERROR\] .*\.\w+:\[\d+,\d+\]|Segmentation fault"
+    r"\bERROR at (?:setup|teardown) of |\bpanic: |\berror (?:TS|CS|MSB)\d+\b|\bundefined reference to "
+    r"|Segmentation fault"
 )
 _LIKELY = re.compile(
     r"(?:Error|Exception): |^Traceback \(most recent call last\)|\b(?:npm (?:ERR!|error)|fatal:)"
@@ -85,6 +92,8 @@ class FirstError:
         self._growing: list[tuple[_Weight, _Candidate]] = []
 
     def take(self, line: Line) -> None:
+        if _Weight.DEFINITE in self._best:
+            return
         for _, candidate in self._growing:
             candidate.take(line)
         self._settle(everything=False)
@@ -111,10 +120,12 @@ class FirstError:
 def _weigh(line: Line) -> _Weight | None:
     # Nothing says "error" only after that much, and a stranger's line must not keep a pattern busy.
     text = line.text[:_LOOKED_AT]
-    if _BY_THE_RUNNER.search(text):
+    small = text.lower()
+    hinted = any(hint in small for hint in _HINTS)
+    if hinted and _BY_THE_RUNNER.search(text):
         return _Weight.RUNNER
     if _AFTERWARDS.match(line.section):
         return None
-    if _DEFINITE.search(text):
+    if _BEGINS.match(text) or (hinted and _DEFINITE.search(text)):
         return _Weight.DEFINITE
-    return _Weight.LIKELY if _LIKELY.search(text) and not _NO_ERROR.search(text) else None
+    return _Weight.LIKELY if hinted and _LIKELY.search(text) and not _NO_ERROR.search(text) else None
