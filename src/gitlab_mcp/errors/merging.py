@@ -6,6 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from gitlab_mcp.errors import catalogue as codes
+from gitlab_mcp.errors.ask import Ask
+from gitlab_mcp.errors.case import Case, merge_request_of
+from gitlab_mcp.errors.findings import Finding, Proof
+
 
 @dataclass(frozen=True, slots=True)
 class Blocker:
@@ -75,3 +80,28 @@ def blockers(merge_request: Mapping[str, Any]) -> tuple[dict[str, str], ...]:
     if known is None:
         return ()
     return ({"status": status, "reason": known.reason, "lifted_by": known.lifted_by},)
+
+
+async def merge_blocked(case: Case, ask: Ask) -> Finding:
+    found = merge_request_of(case.refused.request.path)
+    merge_request = await ask.merge_request(*found) if found else None
+    known = blockers(merge_request) if merge_request else ()
+    if not known:
+        return Finding(
+            codes.CONFLICT,
+            Proof.LIKELY,
+            "The merge request cannot be merged now.",
+            (f"GitLab answered {case.refused.status} to the merge",),
+            "Read detailed_merge_status with browse_merge_requests get.",
+            {"state": "not mergeable"},
+        )
+    reasons = "; ".join(blocker["reason"] for blocker in known)
+    state = str(merge_request.get("state", "")) if merge_request else ""
+    return Finding(
+        codes.CONFLICT,
+        Proof.CERTAIN,
+        f"The merge request cannot be merged: {reasons}.",
+        tuple(f"the merge request says {blocker['status']}" for blocker in known),
+        " ".join(blocker["lifted_by"] for blocker in known),
+        {"state": state if state in ("merged", "closed") else known[0]["status"], "blockers": list(known)},
+    )

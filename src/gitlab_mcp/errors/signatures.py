@@ -52,6 +52,8 @@ SIGNATURES: Final = (
         r"|scope not supported without elasticsearch|supported only with advanced search"
         r"|access levels (user|group) must be blank|(group )?saml not enabled",
         "This needs a higher tier of GitLab.",
+        "Ask for an upgrade, or do without it.",
+        upgrade_url="https://about.gitlab.com/pricing/",
     ),
     # What is switched off.
     _row(
@@ -60,6 +62,13 @@ SIGNATURES: Final = (
         r"|has been disabled|deprecated on self-managed|no longer supported on|not enabled\b",
         "This is switched off here.",
         "Ask somebody who may change the settings of the project, group or instance to switch it on.",
+    ),
+    # What is too much at once.
+    _row(
+        codes.PAYLOAD_TOO_LARGE,
+        r"exceeds max (complexity|depth)|recursive query|query too large|(file|payload|request) is too large",
+        "GitLab takes no request this large.",
+        "Ask for less at a time.",
     ),
     # A CI file that does not work: what it lacks is not what the caller lacks.
     _row(

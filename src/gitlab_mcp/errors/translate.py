@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from gitlab_mcp.core.action import Action
 from gitlab_mcp.errors import catalogue as codes
-from gitlab_mcp.errors import refusals, unanswered
+from gitlab_mcp.errors import graphql, refusals, unanswered
 from gitlab_mcp.errors.ask import Ask
 from gitlab_mcp.errors.failure import CallFailed, Failure
 from gitlab_mcp.errors.tiers import TierMap, tier_map
@@ -50,7 +50,7 @@ async def _translated(
         case Refused():
             return await refusals.translate(problem, action, ask, tiers)
         case GraphQLRefused():
-            return await refusals.translate_graphql(problem, action, ask, tiers)
+            return await graphql.translate(problem, action, ask, tiers)
         case Unreachable():
             return unanswered.unreachable(problem, action)
         case BadAnswer():
