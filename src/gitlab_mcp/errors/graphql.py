@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from gitlab_mcp.core.action import Action
@@ -16,6 +16,7 @@ from gitlab_mcp.errors.failure import Failure
 from gitlab_mcp.errors.findings import Finding, Proof, as_failure
 from gitlab_mcp.errors.missing import missing_record
 from gitlab_mcp.errors.signatures import recognise
+from gitlab_mcp.errors.tiers import TierMap
 from gitlab_mcp.errors.tokens import unknown_token
 from gitlab_mcp.errors.worded import named, rejected
 from gitlab_mcp.gitlab.faults import GraphQLRefused, Refused
