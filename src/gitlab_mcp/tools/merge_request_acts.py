@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
-from gitlab_mcp.core.action import POST, PUT, Action, Danger, Role, fill
+from gitlab_mcp.core.action import DELETE, POST, PUT, Action, Danger, Role
 from gitlab_mcp.core.exchange import Answer, GitLab
 from gitlab_mcp.core.fields import (
     Branch,
+    Duration,
     Flag,
     Id,
     Labels,
@@ -20,22 +21,38 @@ from gitlab_mcp.core.fields import (
     Sent,
     Sha,
     UserIds,
+    Words,
+    broken_rule,
 )
-from gitlab_mcp.core.result import Result, Warning
+from gitlab_mcp.core.result import Result
 from gitlab_mcp.core.tool import Tool
-from gitlab_mcp.errors.failure import CallFailed, Failure
-from gitlab_mcp.gitlab.faults import Refused
-from gitlab_mcp.gitlab.together import together
-from gitlab_mcp.results.views import written
+from gitlab_mcp.errors.failure import CallFailed
+from gitlab_mcp.gitlab.branches import branches_exist
+from gitlab_mcp.results.merge_request_writes import not_cancelled, telling
 
 manage = Tool(
     "manage_merge_request", "Create, change, approve and merge merge requests.", switch="merge_requests"
 )
 
+MR = "/projects/{project_id}/merge_requests/{merge_request_iid}"
 WRITTEN = "iid title state draft detailed_merge_status web_url"
+UPDATED = (
+    "iid title state draft target_branch labels assignees reviewers milestone detailed_merge_status web_url"
+)
 MERGED = "iid state merge_when_pipeline_succeeds merge_commit_sha squash_commit_sha merge_error web_url"
+ONE = {"project_id": "writes/app", "merge_request_iid": 1}
+WITH_COMMITS = {
+    "project_id": "writes/app",
+    "merge_request_iid": 3,
+    "commits": ["2f1e44bbf6b0ee9bd0584faf7d425c5d57a3ec32"],
+}
+APPROVED = "approved approvals_required approvals_left approved_by=approved_by.user.username"
+TIME = "human_time_estimate human_total_time_spent time_estimate total_time_spent"
+COMMIT = "id=short_id title"
 
+HeadSha = Annotated[Sha, Field(description="Refuse if the source branch's head is another")]
 Title = Annotated[str, Field(min_length=1, max_length=255)]
+Shas = Annotated[Words, Field(min_length=1)]
 
 
 class InMergeRequest(Action):
@@ -75,18 +92,58 @@ class CreateMergeRequest(Action):
     allow_collaboration: Flag | None = None
 
     async def run(self, gitlab: GitLab) -> Answer | Result:
-        target_project = self.target_project_id or self.project_id
-        await must_exist(
+        await branches_exist(
             gitlab,
             source_branch=(self.project_id, self.source_branch),
-            target_branch=(target_project, self.target_branch),
+            target_branch=(self.target_project_id or self.project_id, self.target_branch),
         )
-        return await gitlab.send(self.request())
+        return telling(self, await gitlab.send(self.request()))
+
+
+@manage.action(
+    "update",
+    PUT(MR),
+    danger=Danger.REVERSIBLE,
+    docs="api/merge_requests/#update-mr",
+    example={**ONE, "title": "Draft: Add login and logout"},
+    shows=UPDATED,
+    role=Role.DEVELOPER,
+)
+class UpdateMergeRequest(InMergeRequest):
+    """Change, close or reopen a merge request."""
+
+    state_event: Literal["close", "reopen"] | None = None
+    title: Title | None = None
+    description: str | None = None
+    target_branch: Branch | None = None
+    assignee_ids: UserIds | None = None
+    reviewer_ids: UserIds | None = None
+    labels: Labels | None = None
+    add_labels: Labels | None = None
+    remove_labels: Labels | None = None
+    milestone_id: MilestoneOrZero | None = None
+    remove_source_branch: Flag | None = None
+    squash: Flag | None = None
+    discussion_locked: Flag | None = None
+    allow_collaboration: Flag | None = None
+
+    @model_validator(mode="after")
+    def _changes_something(self) -> Self:
+        if self.model_fields_set <= {"project_id", "merge_request_iid"}:
+            raise broken_rule("at least one thing to change", field="title")
+        return self
+
+    async def run(self, gitlab: GitLab) -> Answer | Result:
+        if self.target_branch is not None:
+            await branches_exist(gitlab, target_branch=(self.project_id, self.target_branch))
+        # GitLab takes [0], not [], for nobody.
+        nobody = {name: [0] for name in ("assignee_ids", "reviewer_ids") if getattr(self, name) == []}
+        return telling(self, await gitlab.send(self.request(**nobody)))
 
 
 @manage.action(
     "merge",
-    PUT("/projects/{project_id}/merge_requests/{merge_request_iid}/merge"),
+    PUT(f"{MR}/merge"),
     danger=Danger.DESTRUCTIVE,
     docs="api/merge_requests/#merge-a-merge-request",
     example={
@@ -102,7 +159,7 @@ class CreateMergeRequest(Action):
 class Merge(InMergeRequest):
     """Merge, now or (auto_merge) as soon as its pipeline has succeeded."""
 
-    sha: Annotated[Sha, Field(description="Refuse if the source branch's head is another")] | None = None
+    sha: HeadSha | None = None
     auto_merge: Annotated[Flag, Sent("merge_when_pipeline_succeeds")] | None = None
     squash: Flag | None = None
     should_remove_source_branch: Flag | None = None
@@ -110,38 +167,292 @@ class Merge(InMergeRequest):
     squash_commit_message: Line | None = None
 
     async def run(self, gitlab: GitLab) -> Answer | Result:
+        return telling(self, await gitlab.send(self.request()))
+
+
+@manage.action(
+    "cancel_auto_merge",
+    POST(f"{MR}/cancel_merge_when_pipeline_succeeds"),
+    danger=Danger.REVERSIBLE,
+    docs="api/merge_requests/#cancel-merge-when-pipeline-succeeds",
+    example={"project_id": "writes/sub-one/second-renamed", "merge_request_iid": 1},
+    role=Role.DEVELOPER,
+)
+class CancelAutoMerge(InMergeRequest):
+    """Take back that it merges by itself."""
+
+    async def run(self, gitlab: GitLab) -> Answer:
         answer = await gitlab.send(self.request())
-        body = answer.body
-        if not (self.squash and body.get("state") == "merged" and body.get("squash_on_merge") is False):
-            return answer
-        # A project that forbids squashing merges all the same, and says nothing.
-        warning = Warning("NOT_APPLIED", "It was merged without squashing: the project does not allow it.")
-        return Result(data=written(body, MERGED, self.given()), warnings=[warning])
+        if failure := not_cancelled(answer.body):
+            raise CallFailed(failure)
+        return answer
 
 
-async def must_exist(gitlab: GitLab, **branches: tuple[str | int, str]) -> None:
-    """GitLab makes a merge request from or to a branch that does not exist, and says 201.
+@manage.action(
+    "rebase",
+    PUT(f"{MR}/rebase"),
+    danger=Danger.DESTRUCTIVE,
+    docs="api/merge_requests/#rebase-a-merge-request",
+    example={"project_id": "acme/shop-ff", "merge_request_iid": 2},
+    role=Role.DEVELOPER,
+    repeatable=False,
+)
+class Rebase(InMergeRequest):
+    """Rebase the source branch onto the target branch; GitLab does it in the background."""
 
-    Only its clear word that a branch is missing counts: whatever else the look meets, the write meets too.
-    """
-    path = "/projects/{project_id}/repository/branches/{branch}"
-    paths = [fill(path, project_id=project, branch=branch) for project, branch in branches.values()]
-    looks = await together([lambda path=path: gitlab.get(path) for path in paths])  # type: ignore[misc]
-    missing = [name for name, look in zip(branches, looks, strict=True) if _says_missing(look)]
-    if missing:
-        fields = " and ".join(missing)
-        failure = Failure("NOT_FOUND", f"There is no such branch: {fields}.").knowing(
-            missing=missing[0] if len(missing) == 1 else missing,
-            http_status=404,
-            confidence="certain",
-            evidence=["GitLab was asked for the branch and answered 404 Branch Not Found"],
-            suggested_fix=f"Push the branch first, or give as {fields} one that browse_branches list shows.",
-        )
-        raise CallFailed(failure)
+    skip_ci: Flag | None = None
+
+    async def run(self, gitlab: GitLab) -> Result:
+        body = (await gitlab.send(self.request())).body
+        see = "browse_merge_requests get with include_rebase_in_progress; merge_error says why it failed"
+        return Result(data={"rebase_in_progress": body.get("rebase_in_progress", True), "how_it_went": see})
 
 
-def _says_missing(look: object) -> bool:
-    if not isinstance(look, Refused) or look.status != 404:
-        return False
-    body = look.body()
-    return isinstance(body, dict) and body.get("message") == "404 Branch Not Found"
+@manage.action(
+    "approve",
+    POST(f"{MR}/approve"),
+    danger=Danger.REVERSIBLE,
+    docs="api/merge_request_approvals/#approve-merge-request",
+    example={
+        "project_id": "acme/shop",
+        "merge_request_iid": 25,
+        "sha": "e9a02b999ff53785a56eb6a4807765f8d29dd38d",
+    },
+    shows=APPROVED,
+    role=Role.DEVELOPER,
+)
+class Approve(InMergeRequest):
+    """Approve it."""
+
+    sha: HeadSha | None = None
+
+
+@manage.action(
+    "unapprove",
+    POST(f"{MR}/unapprove"),
+    danger=Danger.REVERSIBLE,
+    docs="api/merge_request_approvals/#unapprove-merge-request",
+    example={"project_id": "acme/shop", "merge_request_iid": 25},
+    shows=APPROVED,
+    role=Role.DEVELOPER,
+)
+class Unapprove(InMergeRequest):
+    """Take back your approval."""
+
+
+@manage.action(
+    "reset_approvals",
+    PUT(f"{MR}/reset_approvals"),
+    danger=Danger.DESTRUCTIVE,
+    docs="api/merge_request_approvals/#reset-approvals-of-a-merge-request",
+    example=ONE,
+    role=Role.DEVELOPER,
+)
+class ResetApprovals(InMergeRequest):
+    """Take back all approvals; only bots of the project or its group may."""
+
+
+@manage.action(
+    "create_pipeline",
+    POST(f"{MR}/pipelines"),
+    danger=Danger.REVERSIBLE,
+    docs="api/merge_requests/#create-merge-request-pipeline",
+    example={"project_id": "writes/sub-one/second-renamed", "merge_request_iid": 2},
+    shows="id status ref web_url",
+    switch="builds",
+    role=Role.DEVELOPER,
+)
+class CreatePipeline(InMergeRequest):
+    """Run a pipeline for it; the CI configuration must have jobs for merge requests."""
+
+
+@manage.action(
+    "delete",
+    DELETE(MR),
+    danger=Danger.DESTRUCTIVE,
+    docs="api/merge_requests/#delete-a-merge-request",
+    example={"project_id": "writes/app", "merge_request_iid": 3},
+    role=Role.OWNER,
+)
+class DeleteMergeRequest(InMergeRequest):
+    """Delete it for good; closing keeps it."""
+
+
+@manage.action(
+    "subscribe",
+    POST(f"{MR}/subscribe"),
+    danger=Danger.REVERSIBLE,
+    docs="api/merge_requests/#subscribe-to-a-merge-request",
+    example=ONE,
+    shows="iid subscribed",
+    role=Role.REPORTER,
+    repeatable=True,
+)
+class Subscribe(InMergeRequest):
+    """Be notified of what happens on it."""
+
+
+@manage.action(
+    "unsubscribe",
+    POST(f"{MR}/unsubscribe"),
+    danger=Danger.REVERSIBLE,
+    docs="api/merge_requests/#unsubscribe-from-a-merge-request",
+    example=ONE,
+    shows="iid subscribed",
+    role=Role.REPORTER,
+    repeatable=True,
+)
+class Unsubscribe(InMergeRequest):
+    """Stop being notified of it."""
+
+
+@manage.action(
+    "create_todo",
+    POST(f"{MR}/todo"),
+    danger=Danger.REVERSIBLE,
+    docs="api/merge_requests/#create-a-to-do-item",
+    example={"project_id": "writes/app", "merge_request_iid": 3},
+    shows="id state target_url",
+    role=Role.REPORTER,
+    repeatable=True,
+)
+class CreateTodo(InMergeRequest):
+    """Put it on your own to-do list."""
+
+
+@manage.action(
+    "set_time_estimate",
+    POST(f"{MR}/time_estimate"),
+    danger=Danger.REVERSIBLE,
+    docs="api/merge_requests/#set-a-time-estimate-for-a-merge-request",
+    example={**ONE, "duration": "2h"},
+    shows=TIME,
+    role=Role.REPORTER,
+    repeatable=True,
+)
+class SetTimeEstimate(InMergeRequest):
+    """Say how long it will take."""
+
+    duration: Duration
+
+
+@manage.action(
+    "reset_time_estimate",
+    POST(f"{MR}/reset_time_estimate"),
+    danger=Danger.REVERSIBLE,
+    docs="api/merge_requests/#reset-the-time-estimate-for-a-merge-request",
+    example=ONE,
+    shows=TIME,
+    role=Role.REPORTER,
+    repeatable=True,
+)
+class ResetTimeEstimate(InMergeRequest):
+    """Set the estimate to nothing."""
+
+
+@manage.action(
+    "add_spent_time",
+    POST(f"{MR}/add_spent_time"),
+    danger=Danger.REVERSIBLE,
+    docs="api/merge_requests/#add-spent-time-for-a-merge-request",
+    example={**ONE, "duration": "45m", "summary": "Review"},
+    shows=TIME,
+    role=Role.REPORTER,
+)
+class AddSpentTime(InMergeRequest):
+    """Book time on it; a minus takes it back."""
+
+    duration: Duration
+    summary: Line | None = None
+
+
+@manage.action(
+    "reset_spent_time",
+    POST(f"{MR}/reset_spent_time"),
+    danger=Danger.DESTRUCTIVE,
+    docs="api/merge_requests/#reset-spent-time-for-a-merge-request",
+    example=ONE,
+    shows=TIME,
+    role=Role.REPORTER,
+    repeatable=True,
+)
+class ResetSpentTime(InMergeRequest):
+    """Set the time spent to nothing."""
+
+
+@manage.action(
+    "add_context_commits",
+    POST(f"{MR}/context_commits"),
+    danger=Danger.REVERSIBLE,
+    docs="api/merge_request_context_commits/#create-mr-context-commits",
+    example=WITH_COMMITS,
+    shows=COMMIT,
+    role=Role.DEVELOPER,
+)
+class AddContextCommits(InMergeRequest):
+    """Add merged commits that help reviewers."""
+
+    commits: Shas
+
+
+@manage.action(
+    "delete_context_commits",
+    DELETE(f"{MR}/context_commits"),
+    danger=Danger.REVERSIBLE,
+    docs="api/merge_request_context_commits/#delete-mr-context-commits",
+    example=WITH_COMMITS,
+    role=Role.DEVELOPER,
+)
+class DeleteContextCommits(InMergeRequest):
+    """Remove commits that were added to help reviewers."""
+
+    commits: Shas
+
+
+@manage.action(
+    "add_dependency",
+    POST(f"{MR}/blocks"),
+    danger=Danger.REVERSIBLE,
+    docs="api/merge_requests/#create-a-merge-request-dependency",
+    example={"project_id": "tiers-a/one", "merge_request_iid": 6, "blocking_merge_request_id": 6},
+    shows="id",
+    feature="mr_dependencies",
+    role=Role.DEVELOPER,
+)
+class AddDependency(InMergeRequest):
+    """Have another merge request merged before this one."""
+
+    blocking_merge_request_id: Annotated[Id, Field(description="Its id, not its iid")]
+
+
+@manage.action(
+    "delete_dependency",
+    DELETE(f"{MR}/blocks/{{block_id}}"),
+    danger=Danger.REVERSIBLE,
+    docs="api/merge_requests/#delete-a-merge-request-dependency",
+    example={"project_id": "tiers-a/one", "merge_request_iid": 6, "block_id": 1},
+    feature="mr_dependencies",
+    role=Role.DEVELOPER,
+)
+class DeleteDependency(InMergeRequest):
+    """Let it be merged before the other one."""
+
+    block_id: Annotated[Id, Field(description="From browse_merge_requests dependencies")]
+
+
+@manage.action(
+    "add_to_merge_train",
+    POST("/projects/{project_id}/merge_trains/merge_requests/{merge_request_iid}"),
+    danger=Danger.DESTRUCTIVE,
+    docs="api/merge_trains/#add-a-merge-request-to-a-merge-train",
+    example={"project_id": "tiers-a/one", "merge_request_iid": 1},
+    shows="id status target_branch",
+    feature="merge_trains",
+    role=Role.DEVELOPER,
+)
+class AddToMergeTrain(InMergeRequest):
+    """Queue it to be merged after those before it on the train."""
+
+    sha: HeadSha | None = None
+    squash: Flag | None = None
+    auto_merge: Annotated[Flag, Sent("when_pipeline_succeeds")] | None = None

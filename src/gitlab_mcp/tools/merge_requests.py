@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from gitlab_mcp.core.action import GET, Action, Role
+from gitlab_mcp.core.exchange import GitLab
 from gitlab_mcp.core.fields import (
     Branch,
+    FilePath,
     Flag,
     GroupId,
+    Id,
     Ids,
+    Integer,
     Labels,
     Line,
     MergeRequestIid,
@@ -25,12 +29,23 @@ from gitlab_mcp.core.fields import (
     UserId,
     UserOrNone,
     Words,
+    broken_rule,
 )
+from gitlab_mcp.core.result import Result
 from gitlab_mcp.core.tool import Tool
+from gitlab_mcp.errors.failure import CallFailed, Failure
+from gitlab_mcp.results.diffs import diff_result
+from gitlab_mcp.results.merge_readiness import readiness
+from gitlab_mcp.results.merge_request_evidence import bundle, one_diff, situation_of
+from gitlab_mcp.results.pages import page
+from gitlab_mcp.results.views import project, view
 
 browse = Tool(
     "browse_merge_requests", "Read merge requests, and what keeps them from merging.", switch="merge_requests"
 )
+
+MR = "/projects/{project_id}/merge_requests/{merge_request_iid}"
+ONE = {"project_id": "acme/website", "merge_request_iid": 1}
 
 MERGE_REQUEST = (
     "iid title state author=author.username source_branch target_branch detailed_merge_status web_url"
@@ -108,9 +123,9 @@ class ListMergeRequests(Action):
 
 @browse.action(
     "get",
-    GET("/projects/{project_id}/merge_requests/{merge_request_iid}"),
+    GET(MR),
     docs="api/merge_requests/#get-single-mr",
-    example={"project_id": "acme/website", "merge_request_iid": 1},
+    example=ONE,
     shows=MERGE_REQUEST,
     role=Role.REPORTER,
 )
@@ -121,16 +136,255 @@ class GetMergeRequest(InMergeRequest):
     include_rebase_in_progress: Flag | None = None
 
 
+class PagedOfMergeRequest(InMergeRequest):
+    page: Page | None = None
+    per_page: PerPage | None = None
+
+
 @browse.action(
     "commits",
-    GET("/projects/{project_id}/merge_requests/{merge_request_iid}/commits"),
+    GET(f"{MR}/commits"),
     docs="api/merge_requests/#get-single-merge-request-commits",
-    example={"project_id": "acme/website", "merge_request_iid": 1},
+    example=ONE,
     shows=COMMIT,
     role=Role.REPORTER,
 )
-class ListCommits(InMergeRequest):
+class ListCommits(PagedOfMergeRequest):
     """List the commits, the newest first."""
 
+
+@browse.action(
+    "diffs",
+    GET(f"{MR}/diffs"),
+    docs="api/merge_requests/#list-merge-request-diffs",
+    example=ONE,
+    role=Role.REPORTER,
+)
+class ReadDiffs(InMergeRequest):
+    """List the changed files with their sizes, and show their diffs; with file_path those of one file."""
+
+    file_path: FilePath | None = None
     page: Page | None = None
-    per_page: PerPage | None = None
+    # Above 30, GitLab 17.2 answers 500.
+    per_page: Annotated[Integer, Field(ge=1, le=30)] | None = None
+
+    @model_validator(mode="after")
+    def _a_file_or_a_page(self) -> Self:
+        if self.file_path is not None and (self.page is not None or self.per_page is not None):
+            raise broken_rule("page and per_page only without file_path", field="file_path")
+        return self
+
+    async def run(self, gitlab: GitLab) -> Result:
+        source = f"diffs of merge request !{self.merge_request_iid}"
+        if self.file_path is None:
+            answer = await gitlab.send(self.request())
+            facts = page(self, answer, answer.body)
+            del facts["items"]
+            return diff_result(answer.body, source=source, facts=facts)
+        diff = await one_diff(gitlab, self.request().path.removesuffix("/diffs"), self.file_path)
+        if diff is None:
+            raise CallFailed(self._not_changed())
+        return diff_result([diff], source=source)
+
+    def _not_changed(self) -> Failure:
+        return Failure("NOT_FOUND", "The merge request does not change this file.").knowing(
+            missing="file_path",
+            confidence="certain",
+            evidence=["the list of changed files does not name it"],
+            suggested_fix="Call diffs without file_path to see which files it changes.",
+        )
+
+
+@browse.action(
+    "versions",
+    GET(f"{MR}/versions"),
+    docs="api/merge_requests/#get-merge-request-diff-versions",
+    example=ONE,
+    shows=VERSION,
+    role=Role.REPORTER,
+)
+class ListVersions(PagedOfMergeRequest):
+    """List what was pushed, one version for each push, with the shas that line comments need."""
+
+
+@browse.action(
+    "version",
+    GET(f"{MR}/versions/{{version_id}}"),
+    docs="api/merge_requests/#get-a-single-merge-request-diff-version",
+    example={**ONE, "version_id": 1},
+    role=Role.REPORTER,
+)
+class ReadVersion(InMergeRequest):
+    """Read one version with all its diffs, also those that are collapsed elsewhere."""
+
+    version_id: Id
+
+    async def run(self, gitlab: GitLab) -> Result:
+        body = (await gitlab.send(self.request())).body
+        facts = {
+            **project(body, view(VERSION).in_a_list),
+            "commits": [project(commit, view(COMMIT).in_a_list) for commit in body.get("commits") or ()],
+        }
+        source = f"version {self.version_id} of merge request !{self.merge_request_iid}"
+        return diff_result(body.get("diffs") or (), source=source, facts=facts)
+
+
+@browse.action(
+    "participants",
+    GET(f"{MR}/participants"),
+    docs="api/merge_requests/#get-single-merge-request-participants",
+    example=ONE,
+    shows="id username name",
+    role=Role.REPORTER,
+)
+class ListParticipants(PagedOfMergeRequest):
+    """List who took part."""
+
+
+@browse.action(
+    "reviewers",
+    GET(f"{MR}/reviewers"),
+    docs="api/merge_requests/#get-single-merge-request-reviewers",
+    example=ONE,
+    shows="id=user.id username=user.username state created_at",
+    role=Role.REPORTER,
+)
+class ListReviewers(PagedOfMergeRequest):
+    """List the reviewers and what each has said."""
+
+
+@browse.action(
+    "pipelines",
+    GET(f"{MR}/pipelines"),
+    docs="api/merge_requests/#list-merge-request-pipelines",
+    example=ONE,
+    shows=PIPELINE,
+    role=Role.REPORTER,
+)
+class ListPipelines(PagedOfMergeRequest):
+    """List the pipelines, the newest first."""
+
+
+@browse.action(
+    "approvals",
+    GET(f"{MR}/approvals"),
+    docs="api/merge_request_approvals/#single-merge-request-approval",
+    example=ONE,
+    shows=APPROVALS,
+    role=Role.REPORTER,
+)
+class ReadApprovals(InMergeRequest):
+    """Read who approved, and how many approvals are left."""
+
+
+@browse.action(
+    "approval_state",
+    GET(f"{MR}/approval_state"),
+    docs="api/merge_request_approvals/#get-the-approval-state-of-merge-requests",
+    example={"project_id": "acme/shop", "merge_request_iid": 6},
+    feature="mr_approval_rules",
+    role=Role.REPORTER,
+)
+class ReadApprovalState(InMergeRequest):
+    """Read the approval rules, and by whom each is met."""
+
+
+@browse.action(
+    "closes_issues",
+    GET(f"{MR}/closes_issues"),
+    docs="api/merge_requests/#list-issues-that-close-on-merge",
+    example=ONE,
+    shows=ISSUE,
+    role=Role.REPORTER,
+)
+class ListClosedIssues(PagedOfMergeRequest):
+    """List the issues that its merge closes."""
+
+
+@browse.action(
+    "related_issues",
+    GET(f"{MR}/related_issues"),
+    docs="api/merge_requests/#list-issues-related-to-the-merge-request",
+    example=ONE,
+    shows=ISSUE,
+    role=Role.REPORTER,
+)
+class ListRelatedIssues(PagedOfMergeRequest):
+    """List the issues that it mentions or closes."""
+
+
+@browse.action(
+    "context_commits",
+    GET(f"{MR}/context_commits"),
+    docs="api/merge_request_context_commits/#list-mr-context-commits",
+    example=ONE,
+    shows=COMMIT,
+    role=Role.REPORTER,
+)
+class ListContextCommits(PagedOfMergeRequest):
+    """List merged commits that were added to help reviewers."""
+
+
+@browse.action(
+    "time_stats",
+    GET(f"{MR}/time_stats"),
+    docs="api/merge_requests/#get-time-tracking-stats",
+    example=ONE,
+    role=Role.REPORTER,
+)
+class ReadTimeStats(InMergeRequest):
+    """Read the estimate and the time spent."""
+
+
+@browse.action(
+    "dependencies",
+    GET(f"{MR}/blocks"),
+    docs="api/merge_requests/#get-merge-request-dependencies",
+    example={"project_id": "acme/shop", "merge_request_iid": 6},
+    shows=DEPENDENCY,
+    feature="mr_dependencies",
+    role=Role.REPORTER,
+)
+class ListDependencies(PagedOfMergeRequest):
+    """List the merge requests that must be merged before this one."""
+
+
+@browse.action(
+    "merge_train",
+    GET("/projects/{project_id}/merge_trains/merge_requests/{merge_request_iid}"),
+    docs="api/merge_trains/#get-the-status-of-a-merge-request-on-a-merge-train",
+    example=ONE,
+    shows="id status target_branch pipeline_id=pipeline.id pipeline=pipeline.status created_at merged_at",
+    feature="merge_trains",
+    role=Role.DEVELOPER,
+)
+class ReadMergeTrain(InMergeRequest):
+    """Read where it stands on a merge train."""
+
+
+@browse.action(
+    "merge_readiness",
+    GET(MR),
+    docs="user/project/merge_requests/auto_merge/",
+    example={"project_id": "acme/shop", "merge_request_iid": 19},
+    role=Role.REPORTER,
+)
+class AssessReadiness(InMergeRequest):
+    """Find out in one call everything that keeps it from merging, and what lifts each."""
+
+    async def run(self, gitlab: GitLab) -> Result:
+        return readiness(await situation_of(gitlab, self.request().path))
+
+
+@browse.action(
+    "review_bundle",
+    GET(MR),
+    docs="user/project/merge_requests/reviews/",
+    example={"project_id": "acme/shop", "merge_request_iid": 6},
+    role=Role.REPORTER,
+)
+class BundleReview(InMergeRequest):
+    """Read in one call what a reviewer needs: the request, its commits, open threads, approvals and diffs."""
+
+    async def run(self, gitlab: GitLab) -> Result:
+        return await bundle(gitlab, self.request().path)
