@@ -75,7 +75,9 @@ def required_fields(action: type[Action]) -> list[str]:
         [name for name in endpoint.placeholders if name not in required] for endpoint in action.spec.endpoints
     ]
     if all(places):
-        required.insert(0, "|".join(dict.fromkeys("+".join(place) for place in places)))
+        # What another alternative needs and more is no alternative of its own.
+        least = [place for place in places if not any(set(other) < set(place) for other in places)]
+        required.insert(0, "|".join(dict.fromkeys("+".join(place) for place in least)))
     return required
 
 
