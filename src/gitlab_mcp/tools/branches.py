@@ -8,7 +8,9 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator
 
 from gitlab_mcp.core.action import DELETE, GET, POST, Action, Danger, Role
+from gitlab_mcp.core.exchange import GitLab
 from gitlab_mcp.core.fields import Branch, Expects, Line, Page, PerPage, ProjectId, Ref, Search
+from gitlab_mcp.core.result import Result
 from gitlab_mcp.core.tool import Tool
 
 browse = Tool("browse_branches", "Read the branches of a repository.", switch="repository")
@@ -111,3 +113,7 @@ class DeleteMergedBranches(Action):
     """Delete, in the background, every unprotected branch that is merged into the default branch."""
 
     project_id: ProjectId
+
+    async def run(self, gitlab: GitLab) -> Result:
+        await gitlab.send(self.request())
+        return Result(data={"started": True})

@@ -5,12 +5,14 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Annotated, Any, Literal, Self
+from urllib.parse import quote
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from gitlab_mcp.core.action import DELETE, GET, POST, PUT, Action, Danger, Role
-from gitlab_mcp.core.exchange import GitLab
+from gitlab_mcp.core.exchange import Answer, GitLab
 from gitlab_mcp.core.fields import (
     Branch,
     Expects,
@@ -30,6 +32,7 @@ from gitlab_mcp.core.fields import (
 )
 from gitlab_mcp.core.result import Result, Text
 from gitlab_mcp.core.tool import Tool
+from gitlab_mcp.results.counts import counted
 from gitlab_mcp.results.files import file_result
 
 browse = Tool("browse_files", "Read files and directories of a repository.", switch="repository")
@@ -37,7 +40,7 @@ manage = Tool(
     "manage_file", "Change files of a repository; each call is a commit on a branch.", switch="repository"
 )
 
-COMMITTED = "file_path branch"
+COMMITTED = "file_path branch web_url"
 
 DEFAULT_BRANCH = "HEAD"
 
@@ -73,6 +76,14 @@ class Tree(Action):
     recursive: Flag | None = None
     page: Page | None = None
     per_page: PerPage | None = None
+
+    async def run(self, gitlab: GitLab) -> Answer | Result:
+        answer = await gitlab.send(self.request())
+        if answer.body or self.path is None or self.page not in (None, 1):
+            return replace(answer, headers=counted(answer.headers, len(answer.body)))
+        # Git keeps no empty directories: GitLab 17 answers so when there is none.
+        why = "There is no such directory at this ref; a file is read with get."
+        return Result(data={"items": [], "total": 0, "why_empty": why})
 
 
 @browse.action(
@@ -174,6 +185,14 @@ class OneFile(InCommit):
     def _content_is_what_it_says(self) -> Self:
         check_base64(self.content, self.encoding, "content")
         return self
+
+    async def run(self, gitlab: GitLab) -> Answer:
+        answer = await gitlab.send(self.request())
+        if self.project_id.isdecimal() or not isinstance(answer.body, dict):
+            return answer
+        # GitLab does not say where the file is seen; the path of the project tells.
+        place = f"{self.project_id}/-/blob/{self.branch}/{self.file_path}"
+        return replace(answer, body={**answer.body, "web_url": f"{gitlab.base_url}/{quote(place)}"})
 
 
 @manage.action(

@@ -22,6 +22,7 @@ from gitlab_mcp.core.fields import (
 )
 from gitlab_mcp.core.result import Result
 from gitlab_mcp.core.tool import Tool
+from gitlab_mcp.gitlab.faults import BadAnswer, Refused, ReplayMiss, Unreachable
 
 manage = Tool("manage_project", "Create, change, fork, move, archive and delete projects.")
 
@@ -144,6 +145,18 @@ class UpdateProject(Settings):
 )
 class DeleteProject(OfProject):
     """Delete a project with all it holds; where deletion is delayed, it is marked for it."""
+
+    async def run(self, gitlab: GitLab) -> Result:
+        request = self.request()
+        await gitlab.send(request)
+        # GitLab says no more than "accepted"; whether the project is gone or waits, the project itself tells.
+        try:
+            marked = (await gitlab.get(request.path)).body.get("marked_for_deletion_on")
+        except Refused as refused:
+            return Result(data={"deleted": True} if refused.status == 404 else {"accepted": True})
+        except (BadAnswer, ReplayMiss, Unreachable):
+            return Result(data={"accepted": True})
+        return Result(data={"accepted": True, **({"marked_for_deletion_on": marked} if marked else {})})
 
 
 @manage.action(
@@ -273,6 +286,7 @@ class TransferProject(OfProject):
     danger=Danger.DANGEROUS,
     docs="api/projects/#share-a-project-with-a-group",
     example={"project_id": "acme/website", "group_id": 8, "group_access": 20},
+    shows="group_id group_access expires_at",
     role=Role.MAINTAINER,
 )
 class ShareProject(OfProject):
@@ -335,6 +349,10 @@ class Housekeeping(OfProject):
 )
 class ExportProject(OfProject):
     """Pack the project into a file, in the background; browse_projects export_status has the link."""
+
+    async def run(self, gitlab: GitLab) -> Result:
+        await gitlab.send(self.request())
+        return Result(data={"started": True})
 
 
 def _number_or_path(namespace: str) -> int | str:

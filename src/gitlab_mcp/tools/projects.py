@@ -29,9 +29,9 @@ from gitlab_mcp.core.tool import Tool
 browse = Tool("browse_projects", "Read projects: all visible ones, those of a group or of a user.")
 
 PROJECT = (
-    "id path_with_namespace description default_branch visibility archived last_activity_at web_url"
-    " | name topics star_count forks_count open_issues_count created_at http_url_to_repo ssh_url_to_repo"
-    " readme_url empty_repo forked_from=forked_from_project.path_with_namespace"
+    "id path_with_namespace description visibility archived last_activity_at"
+    " | name web_url default_branch topics star_count forks_count open_issues_count created_at"
+    " http_url_to_repo ssh_url_to_repo readme_url empty_repo forked_from=forked_from_project.path_with_namespace"
     " project_role=permissions.project_access.access_level group_role=permissions.group_access.access_level"
     " merge_method squash_option ci_config_path issues_access_level merge_requests_access_level"
     " builds_access_level repository_access_level marked_for_deletion_on import_status statistics"

@@ -28,7 +28,7 @@ browse = Tool("browse_releases", "Read releases and changelogs.", toolset="deliv
 RELEASE = (
     "tag_name name released_at upcoming_release author=author.username url=_links.self"
     " | description commit=commit.short_id milestones=milestones.title links=assets.links"
-    " sources=assets.sources.url evidences=evidences.filepath created_at"
+    " evidences=evidences.filepath created_at"
 )
 LINK = "id name url link_type direct_asset_url"
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Annotated, Literal
 
@@ -12,6 +11,7 @@ from gitlab_mcp.core.action import DELETE, GET, POST, Action, Danger, Role
 from gitlab_mcp.core.exchange import Answer, GitLab
 from gitlab_mcp.core.fields import Line, Page, PerPage, ProjectId, Ref, Search, Sort
 from gitlab_mcp.core.tool import Tool
+from gitlab_mcp.results.counts import counted
 
 browse = Tool("browse_tags", "Read the tags of a repository.", toolset="delivery", switch="repository")
 manage = Tool(
@@ -48,18 +48,6 @@ class ListTags(Action):
         answer = await gitlab.send(self.request())
         headers = counted(answer.headers, len(answer.body), searched=self.search is not None)
         return replace(answer, headers=headers)
-
-
-def counted(headers: Mapping[str, str], count: int, *, searched: bool) -> dict[str, str]:
-    """GitLab 17 announces a next page of tags after the last one too, and counts what a search left out."""
-    page, per_page = int(headers.get("x-page") or 1), int(headers.get("x-per-page") or 20)
-    misleading = {"link"} if count == per_page else {"link", "x-next-page"}
-    if searched:
-        misleading |= {"x-total", "x-total-pages"}
-    true = {name: value for name, value in headers.items() if name not in misleading}
-    if searched and 0 < count < per_page:
-        true["x-total"] = str((page - 1) * per_page + count)
-    return true
 
 
 @browse.action(

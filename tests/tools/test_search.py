@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from gitlab_mcp.app import App
+from gitlab_mcp.errors.failure import CallFailed
+from standin import StandIn
+
+pytestmark = pytest.mark.anyio
+Against = Callable[..., App]
+
+
+@pytest.mark.parametrize("words", ["", " ", "a", "  a  "])
+async def test_words_that_find_everything_or_nothing_are_refused(
+    standin: StandIn, against: Against, words: str
+) -> None:
+    with pytest.raises(CallFailed) as failed:
+        await against().call("search", {"action": "issues", "search": words})
+    assert [each["field"] for each in failed.value.failure.facts["invalid_fields"]] == ["search"]
+    assert standin.requests == []
+
+
+@pytest.mark.parametrize(
+    ("place", "path"),
+    [
+        ({}, "/api/v4/search"),
+        ({"group_id": "acme"}, "/api/v4/groups/acme/search"),
+        ({"project_id": "acme/shop"}, "/api/v4/projects/acme%2Fshop/search"),
+    ],
+)
+async def test_one_action_searches_everywhere_or_in_one_place(
+    standin: StandIn, against: Against, place: dict[str, str], path: str
+) -> None:
+    standin.answer("GET", "*", body=[])
+    await against().call("search", {"action": "milestones", "search": "v1", **place})
+    (request,) = standin.requests
+    assert request.path == path
+    assert dict(request.params) == {"search": "v1", "scope": "milestones"}
+
+
+async def test_found_code_is_text_with_its_line_numbers(replayed: App) -> None:
+    arguments = {"action": "code", "project_id": "acme/shop", "search": "refund", "ref": "feature/review"}
+    result = await replayed.call("search", arguments)
+    assert result.data["items"] == [{"path": "src/shop/returns.py", "start_line": 3, "ref": "feature/review"}]
+    assert result.text is not None
+    lines = [
+        "    3 ",
+        "    4 ",
+        "    5 def refund(order, percent):",
+        "    6     return order * percent // 100",
+    ]
+    assert result.text.content == "\n".join(["src/shop/returns.py:", *lines])
+
+
+async def test_code_that_was_not_found_may_be_code_that_may_not_be_read(replayed: App) -> None:
+    arguments = {"action": "code", "project_id": "acme/shop", "search": "zzzznothing"}
+    result = await replayed.call("search", arguments)
+    assert result.data["items"] == []
+    assert "guests" in result.data["why_empty"]
+
+
+async def test_code_of_a_group_needs_a_licence_where_there_is_none(replayed: App) -> None:
+    with pytest.raises(CallFailed) as failed:
+        await replayed.call("search", {"action": "code", "group_id": "acme", "search": "coupon"})
+    assert failed.value.failure.code == "TIER_RESTRICTED"
+
+
+async def test_a_ref_belongs_to_one_project(standin: StandIn, against: Against) -> None:
+    with pytest.raises(CallFailed) as failed:
+        await against().call("search", {"action": "code", "search": "coupon", "ref": "main"})
+    assert [each["field"] for each in failed.value.failure.facts["invalid_fields"]] == ["ref"]
+    assert standin.requests == []
