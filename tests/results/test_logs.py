@@ -180,6 +180,26 @@ def test_a_log_without_an_error_has_no_error(job: int) -> None:
         (["error: 0 problems found", "src/a.ts(3,5): error TS2304: Cannot find name 'x'."], 1),
         (["ValueError: x", "handled, continuing", *["ok"] * 20, "bash: frobnicate: command not found"], 22),
         (["ERROR: one", *["step"] * 30, "ERROR: two", "ERROR: Job failed: exit code 1"], 31),
+        (
+            [
+                "bash: x: command not found",
+                *["step"] * 30,
+                "ValueError: y",
+                "handled, continuing",
+                *["step"] * 30,
+            ],
+            0,
+        ),
+        (
+            [
+                "section_start:1:step_script\r\x1b[0KExecuting",
+                "ValueError: real",
+                *["step"] * 30,
+                "section_start:2:after_script\r\x1b[0KRunning after_script",
+                "ValueError: while cleaning up",
+            ],
+            1,
+        ),
         (["ok", "make: *** [Makefile:2: all] Error 2", "ERROR: Job failed: exit code 1"], 1),
     ],
 )

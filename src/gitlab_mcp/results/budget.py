@@ -159,8 +159,8 @@ class _Cut:
         most = _largest(1, len(items), lambda count: self.fits(self._with_items(count)))
         if most is None:
             return None
-        count = self._well_paged(most)
-        return self._with_items(count) if self.fits(self._with_items(count)) else self._with_items(most)
+        well_paged = self._with_items(self._well_paged(most), most)
+        return well_paged if self.fits(well_paged) else self._with_items(most)
 
     def _well_paged(self, most: int) -> int:
         """The count, not much below the most, after which a page of decent size begins."""
@@ -170,14 +170,14 @@ class _Cut:
         fewest = max(1, math.ceil(most * 2 / 3))
         return max(range(fewest, most + 1), key=lambda count: (_page_size(before + count, most), count))
 
-    def _with_items(self, count: int) -> Result:
+    def _with_items(self, count: int, largest_page: int = 0) -> Result:
         data = dict(self.result.data)
         omitted = len(data["items"]) - count
         data["items"] = data["items"][:count]
         paged = self.place is not None and {"page", "per_page"} <= self.asks
         if paged and self.place is not None:
             shown = self.place.before + count
-            size = _page_size(shown, count)
+            size = _page_size(shown, max(count, largest_page))
             data["next_page"], data["per_page"] = shown // size + 1, size
             how = f"page={shown // size + 1}, per_page={size}"
         elif "per_page" in self.asks:
