@@ -13,6 +13,7 @@ from gitlab_mcp.core.fields import Needs
 from gitlab_mcp.core.shape import shapes
 from gitlab_mcp.errors.ask import Ask, InstanceFacts, TokenFacts
 from gitlab_mcp.errors.bodies import Said
+from gitlab_mcp.errors.switches import switch_of
 from gitlab_mcp.errors.tiers import SILENT, Behaviour, Feature, TierMap, rank
 from gitlab_mcp.gitlab.faults import Refused
 
@@ -55,6 +56,11 @@ class Case:
     @property
     def given(self) -> Mapping[str, Any]:
         return self.action.given() if self.action else {}
+
+    @property
+    def switch(self) -> str | None:
+        declared = self.action.spec.switch if self.action else None
+        return declared or switch_of(self.refused.request.path)
 
     @property
     def role_needed(self) -> Role | None:

@@ -114,10 +114,9 @@ def archived(case: Case) -> Finding | None:
 
 
 def switch(case: Case) -> Finding | None:
-    declared = case.action.spec.switch if case.action else None
-    if declared is None or case.project is None:
+    if case.switch is None or case.project is None:
         return None
-    return switched(switched_off(declared, case.project))
+    return switched(switched_off(case.switch, case.project))
 
 
 def switched(off: tuple[Switch, ...]) -> Finding | None:
@@ -136,7 +135,7 @@ def switched(off: tuple[Switch, ...]) -> Finding | None:
 
 def registry_off(case: Case) -> Finding | None:
     # A project shows its image prefix only where the instance runs a registry.
-    if not case.action or case.action.spec.switch != "container_registry" or case.project is None:
+    if case.switch != "container_registry" or case.project is None:
         return None
     if "container_registry_image_prefix" in case.project:
         return None
@@ -187,15 +186,21 @@ def role(case: Case) -> Finding | None:
 
 
 def hidden_from_guests(case: Case) -> Finding | None:
-    """A guest gets a 404 for what a reporter would see, where GitLab looks for it among what the user may read."""
-    needed, held = case.role_needed, case.role
-    if needed is None or held is None or held > Role.GUEST or needed < Role.REPORTER:
+    """In a private project a guest gets a 404 for merge requests and code, which only a reporter may see."""
+    private = case.project is not None and case.project.get("visibility") == "private"
+    if not private or case.role is None or case.role > Role.GUEST:
         return None
-    if case.action and case.action.spec.switch not in ("merge_requests", "repository"):
+    if case.switch not in ("merge_requests", "repository"):
         return None
-    found = role(case)
-    return found and Finding(
-        found.code, Proof.LIKELY, found.message, found.evidence, found.fix, found.facts, (codes.NOT_FOUND,)
+    held = NAMES[case.role]
+    return Finding(
+        codes.PERMISSION_DENIED,
+        Proof.LIKELY,
+        f"In a private project this needs the role Reporter to be seen, and this user is {held} here.",
+        (f"this user is {held} here", "the project is private"),
+        "Ask an owner or maintainer for the role Reporter.",
+        {"role_required": "Reporter", "role_held": held},
+        (codes.NOT_FOUND,),
     )
 
 

@@ -29,9 +29,9 @@ SWITCHES: Final[Mapping[str, Switch]] = {
     "snippets": Switch("Snippets", "snippets_access_level"),
     "packages": Switch("Package registry", "packages_enabled"),
     "container_registry": Switch("Container registry", "container_registry_access_level"),
-    "releases": Switch("Releases", "releases_access_level"),
-    "environments": Switch("Environments", "environments_access_level"),
-    "feature_flags": Switch("Feature flags", "feature_flags_access_level"),
+    "releases": Switch("Releases", "releases_access_level", within="repository"),
+    "environments": Switch("Environments", "environments_access_level", within="builds"),
+    "feature_flags": Switch("Feature flags", "feature_flags_access_level", within="repository"),
     "infrastructure": Switch("Infrastructure", "infrastructure_access_level"),
     "monitor": Switch("Monitor", "monitor_access_level"),
     "pages": Switch("Pages", "pages_access_level"),
@@ -41,6 +41,38 @@ SWITCHES: Final[Mapping[str, Switch]] = {
     "model_experiments": Switch("Model experiments", "model_experiments_access_level"),
     "model_registry": Switch("Model registry", "model_registry_access_level"),
 }
+
+BY_PATH: Final[Mapping[str, str]] = {
+    "boards": "issues",
+    "ci": "repository",
+    "cluster_agents": "infrastructure",
+    "deployments": "environments",
+    "environments": "environments",
+    "feature_flags": "feature_flags",
+    "feature_flags_user_lists": "feature_flags",
+    "fork": "forking",
+    "issues": "issues",
+    "jobs": "builds",
+    "labels": "issues or merge_requests",
+    "merge_requests": "merge_requests",
+    "milestones": "issues or merge_requests",
+    "packages": "packages",
+    "pages": "pages",
+    "pipeline": "builds",
+    "pipeline_schedules": "builds",
+    "pipelines": "builds",
+    "protected_branches": "repository",
+    "registry": "container_registry",
+    "releases": "releases",
+    "repository": "repository",
+    "snippets": "snippets",
+    "terraform": "infrastructure",
+    "trigger": "builds",
+    "triggers": "builds",
+    "variables": "builds",
+    "wikis": "wiki",
+}
+"""The switch behind `/projects/:id/<word>`, for actions that reach several nouns and declare none."""
 
 WHERE: Final = "Settings > General > Visibility, project features, permissions"
 
@@ -52,6 +84,11 @@ def switched_off(declared: str, project: Mapping[str, Any]) -> tuple[Switch, ...
     """
     off = [found for name in declared.split(" or ") if (found := _off(name, project))]
     return tuple(off) if len(off) == len(declared.split(" or ")) else ()
+
+
+def switch_of(path: str) -> str | None:
+    _, kind, _, *below = [*path.split("/", 4), "", ""]
+    return BY_PATH.get(below[0]) if kind == "projects" else None
 
 
 def _off(name: str, project: Mapping[str, Any]) -> Switch | None:

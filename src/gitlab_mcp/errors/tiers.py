@@ -7,8 +7,8 @@ own is merged over it by key, so that a newer GitLab needs no newer server.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Container, Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
@@ -115,6 +115,18 @@ class TierMap:
             return self.features[key]
         except KeyError:
             raise TierMapError(f"no feature is called {key}") from None
+
+    def offering(self, actions: Container[str]) -> TierMap:
+        """The same map, with only those alternatives that can be called here."""
+        return TierMap(
+            {
+                key: replace(
+                    feature,
+                    alternatives=tuple(each for each in feature.alternatives if each.action in actions),
+                )
+                for key, feature in self.features.items()
+            }
+        )
 
 
 def rank(tier: str) -> int:
