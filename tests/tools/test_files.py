@@ -139,3 +139,31 @@ async def test_a_written_file_comes_with_the_page_that_shows_it(replayed: App) -
     result = await replayed.call("manage_file", arguments)
     url = "https://gitlab.example.com/acme/website/-/blob/feature/draft/src/draft.py"
     assert result.data == {"web_url": url}
+
+
+UPDATE = {"action": "update", **WRITE, "file_path": "a.txt", "content": "x", "last_commit_id": "b" * 40}
+
+
+@pytest.mark.parametrize("message", ["404 Commit Not Found", "404 File Not Found"])
+async def test_a_guard_gitlab_would_not_look_at_stops_the_write(
+    standin: StandIn, against: Against, message: str
+) -> None:
+    standin.answer("GET", "/projects/*/repository/files/*", 404, {"message": message})
+    failure = await refused(against(), "manage_file", **UPDATE)
+    assert (failure.code, failure.facts["missing"]) == ("NOT_FOUND", "last_commit_id")
+    assert [request.method for request in standin.requests] == ["GET"]
+
+
+async def test_a_guard_gitlab_knows_is_left_to_gitlab(standin: StandIn, against: Against) -> None:
+    standin.answer("GET", "/projects/*/repository/files/*", body={"file_path": "a.txt", "content": ""})
+    standin.answer("PUT", "/projects/*/repository/files/*", body={"file_path": "a.txt", "branch": "main"})
+    await against().call("manage_file", UPDATE)
+    looked, written = standin.requests
+    assert looked.params == [("ref", "b" * 40)]
+    assert written.json["last_commit_id"] == "b" * 40
+
+
+async def test_the_name_of_a_branch_guards_nothing_and_is_refused(standin: StandIn, against: Against) -> None:
+    failure = await refused(against(), "manage_file", **{**UPDATE, "last_commit_id": "main"})
+    assert [each["field"] for each in failure.facts["invalid_fields"]] == ["last_commit_id"]
+    assert standin.requests == []

@@ -1,0 +1,226 @@
+"""Files of a repository, written: one or many in a commit."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from dataclasses import replace
+from typing import Annotated, Literal, Self
+from urllib.parse import quote
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from gitlab_mcp.core.action import DELETE, POST, PUT, Action, Danger, Role, fill
+from gitlab_mcp.core.exchange import Answer, GitLab
+from gitlab_mcp.core.fields import (
+    Branch,
+    Expects,
+    FilePath,
+    Flag,
+    FromJson,
+    Line,
+    PathOrId,
+    ProjectId,
+    Sha,
+    broken_rule,
+)
+from gitlab_mcp.core.tool import Tool
+from gitlab_mcp.errors.failure import CallFailed, Failure
+from gitlab_mcp.gitlab.faults import BadAnswer, Refused, Wrong
+
+manage = Tool(
+    "manage_file", "Change files of a repository; each call is a commit on a branch.", switch="repository"
+)
+
+COMMITTED = "file_path branch web_url"
+NO_SUCH_FILE = ("404 Commit Not Found", "404 File Not Found")
+
+Encoding = Literal["text", "base64"]
+# A branch's name would be taken, and compared with itself.
+CommitId = Annotated[str, Field(pattern=r"^[0-9a-fA-F]{7,64}$"), Expects("commit id")]
+
+
+class InCommit(Action):
+    """What every commit takes."""
+
+    project_id: ProjectId
+    branch: Branch
+    commit_message: Line
+    start_branch: Annotated[Line, Field(description="Create branch from this one")] | None = None
+    author_name: Line | None = None
+    author_email: Line | None = None
+
+
+class OneFile(InCommit):
+    file_path: FilePath
+    content: str
+    encoding: Annotated[Encoding, Field(description="Of content")] | None = None
+    execute_filemode: Flag | None = None
+
+    @model_validator(mode="after")
+    def _content_is_what_it_says(self) -> Self:
+        check_base64(self.content, self.encoding, "content")
+        return self
+
+    async def run(self, gitlab: GitLab) -> Answer:
+        answer = await gitlab.send(self.request())
+        if self.project_id.isdecimal() or not isinstance(answer.body, dict):
+            return answer
+        # GitLab does not say where the file is seen; the path of the project tells.
+        place = f"{self.project_id}/-/blob/{self.branch}/{self.file_path}"
+        return replace(answer, body={**answer.body, "web_url": f"{gitlab.base_url}/{quote(place)}"})
+
+
+@manage.action(
+    "create",
+    POST("/projects/{project_id}/repository/files/{file_path}"),
+    danger=Danger.REVERSIBLE,
+    docs="api/repository_files/#create-a-file-in-a-repository",
+    example={
+        "project_id": "acme/website",
+        "file_path": "src/draft.py",
+        "branch": "feature/draft",
+        "content": "x = 1\n",
+        "commit_message": "Draft work",
+    },
+    shows=COMMITTED,
+    role=Role.DEVELOPER,
+)
+class CreateFile(OneFile):
+    """Commit a new file."""
+
+
+@manage.action(
+    "update",
+    PUT("/projects/{project_id}/repository/files/{file_path}"),
+    danger=Danger.REVERSIBLE,
+    docs="api/repository_files/#update-a-file-in-a-repository",
+    example={
+        "project_id": "acme/website",
+        "file_path": "README.md",
+        "branch": "main",
+        "content": "# Website\n\nChanged on main.\n",
+        "commit_message": "Change README on main",
+    },
+    shows=COMMITTED,
+    role=Role.DEVELOPER,
+    repeatable=False,
+)
+class UpdateFile(OneFile):
+    """Commit new content for a file; last_commit_id refuses it if somebody else changed the file since."""
+
+    last_commit_id: CommitId | None = None
+
+    async def run(self, gitlab: GitLab) -> Answer:
+        if self.last_commit_id is not None:
+            await check_known(gitlab, self.project_id, self.file_path, self.last_commit_id)
+        return await super().run(gitlab)
+
+
+@manage.action(
+    "delete",
+    DELETE("/projects/{project_id}/repository/files/{file_path}"),
+    danger=Danger.DESTRUCTIVE,
+    docs="api/repository_files/#delete-a-file-in-a-repository",
+    example={
+        "project_id": "writes/app",
+        "file_path": "bin/data.bin",
+        "branch": "main",
+        "commit_message": "Remove data",
+    },
+    shows=COMMITTED,
+    role=Role.DEVELOPER,
+    repeatable=False,
+)
+class DeleteFile(InCommit):
+    """Commit the removal of a file."""
+
+    file_path: FilePath
+
+
+class FileChange(BaseModel):
+    """One file in a commit."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+
+    action: Literal["create", "update", "move", "delete", "chmod"]
+    file_path: Line
+    previous_path: Line | None = None
+    content: str | None = None
+    encoding: Encoding | None = None
+    last_commit_id: CommitId | None = None
+    execute_filemode: Flag | None = None
+
+    @model_validator(mode="after")
+    def _what_each_kind_needs(self) -> Self:
+        if self.action in ("create", "update") and self.content is None:
+            raise broken_rule(f"text, for {self.action}", field="actions.content")
+        if self.action == "move" and self.previous_path is None:
+            raise broken_rule("the path before the move", field="actions.previous_path")
+        if self.action == "chmod" and self.execute_filemode is None:
+            raise broken_rule("true or false, for chmod", field="actions.execute_filemode")
+        check_base64(self.content, self.encoding, "actions.content")
+        return self
+
+
+@manage.action(
+    "commit",
+    POST("/projects/{project_id}/repository/commits"),
+    danger=Danger.REVERSIBLE,
+    docs="api/commits/#create-a-commit",
+    example={
+        "project_id": "writes/app",
+        "branch": "main",
+        "commit_message": "Fix the guide\n\nChangelog: fixed",
+        "actions": [{"action": "update", "file_path": "docs/guide one.md", "content": "# Guide\n\nFixed.\n"}],
+    },
+    shows="id title web_url stats",
+    role=Role.DEVELOPER,
+)
+class CommitFiles(InCommit):
+    """Create, change, move and delete several files in one commit."""
+
+    actions: Annotated[list[FileChange], FromJson, Field(min_length=1), Expects("array of objects")]
+    start_sha: Sha | None = None
+    start_project: PathOrId | None = None
+    stats: Flag | None = None
+
+    @model_validator(mode="after")
+    def _one_start(self) -> Self:
+        if self.start_branch is not None and self.start_sha is not None:
+            raise broken_rule("left out where start_branch is given", field="start_sha")
+        return self
+
+    async def run(self, gitlab: GitLab) -> Answer:
+        for change in self.actions:
+            if change.last_commit_id is not None:
+                file_path = change.previous_path or change.file_path
+                await check_known(gitlab, self.project_id, file_path, change.last_commit_id)
+        return await gitlab.send(self.request())
+
+
+async def check_known(gitlab: GitLab, project_id: str, file_path: str, last_commit_id: str) -> None:
+    """GitLab compares with a commit that has the file, and looks away at any other: nothing would be guarded."""
+    path = "/projects/{project_id}/repository/files/{file_path}"
+    try:
+        await gitlab.get(fill(path, project_id=project_id, file_path=file_path), ref=last_commit_id)
+    except BadAnswer as bad:
+        if bad.what is not Wrong.TOO_LARGE:
+            raise
+    except Refused as refused:
+        told = refused.body()
+        if refused.status != 404 or not isinstance(told, dict) or told.get("message") not in NO_SUCH_FILE:
+            raise
+        failure = Failure("NOT_FOUND", "The commit of last_commit_id does not have this file.")
+        fix = "Read the file with browse_files get and give the last_commit_id of its answer."
+        raise CallFailed(failure.knowing(missing="last_commit_id", suggested_fix=fix)) from None
+
+
+def check_base64(content: str | None, encoding: str | None, field: str) -> None:
+    """GitLab takes anything for base64 and commits what comes out."""
+    if content is None or encoding != "base64":
+        return
+    try:
+        base64.b64decode("".join(content.split()), validate=True)
+    except (binascii.Error, ValueError):
+        raise broken_rule("base64, or encoding text", field=field) from None
