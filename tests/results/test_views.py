@@ -57,3 +57,11 @@ def test_a_user_is_whole_when_it_is_the_answer_and_a_name_when_it_is_a_part() ->
 def test_the_links_of_a_release_stay_and_maps_of_addresses_go() -> None:
     release = {"assets": {"links": [{"id": 1, "url": "https://x"}]}, "_links": {"self": "https://y"}}
     assert slim(release) == {"assets": {"links": [{"id": 1, "url": "https://x"}]}}
+
+
+def test_words_in_parentheses_project_what_is_inside() -> None:
+    thread = {"id": "a", "notes": [{"id": 1, "body": "Hm", "author": {"username": "bob", "name": "B"}, "noise": 1}]}
+    assert project(thread, view("id notes(id author body)").alone) == {
+        "id": "a",
+        "notes": [{"id": 1, "author": "bob", "body": "Hm"}],
+    }

@@ -120,7 +120,7 @@ def _property(name: str, users: dict[str, Shape], tool: Tool) -> dict[str, Any]:
     first = next(iter(users.values()))
     schema = _plain(first)
     if all(shape.values for shape in users.values()):
-        schema["enum"] = list(dict.fromkeys(value for shape in users.values() for value in shape.values))
+        schema["enum"] = list(dict.fromkeys(value for shape in users.values() for value in _plain(shape)["enum"]))
     else:
         schema.pop("enum", None)
     texts = list(dict.fromkeys(shape.description for shape in users.values() if shape.description))

@@ -87,7 +87,7 @@ def _thing(segments: list[str]) -> dict[str, str]:
         return {"sha": tail[0]}
     if kind == "compare" and "..." in "/".join(tail):
         start, _, end = "/".join(tail).partition("...")
-        return {"from": start, "to": end}
+        return {"from_ref": start, "to_ref": end}
     if kind in _OF_A_REF:
         # Where the branch's name ends and the path begins, the URL does not tell; most names have no slash.
         ref, *path = tail

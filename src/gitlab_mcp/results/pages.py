@@ -11,7 +11,7 @@ from gitlab_mcp.core.action import Action
 from gitlab_mcp.core.exchange import Answer
 
 # GitLab counts up to 10,000 and then leaves x-total out; these it never counts.
-_NEVER_COUNTED = ("/projects/{project_id}/jobs", "/repository/commits", "/search")
+_NEVER_COUNTED = ("/projects/{project_id}/jobs", "/repository/commits", "/repository/tags", "/search")
 _TOO_MANY_TO_COUNT = "10000+"
 _NEXT = re.compile(r'<([^>]*)>;\s*rel="next"')
 _CURSORS = ("cursor", "page_token", "id_after", "id_before")

@@ -52,7 +52,7 @@ def _body(action: Action, answer: Answer, detail: Detail) -> dict[str, Any]:
         return body
     if spec.writes:
         return written(body, spec.shows, _sent(action)) or {"done": True}
-    return dict(project(body, view(spec.shows).alone))
+    return dict(project(body, view(spec.shows).alone)) or {"empty": True}
 
 
 def _sent(action: Action) -> dict[str, Any]:

@@ -1,12 +1,14 @@
 """Projections: the fields a person would want, out of all that GitLab sends.
 
 `shows` is a line of words. A word is the name of a member, `name=path.to.member`, or `path.to.member`, which
-is then called by the first part of the path. A path through a list is followed in each item. Words after
-` | ` are for one object only, so that a list and a get share a line.
+is then called by the first part of the path. A path through a list is followed in each item. `notes(id body)`
+shows of each note the words in parentheses. Words after ` | ` are for one object only, so that a list and a
+get share a line.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -16,12 +18,14 @@ IDENTITY = (
     "id iid key name title path path_with_namespace full_path username tag_name ref sha state status "
     "merge_status web_url url slug file_path branch expires_at job_id pipeline_id merge_error"
 )
+_WORD = re.compile(r"([^\s()]+)(?:\(([^()]*)\))?")
 
 
 @dataclass(frozen=True, slots=True)
 class Word:
     name: str
     path: tuple[str, ...]
+    inside: tuple[Word, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,22 +37,35 @@ class View:
 @cache
 def view(shows: str) -> View:
     short, _, more = shows.partition("|")
-    in_a_list = tuple(_word(word) for word in short.split())
-    return View(in_a_list, in_a_list + tuple(_word(word) for word in more.split()))
+    in_a_list = _words(short)
+    return View(in_a_list, in_a_list + _words(more))
 
 
-def _word(word: str) -> Word:
+def _words(line: str) -> tuple[Word, ...]:
+    return tuple(_word(*found) for found in _WORD.findall(line))
+
+
+def _word(word: str, inside: str) -> Word:
     name, _, path = word.rpartition("=")
     parts = tuple(path.split("."))
-    return Word(name or parts[0], parts)
+    return Word(name or parts[0], parts, _words(inside))
 
 
 def project(value: Any, words: Iterable[Word]) -> Any:
     """The members the words name. What is not an object, or has none of them, is slimmed instead."""
     if not isinstance(value, Mapping):
         return slim(value)
-    shown = {word.name: slim(_follow(value, word.path), depth=1) for word in words}
-    return _without_nothing(shown) or slim(value)
+    return _without_nothing(_named(value, words)) or slim(value)
+
+
+def _named(value: Mapping[str, Any], words: Iterable[Word]) -> dict[str, Any]:
+    return {word.name: _member(_follow(value, word.path), word.inside) for word in words}
+
+
+def _member(value: Any, inside: tuple[Word, ...]) -> Any:
+    if inside and isinstance(value, list):
+        return [project(item, inside) for item in value]
+    return project(value, inside) if inside else slim(value, depth=1)
 
 
 def _follow(value: Any, path: tuple[str, ...]) -> Any:
@@ -114,10 +131,8 @@ def written(body: Any, shows: str, sent: Mapping[str, Any]) -> Any:
     words = view(shows or IDENTITY).in_a_list
     if not isinstance(body, Mapping):
         return slim(body)
-    shown = {word.name: slim(_follow(body, word.path), depth=1) for word in words}
-    return {
-        name: member for name, member in _without_nothing(shown).items() if not _same(member, sent.get(name))
-    }
+    shown = _without_nothing(_named(body, words))
+    return {name: member for name, member in shown.items() if not _same(member, sent.get(name))}
 
 
 def _same(answered: Any, sent: Any) -> bool:

@@ -38,6 +38,10 @@ THREAD = "/discussions/{discussion_id}"
 NOTE = "/notes/{note_id}"
 
 SHOWN_NOTE = "id author body created_at system resolvable resolved internal position | updated_at resolved_by"
+SHOWN_THREAD = (
+    "id individual_note notes(id author body created_at system resolved internal"
+    " file=position.new_path line=position.new_line old_line=position.old_line)"
+)
 SHOWN_EMOJI = "id name user created_at"
 
 DiscussionId = Annotated[str, Field(pattern=r"^[0-9a-f]{40}$"), Expects("40 hex digits, the id of a thread")]
@@ -63,7 +67,7 @@ class OnSomethingOrCommit(OnSomething):
     GET(*on(ISSUE, MERGE_REQUEST, COMMIT, at="/discussions")),
     docs="api/discussions/#list-project-merge-request-discussion-items",
     example={"project_id": "acme/website", "merge_request_iid": 1},
-    shows="id individual_note notes",
+    shows=SHOWN_THREAD,
     role=Role.GUEST,
 )
 class ListDiscussions(OnSomethingOrCommit):
@@ -82,7 +86,7 @@ class ListDiscussions(OnSomethingOrCommit):
         "issue_iid": 1,
         "discussion_id": "5b7b0969fa26acbdc68b11fc8fde72bfc6f8223b",
     },
-    shows="id individual_note notes",
+    shows=SHOWN_THREAD,
     role=Role.GUEST,
 )
 class GetDiscussion(OnSomethingOrCommit):
