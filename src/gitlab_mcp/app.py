@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+from gitlab_mcp.core.caller import Token, Visit
 from gitlab_mcp.core.registry import Registry
 from gitlab_mcp.core.result import Result
 from gitlab_mcp.core.unsaid import Surroundings
 from gitlab_mcp.dispatch import Caller, Dispatch
 from gitlab_mcp.policy import Guard
+from gitlab_mcp.policy.concurrency import Slots
 from gitlab_mcp.policy.read_only import reads_only
+from gitlab_mcp.policy.toolsets import only
 from gitlab_mcp.settings import Settings
 
 if TYPE_CHECKING:
@@ -23,6 +26,11 @@ if TYPE_CHECKING:
 
 Report = Callable[[float, float | None, str], None]
 
+_BRIEF = 60.0
+"""Seconds for which GitLab's word on a token is believed."""
+_QUICK = 5.0
+"""Seconds for a question about GitLab or a token, not about anything in it."""
+
 
 class App:
     """One server's life. Nothing is imported or opened before the first call that needs it."""
@@ -30,8 +38,9 @@ class App:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._token = settings.token_source()
-        self._upstream: Upstream | None = None
+        self._upstreams: dict[str, Upstream] = {}
         self._answers: Answers | None = None
+        self._slots = Slots(settings.calls_per_caller)
         guards: list[Guard] = [reads_only] if settings.read_only else []
         self._dispatch = Dispatch(
             registry=Registry(),
@@ -40,22 +49,73 @@ class App:
             max_bytes=settings.max_bytes,
         )
 
-    def listing(self) -> Sequence[Mapping[str, Any]]:
+    def listing(self, visit: Visit | None = None) -> Sequence[Mapping[str, Any]]:
         """The tools of the chosen toolsets; those that write are not offered where nothing may be written."""
-        tools = self._dispatch.registry.listing(self._settings.toolsets)
-        if self._settings.read_only:
+        narrowed = visit.toolsets if visit is not None else None
+        tools = self._dispatch.registry.listing(self._settings.toolsets if narrowed is None else narrowed)
+        if self._settings.read_only or (visit is not None and visit.read_only):
             return [tool for tool in tools if tool["annotations"]["readOnlyHint"]]
         return tools
 
-    async def call(self, tool: str, arguments: Mapping[str, Any], report: Report | None = None) -> Result:
-        return await self._dispatch(tool, arguments, lambda: self._caller(report))
+    async def call(
+        self,
+        tool: str,
+        arguments: Mapping[str, Any],
+        report: Report | None = None,
+        visit: Visit | None = None,
+    ) -> Result:
+        return await self._dispatch_for(visit)(tool, arguments, lambda: self._caller(report, visit))
 
     def gitlab(self, report: Report | None = None) -> GitLabClient:
         """GitLab with the rights of the configured token."""
-        token = self._token()
-        if token is None:
-            return self._connected().as_caller(None, report=report)
-        return self._connected().as_caller(token.value.reveal(), kind=token.kind, report=report)
+        return _as(self._connected(self._settings.url), self._token(), report)
+
+    async def knows(self, visit: Visit) -> bool | None:
+        """Whether GitLab accepts the token of this visit; None where it does not say."""
+        from gitlab_mcp.gitlab.faults import Refused
+
+        if visit.token is None:
+            return None
+        url = visit.url or self._settings.url
+        gitlab = _as(self._connected(url), visit.token, deadline=_QUICK)
+
+        async def learn() -> bool | None:
+            try:
+                await gitlab.get("/user")
+            except Refused as refused:
+                # A token without the scope to read it is refused with 403, and is alive.
+                return refused.status != 401
+            except Exception:
+                return None
+            return True
+
+        known: bool | None = await self._remembered().once(
+            (url, visit.token.fingerprint, "alive"), _BRIEF, learn
+        )
+        return known
+
+    async def reaches_gitlab(self) -> bool:
+        """Whether GitLab answers at all. Nobody's token is used for it."""
+        from gitlab_mcp.gitlab.client import Limits, Upstream
+        from gitlab_mcp.gitlab.faults import Refused
+
+        if self._settings.replay:
+            return True
+        upstream = Upstream(
+            self._settings.url,
+            verify=self._verify(),
+            limits=Limits(_QUICK, _QUICK, _QUICK),
+            needs_token=False,
+        )
+        try:
+            await upstream.as_caller(None).get("/version")
+        except Refused as refused:
+            return refused.status < 500
+        except Exception:
+            return False
+        finally:
+            upstream.close()
+        return True
 
     def serve_stdio(self) -> int:
         from gitlab_mcp.protocol import GitLabServer
@@ -67,34 +127,83 @@ class App:
         finally:
             self.close()
 
+    def serve_http(self) -> int:
+        address = self._settings.serving_address()
+        from gitlab_mcp.metrics import Metrics
+        from gitlab_mcp.protocol import GitLabServer
+        from gitlab_mcp.transports import http
+
+        server = GitLabServer(self, error_style=self._settings.error_style, format=self._settings.format)
+        in_flight = ("Tool calls being worked on.", lambda: server.in_flight.count)
+        metrics = Metrics({"gitlab_mcp_calls_in_flight": in_flight})
+        self._dispatch = replace(self._dispatch, observe=metrics.call)
+        try:
+            return http.serve(
+                server,
+                self._settings,
+                http.listen(address),
+                metrics=metrics,
+                knows=self.knows,
+                ready={"gitlab": self.reaches_gitlab},
+            )
+        finally:
+            self.close()
+
     def close(self) -> None:
-        if self._upstream is not None:
-            self._upstream.close()
-            self._upstream = None
+        while self._upstreams:
+            self._upstreams.popitem()[1].close()
 
-    def _caller(self, report: Report | None) -> Caller:
-        from gitlab_mcp.gitlab.instance import Answers, InstanceAsk
+    def _dispatch_for(self, visit: Visit | None) -> Dispatch:
+        """What a request says about itself comes on top of what the operator decided."""
+        if visit is None:
+            return self._dispatch
+        guards = list(self._dispatch.guards)
+        if visit.read_only:
+            guards.append(reads_only)
+        if visit.toolsets is not None:
+            guards.append(only(visit.toolsets))
+        here = Surroundings(visit.url) if visit.url else self._dispatch.here
+        return replace(self._dispatch, here=here, guards=guards)
 
+    def _caller(self, report: Report | None, visit: Visit | None) -> Caller:
+        from gitlab_mcp.gitlab.instance import InstanceAsk
+
+        if visit is None:
+            url, token = self._settings.url, self._token()
+        elif visit.url is not None:
+            # The server's own token is for the server's own GitLab.
+            url, token = visit.url, visit.token
+        else:
+            url, token = self._settings.url, visit.token or self._token()
+        who = token.fingerprint if token else ""
+        gitlab = _as(self._connected(url), token, report)
+        ask = InstanceAsk(gitlab, self._remembered(), caller=who, tier=self._settings.tier)
+        return Caller(gitlab, ask) if visit is None else Caller(gitlab, ask, self._slots.of(who))
+
+    def _remembered(self) -> Answers:
         if self._answers is None:
-            self._answers = Answers()
-        token = self._token()
-        who = hashlib.sha256(token.value.reveal().encode()).hexdigest() if token else ""
-        gitlab = self.gitlab(report)
-        return Caller(gitlab, InstanceAsk(gitlab, self._answers, caller=who, tier=self._settings.tier))
+            from gitlab_mcp.gitlab.instance import Answers
 
-    def _connected(self) -> Upstream:
-        if self._upstream is None:
+            self._answers = Answers()
+        return self._answers
+
+    def _connected(self, url: str) -> Upstream:
+        if url not in self._upstreams:
             from gitlab_mcp.gitlab.client import Limits, Upstream
 
             settings = self._settings
-            self._upstream = Upstream(
-                settings.url,
-                verify=str(settings.ca_file) if settings.ca_file else not settings.insecure,
+            taped = settings.replay or (settings.record and url == settings.url)
+            self._upstreams[url] = Upstream(
+                url,
+                verify=self._verify(),
                 limits=Limits(settings.connect_timeout, settings.read_timeout, settings.deadline),
-                adapter=self._adapter() if settings.record or settings.replay else None,
+                adapter=self._adapter() if taped else None,
                 needs_token=not settings.replay,
             )
-        return self._upstream
+        return self._upstreams[url]
+
+    def _verify(self) -> bool | str:
+        return str(self._settings.ca_file) if self._settings.ca_file else not self._settings.insecure
 
     def _adapter(self) -> Callable[[], BaseAdapter]:
         """What stands between us and the network when exchanges are recorded or played."""
@@ -114,3 +223,11 @@ class App:
             return recording(settings.record, settings.url, aliases=named, scrub_emails=settings.scrub_emails)
 
         return adapter
+
+
+def _as(
+    upstream: Upstream, token: Token | None, report: Report | None = None, deadline: float | None = None
+) -> GitLabClient:
+    if token is None:
+        return upstream.as_caller(None, report=report, deadline=deadline)
+    return upstream.as_caller(token.value.reveal(), kind=token.kind, report=report, deadline=deadline)

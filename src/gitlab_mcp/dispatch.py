@@ -5,11 +5,13 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
 from typing import Any
 
 from gitlab_mcp.core.action import Action
 from gitlab_mcp.core.exchange import GitLab
+from gitlab_mcp.core.outcome import Outcome
 from gitlab_mcp.core.registry import Registry
 from gitlab_mcp.core.result import Result
 from gitlab_mcp.core.unsaid import Surroundings
@@ -28,6 +30,8 @@ class Caller:
 
     gitlab: GitLab
     ask: Ask
+    slot: AbstractContextManager[None] = field(default_factory=nullcontext)
+    """Held while GitLab is being talked to; entering it may refuse."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +40,7 @@ class Dispatch:
     here: Surroundings
     guards: Sequence[Guard]
     max_bytes: int
+    observe: Callable[[Outcome], None] = lambda outcome: None
 
     async def __call__(
         self, tool: str, arguments: Mapping[str, Any], connect: Callable[[], Caller]
@@ -51,24 +56,44 @@ class Dispatch:
             for guard in self.guards:
                 guard(call)
             caller = connect()
-            outcome = await action.run(caller.gitlab)
+            with caller.slot:
+                answer = await action.run(caller.gitlab)
             # Here, not above: a call that is refused needs none of it, and start-up is paid by everyone.
             from gitlab_mcp.results.present import present
 
-            return present(
+            result = present(
                 action,
-                outcome,
+                answer,
                 detail=call.options.detail or "slim",
                 max_bytes=call.options.max_bytes or self.max_bytes,
             )
+            self._tell(Outcome(self._operation(tool, action), time.perf_counter() - started))
+            return result
         except CallFailed as failed:
+            caught = time.perf_counter()
             failure = failed.failure
         except Exception as problem:
+            caught = time.perf_counter()
             failure = await _translated(problem, action, caller)
             bug = problem if failure.code == INTERNAL_ERROR else None
         failure = failure.knowing(tool=tool, action=_action_name(action, arguments))
-        _record(failure, tool, action, time.perf_counter() - started, bug)
+        ended = time.perf_counter()
+        status = failure.facts.get("http_status", CODES[failure.code].status)
+        outcome = Outcome(self._operation(tool, action), ended - started, failure, status, ended - caught)
+        _record(outcome, failure, bug)
+        self._tell(outcome)
         raise CallFailed(failure) from None
+
+    def _operation(self, tool: str, action: Action | None) -> str:
+        if action is not None:
+            return f"{tool}:{action.spec.name}"
+        return tool if tool in self.registry else "unknown"
+
+    def _tell(self, outcome: Outcome) -> None:
+        try:
+            self.observe(outcome)
+        except Exception:
+            log.exception("the outcome of %s was not counted", outcome.operation)
 
 
 async def _translated(problem: Exception, action: Action | None, caller: Caller | None) -> Failure:
@@ -84,25 +109,21 @@ def _action_name(action: Action | None, arguments: Mapping[str, Any]) -> str | N
     return named if isinstance(named, str) and named.isidentifier() and len(named) <= 32 else None
 
 
-def _record(
-    failure: Failure, tool: str, action: Action | None, seconds: float, bug: Exception | None
-) -> None:
+def _record(outcome: Outcome, failure: Failure, bug: Exception | None) -> None:
     """One line per failure, at the level of its cause. No arguments, no bodies, no tokens."""
-    status = failure.facts.get("http_status", CODES[failure.code].status)
-    level = logging.ERROR if failure.code == INTERNAL_ERROR or status >= 500 else logging.WARNING
-    operation = f"{tool}:{action.spec.name}" if action else tool[:64]
+    level = logging.ERROR if failure.code == INTERNAL_ERROR or outcome.http_status >= 500 else logging.WARNING
     log.log(
         level,
         "%s failed with %s",
-        operation,
+        outcome.operation,
         failure.code,
         exc_info=bug,
         extra={
             "component": "calls",
-            "operation": operation,
+            "operation": outcome.operation,
             "error_code": failure.code,
-            "http_status": status,
+            "http_status": outcome.http_status,
             "event_id": failure.facts.get("event_id"),
-            "duration_ms": round(seconds * 1000, 1),
+            "duration_ms": round(outcome.seconds * 1000, 1),
         },
     )

@@ -5,9 +5,13 @@ from __future__ import annotations
 import json
 import logging
 import sys
+from contextvars import ContextVar
 from datetime import UTC, datetime
 
-FIELDS = ("component", "operation", "error_code", "http_status", "event_id", "duration_ms")
+REQUEST_ID: ContextVar[str | None] = ContextVar("request_id", default=None)
+"""The request being served, where there are several at once: lines of libraries carry it too."""
+
+FIELDS = ("component", "operation", "error_code", "http_status", "event_id", "duration_ms", "method", "path")
 """What a line may carry beside its sentence. Nothing else is ever written: no arguments, no bodies, no tokens."""
 
 
@@ -17,12 +21,14 @@ def configure(level: str, format: str) -> None:
     handler.setFormatter(JsonLines() if format == "json" else TextLines())
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
     # Their lines name URLs, and with them projects.
-    for name in ("urllib3", "httpx", "mcp.server.lowlevel"):
+    for name in ("urllib3", "httpx", "mcp.server", "uvicorn"):
         logging.getLogger(name).setLevel(max(logging.WARNING, logging.getLogger().level))
 
 
 def _known(record: logging.LogRecord) -> dict[str, object]:
-    return {name: value for name in FIELDS if (value := getattr(record, name, None)) is not None}
+    found = {name: value for name in FIELDS if (value := getattr(record, name, None)) is not None}
+    served = REQUEST_ID.get()
+    return {"request_id": served, **found} if served else found
 
 
 class JsonLines(logging.Formatter):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import anyio
 from mcp.server import MCPServer
@@ -15,8 +15,12 @@ from mcp.types import CallToolResult, ContentBlock, ImageContent, TextContent
 from mcp.types import Tool as ListedTool
 
 from gitlab_mcp import __version__
+from gitlab_mcp.core.caller import Visit
 from gitlab_mcp.core.result import Result
 from gitlab_mcp.errors.failure import CallFailed, Failure
+
+if TYPE_CHECKING:
+    from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
 Report = Callable[[float, float | None, str], None]
 
@@ -32,9 +36,11 @@ INSTRUCTIONS = (
 class Calls(Protocol):
     """What the protocol needs of the application."""
 
-    def listing(self) -> Sequence[Mapping[str, Any]]: ...
+    def listing(self, visit: Visit | None = None) -> Sequence[Mapping[str, Any]]: ...
 
-    def call(self, tool: str, arguments: Mapping[str, Any], report: Report | None) -> Awaitable[Result]: ...
+    def call(
+        self, tool: str, arguments: Mapping[str, Any], report: Report | None, visit: Visit | None
+    ) -> Awaitable[Result]: ...
 
 
 class GitLabServer(MCPServer[None]):
@@ -45,7 +51,7 @@ class GitLabServer(MCPServer[None]):
             instructions=INSTRUCTIONS,
             version=__version__,
             website_url="https://docs.gitlab.com/api/",
-            middleware=[_arguments_are_an_object],
+            middleware=[_arguments_are_an_object, self._narrowed],
             subscriptions=False,
         )
         self._calls = calls
@@ -59,6 +65,14 @@ class GitLabServer(MCPServer[None]):
         lowlevel = self._lowlevel_server
         await lowlevel.run(read, write, lowlevel.create_initialization_options())
 
+    def http_sessions(self, *, events: bool, largest: int) -> StreamableHTTPSessionManager:
+        """Serves requests over HTTP, each for itself; with `events`, progress is sent as it happens."""
+        from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+
+        return StreamableHTTPSessionManager(
+            self._lowlevel_server, json_response=not events, stateless=True, max_request_body_size=largest
+        )
+
     async def list_tools(self) -> list[ListedTool]:
         if self._listing is None:
             self._listing = [ListedTool.model_validate(tool) for tool in self._calls.listing()]
@@ -70,18 +84,36 @@ class GitLabServer(MCPServer[None]):
         """Every call ends here as a result: a failure is one too, with is_error set."""
         wanted = arguments.get("format")
         format = wanted if wanted in ("json", "markdown", "both") else self._format
+        visit = visit_of(context.request_context.request) if context is not None else None
         with self.in_flight:
             try:
-                return _success(await self._with_progress(name, arguments, context), format)
+                return _success(await self._with_progress(name, arguments, context, visit), format)
             except CallFailed as failed:
-                return self._refusal(failed.failure, format)
+                return self._refusal(failed.failure, format, visit)
+
+    async def _narrowed(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+        """A request that asks for fewer tools is shown fewer."""
+        result = await call_next(ctx)
+        visit = visit_of(ctx.request) if ctx.method == "tools/list" else None
+        if (
+            visit is None
+            or not isinstance(result, dict)
+            or not (visit.read_only or visit.toolsets is not None)
+        ):
+            return result
+        offered = {tool["name"] for tool in self._calls.listing(visit)}
+        return {**result, "tools": [tool for tool in result["tools"] if tool["name"] in offered]}
 
     async def _with_progress(
-        self, name: str, arguments: dict[str, Any], context: Context[None, Any] | None
+        self,
+        name: str,
+        arguments: dict[str, Any],
+        context: Context[None, Any] | None,
+        visit: Visit | None,
     ) -> Result:
         meta = context.request_context.meta if context is not None else None
         if context is None or not meta or meta.get("progress_token") is None:
-            return await self._calls.call(name, arguments, None)
+            return await self._calls.call(name, arguments, None, visit)
         send, receive = anyio.create_memory_object_stream[tuple[float, float | None, str]](64)
 
         async def tell() -> None:
@@ -97,17 +129,21 @@ class GitLabServer(MCPServer[None]):
             tasks.start_soon(tell)
             try:
                 with send:
-                    return await self._calls.call(name, arguments, report)
+                    return await self._calls.call(name, arguments, report, visit)
             except CallFailed as failed:
                 # Raised below, as itself: a task group would wrap it into a group.
                 failure = failed
         raise failure
 
-    def _refusal(self, failure: Failure, format: str) -> CallToolResult:
+    def _refusal(self, failure: Failure, format: str, visit: Visit | None) -> CallToolResult:
         from gitlab_mcp.errors.render import as_text, render
         from gitlab_mcp.results.blocks import compact
 
-        rendered = render(failure, self._error_style)
+        style = self._error_style
+        if visit is not None:
+            failure = failure.knowing(request_id=visit.request_id)
+            style = visit.error_style or style
+        rendered = render(failure, style)
         texts = {"json": [compact(rendered)], "markdown": [as_text(failure)]}
         shown = texts.get(format, [*texts["markdown"], *texts["json"]])
         return CallToolResult(
@@ -124,6 +160,10 @@ class InFlight:
         self._count = 0
         self._idle: anyio.Event | None = None
 
+    @property
+    def count(self) -> int:
+        return self._count
+
     def __enter__(self) -> None:
         self._count += 1
 
@@ -136,6 +176,12 @@ class InFlight:
         if self._count:
             self._idle = anyio.Event()
             await self._idle.wait()
+
+
+def visit_of(request: Any) -> Visit | None:
+    """What the transport learned about a request; over standard input there is nothing to learn."""
+    visit = getattr(getattr(request, "state", None), "visit", None)
+    return visit if isinstance(visit, Visit) else None
 
 
 async def _arguments_are_an_object(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:

@@ -1,4 +1,4 @@
-"""`gitlab-mcp serve`: the server itself."""
+"""`gitlab-mcp serve`: the server itself, over standard input and output or over HTTP."""
 
 from __future__ import annotations
 
@@ -14,4 +14,5 @@ def serve(flags: Mapping[str, Any]) -> int:
     from gitlab_mcp.app import App
 
     logs.configure(settings.log_level, settings.log_format)
-    return App(settings).serve_stdio()
+    app = App(settings)
+    return app.serve_http() if settings.http else app.serve_stdio()

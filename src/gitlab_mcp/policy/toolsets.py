@@ -12,7 +12,9 @@ def only(toolsets: tuple[str, ...]) -> Guard:
     def within(call: Call) -> None:
         if call.tool.toolset not in toolsets:
             raise CallFailed(
-                Failure(OUT_OF_SCOPE, "This request was narrowed to toolsets that do not hold this tool.").knowing(
+                Failure(
+                    OUT_OF_SCOPE, "This request was narrowed to toolsets that do not hold this tool."
+                ).knowing(
                     suggested_fix=f"Use the tools of {', '.join(toolsets) or 'no toolset'}, or send the request "
                     "without the header that narrows it.",
                     retryable=False,

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from gitlab_mcp.core.caller import Secret, Token
+from gitlab_mcp.settings.problems import SettingsError, token_within_reach
 from gitlab_mcp.settings.tokens import SecretFile, kind, token_from
 from gitlab_mcp.settings.values import Address
 
@@ -61,6 +62,16 @@ class Settings:
             return lambda: None
         token = Token(secret, kind(secret) if self.token else "job")
         return lambda: token
+
+    def serving_address(self) -> Address:
+        """Where to serve over HTTP. SettingsError where that would put the server's token within reach of others."""
+        assert self.http is not None
+        held = next(
+            (name for name in ("token_file", "token", "job_token") if getattr(self, name) is not None), None
+        )
+        if held and not self.http.loopback and self.require_bearer_file is None:
+            raise SettingsError(token_within_reach(self.sources.get(held, held), str(self.http)))
+        return self.http
 
     def bearer_source(self) -> Callable[[], Secret] | None:
         """What every request over HTTP must bring."""

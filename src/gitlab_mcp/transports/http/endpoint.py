@@ -1,0 +1,186 @@
+"""The way of one HTTP request: name, caller, size, then MCP; and one line in the log about it."""
+
+from __future__ import annotations
+
+import logging
+import re
+import time
+import uuid
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from starlette.applications import Starlette
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+from starlette.types import Message, Receive, Scope, Send
+
+from gitlab_mcp import logs
+from gitlab_mcp.core.caller import Visit
+from gitlab_mcp.metrics import Metrics
+from gitlab_mcp.protocol import GitLabServer
+from gitlab_mcp.transports.http import identity
+from gitlab_mcp.transports.http.addresses import METADATA, Names
+from gitlab_mcp.transports.http.health import Health
+from gitlab_mcp.transports.http.identity import Doorkeeper
+from gitlab_mcp.transports.http.reading import Gone, read_body, while_connected
+from gitlab_mcp.transports.http.refusals import Turned, answer
+
+PATH = "/mcp"
+
+log = logging.getLogger("gitlab_mcp.http")
+
+
+@dataclass(frozen=True, slots=True)
+class Manners:
+    largest: int
+    """Bytes of a request."""
+    seconds: float
+    """That a client may take to send it, or to take the next part of the answer."""
+    style: str
+    scope: str
+    """The OAuth scope that clients should ask GitLab for."""
+
+
+class Endpoint:
+    """The ASGI application below uvicorn."""
+
+    def __init__(
+        self,
+        server: GitLabServer,
+        *,
+        names: Names,
+        doorkeeper: Doorkeeper,
+        knows: Callable[[Visit], Awaitable[bool | None]],
+        health: Health,
+        metrics: Metrics,
+        manners: Manners,
+    ) -> None:
+        self._names = names
+        self._doorkeeper = doorkeeper
+        self._knows = knows
+        self._health = health
+        self._metrics = metrics
+        self._manners = manners
+        self._plain = server.http_sessions(events=False, largest=manners.largest)
+        self._events = server.http_sessions(events=True, largest=manners.largest)
+        self._around = Starlette(
+            routes=[
+                Route("/healthz", health.alive, methods=["GET"]),
+                Route("/readyz", health.ready, methods=["GET"]),
+                Route("/metrics", health.metrics, methods=["GET"]),
+                Route(METADATA + "{path:path}", self._metadata, methods=["GET"]),
+            ],
+            lifespan=self._lifespan,
+        )
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._around(scope, receive, send)
+            return
+        started = time.perf_counter()
+        headers = Headers(scope=scope)
+        request_id = _request_id(headers)
+        logs.REQUEST_ID.set(request_id)
+        status = 0
+
+        async def signed(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                said = MutableHeaders(raw=message.setdefault("headers", []))
+                said["X-Request-Id"] = request_id
+                if self._health.stopping:
+                    # So that the client's next request goes to another replica.
+                    said["Connection"] = "close"
+            await send(message)
+
+        if scope["path"] != PATH:
+            await self._around(scope, receive, signed)
+            return
+        try:
+            await self._mcp(scope, headers, request_id, receive, signed)
+        except Turned as turned:
+            await self._turn_away(turned, headers, request_id)(scope, receive, signed)
+        except Gone:
+            pass
+        self._metrics.request(status)
+        log.info(
+            "%s %s answered with %s",
+            scope["method"],
+            PATH,
+            status or "nothing: the client is gone",
+            extra={
+                "component": "http",
+                "method": scope["method"],
+                "path": PATH,
+                "http_status": status,
+                "duration_ms": round((time.perf_counter() - started) * 1000, 1),
+            },
+        )
+
+    async def _mcp(
+        self, scope: Scope, headers: Headers, request_id: str, receive: Receive, send: Send
+    ) -> None:
+        self._names.check(headers)
+        if scope["method"] != "POST":
+            # No session and no stream of its own: every request stands for itself.
+            await Response(status_code=405, headers={"Allow": "POST"})(scope, receive, send)
+            return
+        challenge = self._challenge(headers)
+        visit = self._doorkeeper.visit(headers, request_id, challenge)
+        if visit.token is not None and visit.token.kind == "bearer" and await self._knows(visit) is False:
+            raise identity.dead(challenge)
+        manners = self._manners
+        body = await read_body(headers.get("content-length"), receive, manners.largest, manners.seconds)
+        scope.setdefault("state", {})["visit"] = visit
+        # Progress needs a stream of events, and who wants progress says so; all others get plain JSON.
+        wanted = b'"progressToken"' in body and "text/event-stream" in headers.get("accept", "")
+        sessions = self._events if wanted else self._plain
+        await while_connected(sessions.handle_request, scope, body, receive, send, manners.seconds)
+
+    def _turn_away(self, turned: Turned, headers: Headers, request_id: str) -> Response:
+        try:
+            style = self._doorkeeper.style(headers) or self._manners.style
+        except Turned:
+            style = self._manners.style
+        response = answer(turned, style, request_id)
+        # What the client still sends is not read.
+        response.headers["Connection"] = "close"
+        return response
+
+    def _challenge(self, headers: Headers) -> str:
+        url = self._names.metadata_url(headers["host"])
+        return f'Bearer resource_metadata="{url}", scope="{self._manners.scope}"'
+
+    async def _metadata(self, request: Request) -> Response:
+        """RFC 9728: which authorization server gives out tokens for this resource."""
+        try:
+            self._names.check(Headers(raw=[pair for pair in request.headers.raw if pair[0] != b"origin"]))
+        except Turned as turned:
+            return answer(turned, self._manners.style, _request_id(request.headers))
+        resource = self._names.resource(request.headers["host"])
+        if self._doorkeeper.bearer is not None:
+            return Response(status_code=404)
+        metadata = {
+            "resource": resource,
+            "resource_name": "GitLab MCP server",
+            "authorization_servers": [self._doorkeeper.url],
+            "scopes_supported": [self._manners.scope],
+            "bearer_methods_supported": ["header"],
+        }
+        # Public by its nature: clients in web pages must be able to read where to sign in.
+        return JSONResponse(metadata, headers={"Access-Control-Allow-Origin": "*"})
+
+    @asynccontextmanager
+    async def _lifespan(self, app: Starlette) -> AsyncIterator[None]:
+        async with self._plain.run(), self._events.run():
+            yield
+
+
+def _request_id(headers: Headers) -> str:
+    """The caller's, where it is harmless in a log line; else a new one."""
+    given = headers.get(identity.REQUEST_ID, "")
+    return given if re.fullmatch(r"[\w.:-]{8,64}", given, re.ASCII) else uuid.uuid4().hex

@@ -1,0 +1,178 @@
+"""From the headers of one request to whose it is and what it asks for itself."""
+
+from __future__ import annotations
+
+import hmac
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from starlette.datastructures import Headers
+
+from gitlab_mcp.core.caller import Secret, Token, TokenKind, Visit
+from gitlab_mcp.core.problems import nearest
+from gitlab_mcp.core.registry import TOOLSETS
+from gitlab_mcp.errors.failure import Failure
+from gitlab_mcp.errors.render import STYLES
+from gitlab_mcp.settings import values
+from gitlab_mcp.transports.http.refusals import Turned
+
+GITLAB_URL = "x-gitlab-api-url"
+ERROR_STYLE = "x-mcp-error-style"
+TOOLSETS_WANTED = "x-mcp-toolsets"
+READ_ONLY = "x-mcp-readonly"
+REQUEST_ID = "x-request-id"
+
+_LONGEST_TOKEN = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Doorkeeper:
+    own_token: bool
+    """Whether the server holds a token that a request without one may use."""
+    bearer: Callable[[], Secret] | None
+    """The secret that every request must bring, where the operator asked for one."""
+    url: str
+    others: tuple[str, ...]
+    """GitLabs that a request may choose."""
+    toolsets: tuple[str, ...]
+
+    def visit(self, headers: Headers, request_id: str, challenge: str) -> Visit:
+        """Raises Turned; `challenge` is what a client is told that must authenticate."""
+        if self.bearer is not None:
+            self._check_bearer(headers, self.bearer())
+        token = self._token(headers, challenge)
+        url = self._gitlab(headers)
+        if token is None and (url is not None or not self.own_token):
+            raise Turned(_no_token(), 401, {"WWW-Authenticate": challenge})
+        return Visit(
+            request_id=request_id,
+            token=token,
+            url=url,
+            error_style=self.style(headers),
+            toolsets=self._toolsets(headers),
+            read_only=_switched_on(headers.get(READ_ONLY)),
+        )
+
+    def style(self, headers: Headers) -> str | None:
+        wanted = headers.get(ERROR_STYLE)
+        if wanted is None:
+            return None
+        if wanted.strip().lower() not in STYLES:
+            raise Turned(_bad_header(ERROR_STYLE, f"one of {', '.join(STYLES)}"), 400)
+        return wanted.strip().lower()
+
+    def _check_bearer(self, headers: Headers, secret: Secret) -> None:
+        given = headers.getlist("authorization")
+        scheme, _, value = given[0].partition(" ") if len(given) == 1 else ("", "", "")
+        same = hmac.compare_digest(value.strip().encode(), secret.reveal().encode())
+        if scheme.lower() != "bearer" or not same:
+            raise Turned(_no_secret(), 401, {"WWW-Authenticate": "Bearer"})
+
+    def _token(self, headers: Headers, challenge: str) -> Token | None:
+        found: list[tuple[TokenKind, str]] = [
+            ("private", value) for value in headers.getlist("private-token")
+        ]
+        found += [("job", value) for value in headers.getlist("job-token")]
+        if self.bearer is None:
+            found += [("bearer", _bearer(value, challenge)) for value in headers.getlist("authorization")]
+        if not found:
+            return None
+        if len(found) > 1:
+            # Whose rights count would be a guess.
+            raise Turned(_two_tokens(), 400)
+        kind, value = found[0]
+        if not re.fullmatch(r"[!-~]+", value) or len(value) > _LONGEST_TOKEN:
+            raise Turned(_malformed(), 401, {"WWW-Authenticate": f'{challenge}, error="invalid_token"'})
+        return Token(Secret(value), kind)
+
+    def _gitlab(self, headers: Headers) -> str | None:
+        given = headers.getlist(GITLAB_URL)
+        if not given:
+            return None
+        try:
+            url = values.gitlab_url(given[0]) if len(given) == 1 else ""
+        except ValueError:
+            url = ""
+        if url == self.url:
+            return None
+        if url not in self.others:
+            raise Turned(_foreign_gitlab(), 403)
+        return url
+
+    def _toolsets(self, headers: Headers) -> tuple[str, ...] | None:
+        wanted = [
+            name.strip().lower() for name in headers.get(TOOLSETS_WANTED, "").split(",") if name.strip()
+        ]
+        wanted = ["core" if name == "default" else name for name in wanted]
+        if not wanted or "all" in wanted:
+            return None
+        for name in wanted:
+            if name not in TOOLSETS:
+                guess = nearest(name, list(TOOLSETS))
+                failure = _bad_header(TOOLSETS_WANTED, f"names out of {', '.join(TOOLSETS)}")
+                raise Turned(failure.knowing(did_you_mean=guess), 400)
+        return tuple(name for name in wanted if "all" in self.toolsets or name in self.toolsets)
+
+
+def _bearer(header: str, challenge: str) -> str:
+    scheme, _, value = header.partition(" ")
+    if scheme.lower() != "bearer":
+        raise Turned(_malformed(), 401, {"WWW-Authenticate": challenge})
+    return value.strip()
+
+
+def _switched_on(value: str | None) -> bool:
+    """Anything but a clear no: who sends the header wants fewer rights."""
+    return value is not None and value.strip().lower() not in ("", "0", "false", "f", "no", "n", "off")
+
+
+def dead(challenge: str) -> Turned:
+    """GitLab does not know the bearer any more: the client should get a new one."""
+    failure = Failure("AUTHENTICATION_FAILED", "GitLab does not accept this token.").knowing(
+        confidence="certain",
+        evidence=["GitLab answered 401 to GET /user"],
+        suggested_fix="Sign in again, or send a token that has neither expired nor been revoked.",
+    )
+    return Turned(failure, 401, {"WWW-Authenticate": f'{challenge}, error="invalid_token"'})
+
+
+def _no_token() -> Failure:
+    return Failure("AUTHENTICATION_FAILED", "The request brings no GitLab token.").knowing(
+        suggested_fix="Send your GitLab token with every request as PRIVATE-TOKEN, JOB-TOKEN or "
+        "Authorization: Bearer.",
+    )
+
+
+def _no_secret() -> Failure:
+    return Failure(
+        "AUTHENTICATION_FAILED", "The request does not bring the secret this server asks for."
+    ).knowing(suggested_fix="Send the secret that the operator gave you as Authorization: Bearer.")
+
+
+def _two_tokens() -> Failure:
+    return Failure("AUTHENTICATION_FAILED", "The request brings more than one token.").knowing(
+        suggested_fix="Send one of PRIVATE-TOKEN, JOB-TOKEN and Authorization, once."
+    )
+
+
+def _malformed() -> Failure:
+    return Failure("AUTHENTICATION_FAILED", "What the request brings is not a token.").knowing(
+        suggested_fix="Send the token as it is, without quotes or spaces; after Authorization: Bearer, or as "
+        "PRIVATE-TOKEN.",
+    )
+
+
+def _foreign_gitlab() -> Failure:
+    return Failure(
+        "HOST_NOT_ALLOWED", "The request asks for a GitLab that the operator did not allow."
+    ).knowing(
+        suggested_fix=f"Leave out {GITLAB_URL}, or ask the operator to add the host with --allow-gitlab-host."
+    )
+
+
+def _bad_header(name: str, expected: str) -> Failure:
+    return Failure("INVALID_VALUE", f"The header {name} holds something else than expected.").knowing(
+        invalid_fields=[{"field": name, "expected": expected, "received": "something else"}],
+        suggested_fix=f"Send {name} as {expected}, or leave it out.",
+    )

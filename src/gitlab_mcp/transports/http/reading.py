@@ -1,0 +1,81 @@
+"""Taking a request in and giving an answer out, with clients that are slow, greedy or gone."""
+
+from __future__ import annotations
+
+import anyio
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from gitlab_mcp.errors.failure import Failure
+from gitlab_mcp.transports.http.refusals import Turned
+
+
+class Gone(Exception):
+    """The client hung up before it had asked."""
+
+
+async def read_body(declared: str | None, receive: Receive, largest: int, seconds: float) -> bytes:
+    """Raises Turned for what is too much or too slow."""
+    if declared is not None and declared.isdigit() and int(declared) > largest:
+        raise Turned(_too_large(largest), 413)
+    body = bytearray()
+    with anyio.move_on_after(seconds):
+        while True:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                raise Gone
+            body += message.get("body", b"")
+            if len(body) > largest:
+                raise Turned(_too_large(largest), 413)
+            if not message.get("more_body", False):
+                return bytes(body)
+    raise Turned(_too_slow(seconds), 408)
+
+
+async def while_connected(
+    app: ASGIApp, scope: Scope, body: bytes, receive: Receive, send: Send, seconds: float
+) -> None:
+    """Run `app` until it has answered, or until nobody listens any more: then what it does is cancelled.
+
+    A client that does not take the next part of the answer within `seconds` does not listen.
+    """
+    gone = anyio.Event()
+    given = False
+
+    async def replay() -> Message:
+        nonlocal given
+        if not given:
+            given = True
+            return {"type": "http.request", "body": body, "more_body": False}
+        await gone.wait()
+        return {"type": "http.disconnect"}
+
+    async with anyio.create_task_group() as tasks:
+
+        async def watch() -> None:
+            while (await receive())["type"] != "http.disconnect":
+                pass
+            gone.set()
+            tasks.cancel_scope.cancel()
+
+        async def patiently(message: Message) -> None:
+            with anyio.move_on_after(seconds) as waiting:
+                await send(message)
+            if waiting.cancelled_caught:
+                gone.set()
+                tasks.cancel_scope.cancel()
+
+        tasks.start_soon(watch)
+        await app(scope, replay, patiently)
+        tasks.cancel_scope.cancel()
+
+
+def _too_large(largest: int) -> Failure:
+    return Failure("PAYLOAD_TOO_LARGE", "The request is larger than this server takes.").knowing(
+        limit=largest, unit="bytes", suggested_fix=f"Send at most {largest} bytes in one request."
+    )
+
+
+def _too_slow(seconds: float) -> Failure:
+    return Failure("NETWORK_ERROR", "The request did not arrive in time.").knowing(
+        limit=seconds, unit="seconds", suggested_fix="Send the request again, without pauses in it."
+    )

@@ -1,0 +1,132 @@
+"""From the start to an end that loses no call."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import signal
+import socket
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+
+import anyio
+import uvicorn
+
+from gitlab_mcp.core.caller import Visit
+from gitlab_mcp.errors.failure import CallFailed, Failure
+from gitlab_mcp.metrics import Metrics
+from gitlab_mcp.protocol import GitLabServer
+from gitlab_mcp.settings import Settings
+from gitlab_mcp.settings.values import Address
+from gitlab_mcp.transports.http.addresses import Names
+from gitlab_mcp.transports.http.connections import impatient
+from gitlab_mcp.transports.http.endpoint import PATH, Endpoint, Manners
+from gitlab_mcp.transports.http.health import Check, Health
+from gitlab_mcp.transports.http.identity import Doorkeeper
+
+_FAREWELL = 1.0
+"""Seconds between the wish to stop and closing the port: readiness says no, answers say that the connection ends,
+and who still comes is served."""
+_MARGIN = 5.0
+_LARGEST_HEAD = 32 * 1024
+_CONNECTIONS = 1000
+_KEPT_ALIVE = 75
+"""Longer than proxies keep idle connections: who closes first must not be us."""
+
+log = logging.getLogger("gitlab_mcp.serving")
+
+
+def listen(address: Address) -> socket.socket:
+    family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
+    try:
+        return socket.create_server((address.host, address.port), family=family, backlog=2048)
+    except OSError as problem:
+        failure = Failure("CONFIGURATION_ERROR", f"The server cannot listen on {address}.").knowing(
+            setting="http",
+            evidence=[problem.strerror or "the system gave no reason"],
+            suggested_fix="Choose another address or port with --http, or stop what listens there.",
+        )
+        raise CallFailed(failure) from None
+
+
+def serve(
+    server: GitLabServer,
+    settings: Settings,
+    port: socket.socket,
+    *,
+    metrics: Metrics,
+    knows: Callable[[Visit], Awaitable[bool | None]],
+    ready: Mapping[str, Check],
+) -> int:
+    health = Health(metrics, ready, settings.operator_source())
+    endpoint = Endpoint(
+        server,
+        names=Names(settings.public_url, PATH),
+        doorkeeper=Doorkeeper(
+            own_token=bool(settings.token or settings.token_file or settings.job_token or settings.replay),
+            bearer=settings.bearer_source(),
+            url=settings.url,
+            others=settings.allow_gitlab_host,
+            toolsets=settings.toolsets,
+        ),
+        knows=knows,
+        health=health,
+        metrics=metrics,
+        manners=Manners(
+            settings.max_request_bytes,
+            settings.client_timeout,
+            settings.error_style,
+            "read_api" if settings.read_only else "api",
+        ),
+    )
+    config = uvicorn.Config(
+        endpoint,
+        http=impatient(settings.client_timeout),  # type: ignore[arg-type]
+        ws="none",
+        lifespan="on",
+        log_config=None,
+        access_log=False,
+        proxy_headers=False,
+        server_header=False,
+        limit_concurrency=_CONNECTIONS,
+        h11_max_incomplete_event_size=_LARGEST_HEAD,
+        timeout_keep_alive=_KEPT_ALIVE,
+        timeout_graceful_shutdown=int(settings.deadline + _MARGIN),
+    )
+    log.setLevel(logging.INFO)
+    host, number = port.getsockname()[:2]
+    log.info("serving MCP at http://%s%s", f"[{host}]:{number}" if ":" in host else f"{host}:{number}", PATH)
+    anyio.run(_serve, _Server(config), health, port)
+    log.info("stopped")
+    return 0
+
+
+class _Server(uvicorn.Server):
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Signals are ours: uvicorn would raise them again at its end, and the exit code would tell of a failure."""
+        yield
+
+
+async def _serve(server: uvicorn.Server, health: Health, port: socket.socket) -> None:
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(_stop_on_signal, server, health)
+        await server.serve(sockets=[port])
+        tasks.cancel_scope.cancel()
+
+
+async def _stop_on_signal(server: uvicorn.Server, health: Health) -> None:
+    with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
+        async with anyio.create_task_group() as tasks:
+            async for _ in signals:
+                if health.stopping:
+                    server.force_exit = True
+                    server.should_exit = True
+                else:
+                    health.stopping = True
+                    log.info("stopping: calls in flight are finished first")
+                    tasks.start_soon(_say_farewell, server)
+
+
+async def _say_farewell(server: uvicorn.Server) -> None:
+    await anyio.sleep(_FAREWELL)
+    server.should_exit = True
