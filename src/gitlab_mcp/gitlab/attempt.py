@@ -59,7 +59,7 @@ class Attempt:
 def _why(error: requests.RequestException, sent: bool) -> Why:
     if isinstance(error, ProxyError):
         return Why.PROXY
-    if isinstance(error, SSLError) and not sent:
+    if isinstance(error, SSLError):
         return Why.TLS
     # requests reports a timeout in the middle of a body as a plain ConnectionError, and urllib3 one in the
     # middle of a TLS handshake as a read timeout.
