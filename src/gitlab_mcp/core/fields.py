@@ -179,4 +179,3 @@ CiStatus = Literal[
     "manual",
     "scheduled",
 ]
-CiStatuses = Annotated[list[CiStatus], BeforeValidator(_listed), Expects("array of statuses")]

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from gitlab_mcp.core.fields import Expects, FromJson
 
@@ -25,14 +24,5 @@ class Variable(JobVariable):
     variable_type: Literal["env_var", "file"] | None = None
 
 
-def _paired(value: Any) -> Any:
-    """Models like to write {"REGION": "eu"} where GitLab wants [{"key": "REGION", "value": "eu"}]."""
-    if isinstance(value, Mapping) and not value.keys() >= {"key", "value"}:
-        return [{"key": key, "value": each} for key, each in value.items()]
-    return [value] if isinstance(value, Mapping) else value
-
-
-Variables = Annotated[list[Variable], BeforeValidator(_paired), FromJson, Expects("array of {key, value}")]
-JobVariables = Annotated[
-    list[JobVariable], BeforeValidator(_paired), FromJson, Expects("array of {key, value}")
-]
+Variables = Annotated[list[Variable], FromJson, Expects("array of {key, value}")]
+JobVariables = Annotated[list[JobVariable], FromJson, Expects("array of {key, value}")]

@@ -74,7 +74,7 @@ def digest(gathered: Gathered) -> Result:
     evidence, branch = gathered.evidence, gathered.default_branch
     everything = list(_all(evidence))
     data: dict[str, Any] = {
-        "verdict": _verdict(evidence, branch),
+        "verdict": _verdict(gathered),
         "pipeline": project(evidence.pipeline, _PIPELINE),
         "failed_jobs": [_job(job, one, evidence) for one in everything for job in failed(one.jobs)],
         "bridges": [
@@ -121,8 +121,8 @@ def _all(evidence: Evidence) -> Iterable[Evidence]:
         yield from _all(below)
 
 
-def _verdict(evidence: Evidence, branch: DefaultBranch | None) -> str:
-    pipeline = evidence.pipeline
+def _verdict(gathered: Gathered) -> str:
+    evidence, pipeline = gathered.evidence, gathered.evidence.pipeline
     if pipeline.get("yaml_errors"):
         return "The CI configuration is not valid, so no job ran: see yaml_errors."
     everything = list(_all(evidence))
@@ -135,7 +135,8 @@ def _verdict(evidence: Evidence, branch: DefaultBranch | None) -> str:
     said = ", ".join(filter(None, causes))
     if pipeline["status"] != "failed":
         return f"The pipeline is {pipeline['status']}" + (f"; so far {said}." if said else ".")
-    return f"{said or 'It failed, and no job says why'}.{_compared(evidence, branch)}"
+    unknown = "It failed; what is unread may say why" if gathered.unread else "It failed, and no job says why"
+    return f"{said or unknown}.{_compared(evidence, gathered.default_branch)}"
 
 
 def _counted(things: Sequence[Any], noun: str, did: str) -> str:

@@ -10,7 +10,7 @@ from pydantic import AfterValidator, Field, model_validator
 from gitlab_mcp.core.action import DELETE, GET, POST, Action, Danger, Role, encode_segment
 from gitlab_mcp.core.exchange import Answer, GitLab, Request
 from gitlab_mcp.core.fields import (
-    CiStatuses,
+    CiStatus,
     Expects,
     Flag,
     Integer,
@@ -76,7 +76,7 @@ class ListJobs(Action):
 
     project_id: ProjectId
     pipeline_id: PipelineId | None = None
-    scope: CiStatuses | None = None
+    scope: CiStatus | None = None
     include_retried: Flag | None = None
     page: Page | None = None
     per_page: PerPage | None = None

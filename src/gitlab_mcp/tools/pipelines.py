@@ -11,7 +11,6 @@ from gitlab_mcp.core.action import GET, Action, Role, fill
 from gitlab_mcp.core.exchange import Answer, GitLab
 from gitlab_mcp.core.fields import (
     CiStatus,
-    CiStatuses,
     Expects,
     Flag,
     Line,
@@ -216,7 +215,7 @@ class ListJobsOfPipeline(InPipeline):
 class ListBridges(InPipeline):
     """List the jobs that start child and downstream pipelines, with the pipelines they started."""
 
-    scope: CiStatuses | None = None
+    scope: CiStatus | None = None
     page: Page | None = None
     per_page: PerPage | None = None
 

@@ -1,0 +1,217 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gitlab_mcp.app import App
+from gitlab_mcp.errors.failure import CallFailed
+from gitlab_mcp.results.blocks import weight
+from recordings import rows
+from standin import StandIn
+
+pytestmark = pytest.mark.anyio
+Against = Callable[..., App]
+
+
+async def digest(app: App, pipeline_id: int, **options: Any) -> Any:
+    arguments = {"action": "failure_digest", "project_id": "acme/shop", "pipeline_id": pipeline_id, **options}
+    return await app.call("browse_pipelines", arguments)
+
+
+async def test_the_jobs_of_a_pipeline_come_with_its_bridges(replayed: App) -> None:
+    arguments = {"action": "jobs", "project_id": "acme/shop", "pipeline_id": 220}
+    result = await replayed.call("browse_pipelines", arguments)
+    assert all("downstream_id" not in job for job in result.data["items"])
+    assert [(each["name"], each["downstream_id"]) for each in result.data["bridges"]] == [("storefront", 221)]
+
+
+async def test_bridges_that_cannot_be_read_do_not_hide_the_jobs(
+    standin: StandIn, against: Against, cassettes: Path
+) -> None:
+    standin.play(cassettes / "shop_pipelines.json")
+    standin.answer("GET", "/projects/*/pipelines/220/bridges", 403, {"message": "403 Forbidden"})
+    arguments = {"action": "jobs", "project_id": "acme/shop", "pipeline_id": 220}
+    result = await against().call("browse_pipelines", arguments)
+    assert result.data["items"]
+    assert [warning["code"] for warning in result.data["warnings"]] == ["PARTIAL"]
+
+
+async def test_no_pipeline_yet_is_not_found_and_not_forbidden(standin: StandIn, against: Against) -> None:
+    standin.play_rows(row for row in rows("errors") if row["label"] == "pipelines/latest_none")
+    standin.answer("GET", "/projects/7/pipelines", body=[])
+    with pytest.raises(CallFailed) as failed:
+        await against().call("browse_pipelines", {"action": "latest", "project_id": "7"})
+    assert failed.value.failure.code == "NOT_FOUND"
+
+
+async def test_a_forbidden_project_stays_forbidden(standin: StandIn, against: Against) -> None:
+    standin.answer("GET", "/projects/7/pipelines*", 403, {"message": "403 Forbidden"})
+    with pytest.raises(CallFailed) as failed:
+        await against().call("browse_pipelines", {"action": "latest", "project_id": "7"})
+    assert failed.value.failure.code != "NOT_FOUND"
+
+
+async def test_a_test_report_shows_the_tests_that_failed_and_counts_the_others(replayed: App) -> None:
+    arguments = {"action": "test_report", "project_id": "acme/shop", "pipeline_id": 202}
+    data = (await replayed.call("browse_pipelines", arguments)).data
+    assert {failure["name"] for failure in data["failures"]} == {
+        "test_checkout_with_coupon",
+        "test_round_half_even",
+        "test_discount_rounding",
+        "test_checkout_total",
+        "test_order_is_stored",
+    }
+    assert (data["total"], data["success"], data["failed"], data["error"]) == (54, 47, 4, 1)
+
+
+async def test_an_unknown_source_is_answered_with_all_sources(replayed: App) -> None:
+    with pytest.raises(CallFailed) as failed:
+        await replayed.call("browse_pipelines", {"action": "list", "project_id": "a/b", "source": "merge"})
+    [problem] = failed.value.failure.facts["invalid_fields"]
+    assert "merge_request_event" in problem["expected"]
+
+
+async def test_variables_may_be_json_text_and_their_values_numbers(
+    standin: StandIn, against: Against
+) -> None:
+    standin.answer("POST", "/projects/1/pipeline", 201, {"id": 3, "status": "created"})
+    variables = '[{"key": "REGION", "value": "eu"}, {"key": "N", "value": 3}]'
+    arguments = {"action": "create", "project_id": "1", "ref": "main", "variables": variables}
+    await against().call("manage_pipeline", arguments)
+    assert standin.requests[-1].json["variables"] == [
+        {"key": "REGION", "value": "eu"},
+        {"key": "N", "value": "3"},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("pipeline_id", "failed_jobs", "said"),
+    [
+        (201, {"unit"}, "1 job failed. main is red too, and 1 of these jobs fails there."),
+        (202, {"unit", "integration", "e2e: [firefox]"}, "3 jobs failed."),
+        (205, {"lint"}, "The pipeline is success."),
+        (208, {"svc_payments"}, "1 job failed. main is red too, and none of these jobs fails there."),
+        (210, set(), "1 bridge started nothing. main is red too, and none of these jobs fails there."),
+        (212, set(), "1 bridge started nothing. main is red too, and none of these jobs fails there."),
+        (213, set(), "The CI configuration is not valid, so no job ran: see yaml_errors."),
+        (216, set(), "The pipeline is skipped."),
+        (220, {"storefront_test"}, "1 job failed. main is red too, and none of these jobs fails there."),
+    ],
+)
+async def test_a_digest_names_what_failed(
+    replayed: App, pipeline_id: int, failed_jobs: set[str], said: str
+) -> None:
+    data = (await digest(replayed, pipeline_id)).data
+    assert {job["name"] for job in data.get("failed_jobs", ())} == failed_jobs
+    assert data["verdict"] == said
+    assert "warnings" not in data
+
+
+@pytest.mark.parametrize("pipeline_id", [202, 203])
+async def test_a_digest_shows_the_error_in_the_middle_of_a_long_log(replayed: App, pipeline_id: int) -> None:
+    text = (await digest(replayed, pipeline_id)).text.content
+    assert "sqlite3.OperationalError: no such table: orders" in text
+    assert "ERROR: Job failed: exit code 1" in text
+
+
+async def test_a_digest_finds_the_failed_job_in_the_pipeline_of_another_project(replayed: App) -> None:
+    data = (await digest(replayed, 220)).data
+    [job] = data["failed_jobs"]
+    assert (job["id"], job["pipeline_id"], job["project_id"]) == (369, 221, 78)
+
+
+async def test_a_digest_says_why_a_child_pipeline_could_not_be_created(replayed: App) -> None:
+    data = (await digest(replayed, 210)).data
+    assert "script:" in data["bridges"][0]["downstream"]["yaml_errors"]
+
+
+async def test_a_digest_says_that_a_log_was_erased_and_that_artifacts_are_gone(replayed: App) -> None:
+    jobs = {job["name"]: job for job in (await digest(replayed, 214)).data["failed_jobs"]}
+    assert "erased" in jobs["lint"]["log"]
+    assert jobs["unit"]["failure_reason"] == "missing_dependency_failure"
+    assert "retry that job first" in jobs["unit"]["means"]
+
+
+async def test_a_job_that_needed_a_second_try_is_flaky_and_not_failed(replayed: App) -> None:
+    data = (await digest(replayed, 204)).data
+    assert "failed_jobs" not in data
+    assert [job["id"] for job in data["flaky_jobs"]] == [301]
+
+
+@pytest.mark.parametrize(("pipeline_id", "waits_for"), [(217, "gpu"), (218, "manage_job play")])
+async def test_a_digest_says_what_an_unfinished_pipeline_waits_for(
+    replayed: App, pipeline_id: int, waits_for: str
+) -> None:
+    [job] = (await digest(replayed, pipeline_id)).data["waiting_jobs"]
+    assert waits_for in job["means"]
+
+
+async def test_a_digest_says_since_when_the_default_branch_is_red(replayed: App) -> None:
+    branch = (await digest(replayed, 203)).data["default_branch"]
+    assert (branch["last_green"]["id"], branch["red_since"]["id"]) == (198, 201)
+    assert branch["failing_there_too"] == ["integration"]
+
+
+def a_failed_pipeline(standin: StandIn, project: int, jobs: list[dict[str, Any]]) -> dict[str, Any]:
+    """Pipeline 5, invented: in no recorded one do so many jobs fail, and none of a fork can be read."""
+    pipeline = {"id": 5, "project_id": project, "status": "failed", "ref": "main", "web_url": "https://x"}
+    here = f"/projects/{project}"
+    standin.answer("GET", here, body={"default_branch": "main"})
+    standin.answer("GET", f"{here}/pipelines", body=[pipeline])
+    standin.answer("GET", f"{here}/pipelines/5", body=pipeline)
+    standin.answer("GET", f"{here}/pipelines/5/jobs", body=jobs)
+    standin.answer("GET", f"{here}/pipelines/5/bridges", body=[])
+    standin.answer("GET", f"{here}/pipelines/5/test_report_summary", body={"total": {}, "test_suites": []})
+    standin.answer("GET", f"{here}/jobs/*/trace", body="boom\nERROR: Job failed\n")
+    return pipeline
+
+
+async def test_the_pipeline_of_a_merge_request_from_a_fork_is_read_in_the_fork(
+    standin: StandIn, against: Against
+) -> None:
+    job = {"id": 7, "name": "unit", "status": "failed", "stage": "test"}
+    head = a_failed_pipeline(standin, 9, [job])
+    standin.answer("GET", "/projects/1/merge_requests/3", body={"project_id": 1, "head_pipeline": head})
+    arguments = {"action": "failure_digest", "project_id": "1", "merge_request_iid": 3}
+    data = (await against().call("browse_pipelines", arguments)).data
+    assert [failed["id"] for failed in data["failed_jobs"]] == [7]
+    assert not standin.unanswered
+
+
+async def test_a_merge_request_without_a_pipeline_has_nothing_to_digest(
+    standin: StandIn, against: Against
+) -> None:
+    standin.answer("GET", "/projects/1/merge_requests/3", body={"project_id": 1, "head_pipeline": None})
+    arguments = {"action": "failure_digest", "project_id": "1", "merge_request_iid": 3}
+    data = (await against().call("browse_pipelines", arguments)).data
+    assert data == {"verdict": "The merge request has no pipeline."}
+
+
+async def test_a_digest_keeps_within_its_budget(replayed: App) -> None:
+    result = await digest(replayed, 202, max_bytes=4_000)
+    assert weight(result) <= 4_000
+    assert result.data["truncated"]
+
+
+async def test_one_log_that_cannot_be_read_leaves_the_others(
+    standin: StandIn, against: Against, cassettes: Path
+) -> None:
+    standin.play(cassettes)
+    standin.answer("GET", "/projects/*/jobs/286/trace", 403, {"message": "403 Forbidden"})
+    result = await digest(against(), 202)
+    assert "no such table: orders" in result.text.content
+    [warning] = result.data["warnings"]
+    assert (warning["code"], warning["unread"]) == ("PARTIAL", ["log of job 286"])
+
+
+async def test_only_so_many_logs_are_read_and_the_rest_is_said(standin: StandIn, against: Against) -> None:
+    jobs = [{"id": each, "name": f"job {each}", "status": "failed", "stage": "test"} for each in range(1, 12)]
+    a_failed_pipeline(standin, 1, jobs)
+    arguments = {"action": "failure_digest", "project_id": "1", "pipeline_id": 5}
+    result = await against().call("browse_pipelines", arguments)
+    assert len(result.data["failed_jobs"]) == 11
+    assert sum(request.path.endswith("/trace") for request in standin.requests) == 8
+    assert result.data["truncated"][0]["omitted"] == 3
