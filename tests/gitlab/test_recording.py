@@ -233,14 +233,14 @@ print("written", flush=True)
 while True:
     tape.flush()
 """
-    process = subprocess.Popen([sys.executable, "-c", script, str(file)], stdout=subprocess.PIPE)
-    assert process.stdout is not None
-    process.stdout.readline()
-    for _ in range(30):
-        assert len(list(load_cassettes(file))) == 500
-    process.kill()
-    process.wait()
-    process.stdout.close()
+    with subprocess.Popen([sys.executable, "-c", script, str(file)], stdout=subprocess.PIPE) as process:
+        try:
+            assert process.stdout is not None
+            process.stdout.readline()
+            for _ in range(30):
+                assert len(list(load_cassettes(file))) == 500
+        finally:
+            process.kill()
     assert len(list(load_cassettes(file))) == 500
 
 
