@@ -17,6 +17,7 @@ from gitlab_mcp.core.result import Result
 from gitlab_mcp.core.shape import shapes
 
 if TYPE_CHECKING:
+    from gitlab_mcp.core.look import Look
     from gitlab_mcp.core.tool import Tool
 
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
@@ -71,6 +72,10 @@ def PUT(*paths: str) -> Endpoints:
     return tuple(Endpoint("PUT", path) for path in paths)
 
 
+def PATCH(*paths: str) -> Endpoints:
+    return tuple(Endpoint("PATCH", path) for path in paths)
+
+
 def DELETE(*paths: str) -> Endpoints:
     return tuple(Endpoint("DELETE", path) for path in paths)
 
@@ -93,6 +98,8 @@ class Spec:
     switch: str | None
     role: Role | None
     repeatable: bool
+    lost: Look | None
+    """Where to look when the answer to a write was lost."""
     lists: bool
 
     @property
@@ -157,9 +164,7 @@ def fill(path: str, **values: Any) -> str:
 
 
 def encode_segment(value: Any) -> str:
-    encoded = quote(str(value), safe="")
-    # "." and ".." survive quoting, and clients and proxies resolve them away.
-    return encoded.replace(".", "%2E") if encoded.strip(".") == "" else encoded
+    return quote(str(value), safe="")
 
 
 def _as_sent(action: type[Action], name: str, value: Any) -> tuple[str, Any]:

@@ -28,6 +28,7 @@ def validate(registry: Registry, name: str, arguments: Mapping[str, Any], here: 
     options = _options(given, problems)
     fill_in(action, given, options.url, here, problems)
     _place(action, given, problems)
+    _no_dots(action, given, problems)
     validated = _model(action, given, problems)
     if problems or validated is None:
         raise CallFailed(problems.failure())
@@ -100,6 +101,13 @@ def _place(action: type[Action], given: Mapping[str, Any], problems: Problems) -
     elif not any(chosen <= set(endpoint.placeholders) for endpoint in fitting):
         clash = sorted(name for name in chosen if not all(name in e.placeholders for e in endpoints))
         problems.wrong(clash[-1], f"only one of {', '.join(clash)}", "more than one")
+
+
+def _no_dots(action: type[Action], given: Mapping[str, Any], problems: Problems) -> None:
+    """A segment of one or two dots is resolved away on its way, however it is encoded: `labels/..` is the project."""
+    for name in {name for endpoint in action.spec.endpoints for name in endpoint.placeholders}:
+        if str(given.get(name)).strip() in (".", ".."):
+            problems.wrong(name, "a name or number, not dots alone", "dots")
 
 
 def _model(action: type[Action], given: Mapping[str, Any], problems: Problems) -> Action | None:
