@@ -1,5 +1,9 @@
 """Where a declaration differs from GitLab's own parameter list, and why."""
 
+_PAGED = "not declared; its answers are paged all the same"
+_BLOCKS = "/projects/{project_id}/merge_requests/{merge_request_iid}/blocks"
+_NEWER = "newer than the GitLab whose list this is"
+
 DIFFERENCES: dict[str, str] = {
     "browse_labels get: include_ancestor_groups is not known to GitLab": "",
     "browse_users contributed_projects: user_id is integer, GitLab takes string": "a name goes into username",
@@ -11,4 +15,21 @@ DIFFERENCES: dict[str, str] = {
     "manage_commit comment: line_type is required by GitLab": "only where path is given",
     "manage_commit set_status: coverage is number, GitLab takes number": "the same under two names",
     "manage_issue add_spent_time: summary is not known to GitLab": "documented, and recorded as kept",
+    "manage_merge_request add_spent_time: summary is not known to GitLab": "documented, and recorded as kept",
+    "browse_merge_requests dependencies: no route GET " + _BLOCKS: _NEWER,
+    "manage_merge_request add_dependency: no route POST " + _BLOCKS: _NEWER,
+    "manage_merge_request delete_dependency: no route DELETE " + _BLOCKS + "/{block_id}": _NEWER,
+    "manage_merge_request add_dependency: blocking_merge_request_id is not known to GitLab": _NEWER,
+    "browse_merge_requests commits: page is not known to GitLab": _PAGED,
+    "browse_merge_requests commits: per_page is not known to GitLab": _PAGED,
+    "browse_merge_requests participants: page is not known to GitLab": _PAGED,
+    "browse_merge_requests participants: per_page is not known to GitLab": _PAGED,
+    "browse_merge_requests reviewers: page is not known to GitLab": _PAGED,
+    "browse_merge_requests reviewers: per_page is not known to GitLab": _PAGED,
+    "browse_merge_requests pipelines: page is not known to GitLab": _PAGED,
+    "browse_merge_requests pipelines: per_page is not known to GitLab": _PAGED,
+    "browse_merge_requests context_commits: page is not known to GitLab": _PAGED,
+    "browse_merge_requests context_commits: per_page is not known to GitLab": _PAGED,
+    "browse_merge_requests dependencies: page is not known to GitLab": _PAGED,
+    "browse_merge_requests dependencies: per_page is not known to GitLab": _PAGED,
 }

@@ -20,4 +20,10 @@ NOT_RECORDED: dict[str, str] = {
     "manage_epic add_child": "paid, and never asked",
     "manage_epic remove_child": "paid, and never asked",
     "manage_epic add_link": "recorded with a number where a path is sent",
+    "manage_merge_request subscribe": "recorded by bob only",
+    "manage_merge_request unsubscribe": "recorded by bob only",
+    "manage_merge_request create_todo": "recorded by wanda only",
+    "manage_merge_request reset_approvals": "recorded by a bot only, as no person may",
+    "manage_merge_request add_to_merge_train": "paid, and asked for a merge request that was gone",
+    "browse_merge_requests merge_train": "paid, and never asked",
 }

@@ -132,6 +132,12 @@ async def test_a_job_is_named_by_id_or_by_ref_and_name(replayed: App, given: dic
         await replayed.call("browse_jobs", {"action": "artifacts", "project_id": "1", **given})
 
 
+async def test_jobs_of_one_status_are_asked_for_as_gitlab_wants_them(replayed: App) -> None:
+    arguments = {"action": "list", "project_id": "acme/shop", "scope": "failed"}
+    data = (await replayed.call("browse_jobs", arguments)).data
+    assert {job["status"] for job in data["items"]} == {"failed"}
+
+
 async def test_retried_jobs_are_a_matter_of_one_pipeline(replayed: App) -> None:
     arguments = {"action": "list", "project_id": "acme/shop", "include_retried": True}
     with pytest.raises(CallFailed) as failed:

@@ -87,6 +87,9 @@ class ListJobs(Action):
             raise broken_rule("include_retried only together with pipeline_id", field="include_retried")
         return self
 
+    async def run(self, gitlab: GitLab) -> Answer:
+        return await gitlab.send(self.request(scope=self.scope and [self.scope]))
+
 
 @browse.action(
     "get",

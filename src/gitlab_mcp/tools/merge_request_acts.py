@@ -39,7 +39,9 @@ WRITTEN = "iid title state draft detailed_merge_status web_url"
 UPDATED = (
     "iid title state draft target_branch labels assignees reviewers milestone detailed_merge_status web_url"
 )
-MERGED = "iid state auto_merge=merge_when_pipeline_succeeds merge_commit_sha squash_commit_sha merge_error web_url"
+MERGED = (
+    "iid state auto_merge=merge_when_pipeline_succeeds merge_commit_sha squash_commit_sha merge_error web_url"
+)
 ONE = {"project_id": "writes/app", "merge_request_iid": 1}
 WITH_COMMITS = {
     "project_id": "writes/app",

@@ -219,6 +219,9 @@ class ListBridges(InPipeline):
     page: Page | None = None
     per_page: PerPage | None = None
 
+    async def run(self, gitlab: GitLab) -> Answer:
+        return await gitlab.send(self.request(scope=self.scope and [self.scope]))
+
 
 @browse.action(
     "variables",
