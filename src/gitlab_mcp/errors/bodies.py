@@ -25,12 +25,13 @@ _RUBY_HASH = re.compile(r":(?P<field>\w+)=>\[(?P<texts>(?:\"(?:[^\"\\]|\\.)*\"(?
 _RUBY_STRING = re.compile(r"\"((?:[^\"\\]|\\.)*)\"")
 _NAME = r"[\w\[\]]+"
 _GROUPED = re.compile(
-    rf"(?P<names>{_NAME}(?:, {_NAME})*) (?P<text>are missing, (?:at least|exactly) one parameter must be provided"
-    rf"|are mutually exclusive)"
+    rf"(?:^|(?<=, ))(?P<names>{_NAME}(?:, {_NAME})*) "
+    r"(?P<text>are missing, (?:at least|exactly) one parameter must be provided"
+    r"|are mutually exclusive|Cannot specify [\w ]+ at the same time)"
 )
 _SINGLE = re.compile(
     rf"(?P<name>{_NAME}) (?P<text>is missing|is empty|is invalid|does not have a valid value"
-    r"|has a value not allowed|should be [^,]+|must be [^,]+)"
+    r"|has a value not allowed|should be [^,]+(?:, (?:none|or|however)\b[^,]*)*|must be [^,]+)"
 )
 
 

@@ -128,14 +128,15 @@ def paid_for(action: Action | None, tiers: Callable[[], TierMap]) -> tuple[Paid,
     if action is None:
         return ()
     known = shapes(type(action))
-    whole = [Paid(tiers()[action.spec.feature])] if action.spec.feature else []
-    marked = [
-        (name, mark, value) for name, value in action.given().items() if (mark := known[name].mark(Needs))
-    ]
+    marked = {name: mark for name in sorted(action.given()) if (mark := known[name].mark(Needs))}
+    # A place has its price: the wiki of a project is free, that of a group is not.
+    places = [marked.pop(name).feature for name in action.endpoint().placeholders if name in marked]
+    price = places[-1] if places else action.spec.feature
+    whole = [Paid(tiers()[price])] if price else []
     fields = [
         Paid(feature, name)
-        for name, mark, value in sorted(marked, key=lambda each: each[0])
-        if (feature := tiers()[mark.feature]).paid_with(name, value)
+        for name, mark in marked.items()
+        if (feature := tiers()[mark.feature]).paid_with(name, getattr(action, name))
     ]
     return (*whole, *fields)
 

@@ -13,6 +13,8 @@ from gitlab_mcp.core.shape import shapes
 
 _FIELD = re.compile(r"[a-z_][a-z0-9_]{0,60}")
 
+_PIECES = re.compile(r" and (?=[A-Z])|: |; |\[\"|\", \"")
+
 # Names of the models behind the API, where they are not the names of its parameters.
 _OTHER_NAMES: Final[Mapping[str, tuple[str, ...]]] = {
     "title": ("name", "title"),
@@ -44,6 +46,7 @@ _EXPECTED: Final = (
     (re.compile(r"valid file path"), "a path inside the repository"),
     (re.compile(r"reserved name"), "a name that is not reserved"),
 )
+_ONE_OF_MANY: Final = "one parameter must be provided"
 _MISSING: Final = ("is missing",)
 
 
@@ -73,12 +76,28 @@ def complaints(fields: Mapping[str, Iterable[str]], action: Action | None) -> Co
         if ours is None:
             continue
         said = tuple(texts)
+        if action and ours not in shapes(type(action)) and any(_ONE_OF_MANY in text for text in said):
+            # GitLab lists every parameter it has; those of other actions are of no use here.
+            continue
         if any(text in _MISSING for text in said):
             missing[ours] = None
         elif ours not in invalid:
             expected = _expected(said, ours, action)
             invalid[ours] = {"field": ours, **({"expected": expected} if expected else {})}
     return Complaints(tuple(missing), tuple(entry for name, entry in invalid.items() if name not in missing))
+
+
+def in_sentences(texts: Iterable[str], action: Action | None) -> Complaints:
+    """Complaints that begin with the name of a field of ours: `Expires at cannot be a date in the past`."""
+    if action is None:
+        return Complaints()
+    names = sorted(shapes(type(action)), key=len, reverse=True)
+    found: dict[str, tuple[str, ...]] = {}
+    for piece in (piece.lower() for text in texts for piece in _PIECES.split(text)):
+        name = next((name for name in names if f"{piece} ".startswith(f"{name.replace('_', ' ')} ")), None)
+        if name:
+            found[name] = (*found.get(name, ()), piece)
+    return complaints(found, action)
 
 
 def our_name(theirs: str, action: Action | None) -> str | None:

@@ -21,6 +21,7 @@ from gitlab_mcp.gitlab.faults import (
     Refused,
     ReplayMiss,
     Unreachable,
+    may_have_happened,
 )
 
 log = logging.getLogger("gitlab_mcp.errors")
@@ -47,6 +48,8 @@ async def _translated(
     match problem:
         case CallFailed():
             return problem.failure
+        case Refused() if _may_have_worked(problem):
+            return unanswered.given_up(problem, action)
         case Refused():
             return await refusals.translate(problem, action, ask, tiers)
         case GraphQLRefused():
@@ -63,6 +66,11 @@ async def _translated(
             return unanswered.no_token()
         case _:
             return _bug()
+
+
+def _may_have_worked(refused: Refused) -> bool:
+    request = refused.request
+    return may_have_happened(refused) and not request.reads and not request.repeatable
 
 
 def _bug() -> Failure:

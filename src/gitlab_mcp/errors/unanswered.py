@@ -7,7 +7,7 @@ from typing import Any, Final
 from gitlab_mcp.core.action import Action
 from gitlab_mcp.errors import catalogue as codes
 from gitlab_mcp.errors.failure import Failure
-from gitlab_mcp.gitlab.faults import BadAnswer, ForeignHost, ReplayMiss, Unreachable, Why, Wrong
+from gitlab_mcp.gitlab.faults import BadAnswer, ForeignHost, Refused, ReplayMiss, Unreachable, Why, Wrong
 
 _UNREACHABLE: Final[dict[Why, tuple[str, str]]] = {
     Why.DNS: ("its name cannot be resolved", "Check the host name in GITLAB_URL."),
@@ -33,6 +33,8 @@ _BAD: Final[dict[Wrong, str]] = {
     Wrong.TOO_LARGE: "the answer is larger than this server takes",
 }
 
+_LOOK_FIRST: Final = "Do not send it again before check_with showed that it did not happen."
+
 
 def unreachable(problem: Unreachable, action: Action | None) -> Failure:
     because, fix = _UNREACHABLE[problem.why]
@@ -49,17 +51,27 @@ def unreachable(problem: Unreachable, action: Action | None) -> Failure:
             facts,
         ).knowing(
             check_with=check_with(action),
-            suggested_fix="Do not send it again before check_with showed that it did not happen.",
+            suggested_fix=_LOOK_FIRST,
         )
     return Failure(
         codes.NETWORK_ERROR, f"GitLab at {problem.host} was not reached: {because}.", facts
     ).knowing(suggested_fix=fix, setting="GITLAB_CA_FILE" if problem.why is Why.TLS else None)
 
 
+def given_up(problem: Refused, action: Action | None) -> Failure:
+    """A gateway's answer to a write that may have been carried out behind it."""
+    return Failure(
+        codes.OUTCOME_UNKNOWN,
+        f"What stands before GitLab answered {problem.status}: the request may or may not have taken effect.",
+    ).knowing(check_with=check_with(action), suggested_fix=_LOOK_FIRST, confidence="certain")
+
+
 def check_with(action: Action | None) -> dict[str, Any] | None:
     """The read that shows whether a write happened: the thing itself where its number is known, else the list."""
     if action is None:
         return None
+    if action.spec.lost is not None:
+        return {"action": action.spec.lost.read, "arguments": action.spec.lost.arguments(action)}
     tool = "browse_" + codes.plural(action.spec.tool.name.removeprefix("manage_"))
     placeholders = action.endpoint().placeholders
     arguments = {name: value for name, value in action.given().items() if name in placeholders}
@@ -68,19 +80,27 @@ def check_with(action: Action | None) -> dict[str, Any] | None:
 
 
 def bad_answer(problem: BadAnswer, action: Action | None) -> Failure:
+    if problem.request.reads or problem.request.repeatable:
+        return _unusable(problem)
+    if problem.what is Wrong.HTML:
+        # A login page, most likely: nothing was done. But nobody can know.
+        return _unusable(problem).knowing(
+            check_with=check_with(action), suggested_fix=_LOOK_FIRST, retryable=False
+        )
+    return Failure(
+        codes.OUTCOME_UNKNOWN,
+        f"GitLab answered {problem.status}, but {_BAD[problem.what]}: the write has most likely taken effect.",
+    ).knowing(check_with=check_with(action), suggested_fix=_LOOK_FIRST, confidence="likely")
+
+
+def _unusable(problem: BadAnswer) -> Failure:
     if problem.what is Wrong.TOO_LARGE:
         return Failure(codes.PAYLOAD_TOO_LARGE, f"GitLab answered, but {_BAD[problem.what]}.").knowing(
             limit=problem.limit, suggested_fix="Ask for less: a page, a range of lines, one file."
         )
-    failure = Failure(codes.BAD_RESPONSE, f"The answer cannot be used: {_BAD[problem.what]}.").knowing(
+    return Failure(codes.BAD_RESPONSE, f"The answer cannot be used: {_BAD[problem.what]}.").knowing(
         http_status=problem.status,
         suggested_fix="Check GITLAB_URL and what stands between this server and GitLab.",
-    )
-    if problem.request.reads:
-        return failure
-    return failure.knowing(
-        check_with=check_with(action),
-        suggested_fix="The write may have happened: look with check_with first.",
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from gitlab_mcp.errors import catalogue as codes
 from gitlab_mcp.errors import causes
 from gitlab_mcp.errors.case import Case
-from gitlab_mcp.errors.complaints import complaints
+from gitlab_mcp.errors.complaints import complaints, in_sentences
 from gitlab_mcp.errors.findings import Finding, Proof
 from gitlab_mcp.errors.signatures import Signature
 
@@ -60,8 +60,9 @@ def named(case: Case, signature: Signature) -> Finding:
 
 
 def rejected(case: Case, signature: Signature | None = None) -> Finding:
-    found = complaints(case.said.fields, case.action)
-    names = ", ".join(found.names)
+    said = case.said
+    found = complaints(said.fields, case.action) if said.fields else in_sentences(said.texts, case.action)
+    names = listed(found.names)
     if found.missing and not found.invalid:
         message = f"GitLab needs {names}."
     elif names:
@@ -77,6 +78,11 @@ def rejected(case: Case, signature: Signature | None = None) -> Finding:
         (signature.fix if signature and signature.fix else fix),
         found.facts(),
     )
+
+
+def listed(names: tuple[str, ...], most: int = 6) -> str:
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
 
 
 def conflict(case: Case) -> Finding:
