@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
-from typing import TypeVar
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, TypeVar
 
 import anyio
 
@@ -44,13 +44,33 @@ async def together(asks: Sequence[Callable[[], Awaitable[T]]], at_once: int = AT
 
 
 async def every_page(gitlab: GitLab, path: str, **query: object) -> Answer:
-    """The pages of a list as one answer. After `MOST_PAGES` the headers still name the next one."""
+    """The pages of a list as one answer, up to `MOST_PAGES`: see `is_cut`."""
     answer = await gitlab.get(path, **query)
     items = list(answer.body)
     for _ in range(MOST_PAGES - 1):
-        following = answer.headers.get("x-next-page", "")
-        if not following:
+        if not is_cut(answer):
             break
-        answer = await gitlab.get(path, **{**query, "page": following})
+        answer = await gitlab.get(path, **{**query, "page": answer.headers["x-next-page"]})
         items += answer.body
     return Answer(answer.status, answer.headers, items)
+
+
+def is_cut(answer: Answer) -> bool:
+    """Whether the list goes on."""
+    return bool(answer.headers.get("x-next-page"))
+
+
+async def find(
+    gitlab: GitLab, path: str, wanted: Callable[[Mapping[str, Any]], bool]
+) -> Mapping[str, Any] | None:
+    """The first item of a list that is wanted, however far down."""
+    query: dict[str, Any] = {}
+    while True:
+        answer = await gitlab.get(path, **query)
+        for item in answer.body:
+            if wanted(item):
+                found: Mapping[str, Any] = item
+                return found
+        if not is_cut(answer):
+            return None
+        query["page"] = answer.headers["x-next-page"]

@@ -7,7 +7,7 @@ from typing import Any
 
 from gitlab_mcp.core.action import fill
 from gitlab_mcp.core.exchange import GitLab, Request
-from gitlab_mcp.gitlab.together import FAULTS, every_page, together
+from gitlab_mcp.gitlab.together import FAULTS, every_page, is_cut, together
 from gitlab_mcp.results.failure_digest import TAIL, DefaultBranch, Evidence, Gathered, JobLog, failed
 from gitlab_mcp.results.logs import LogWindow, read_log
 
@@ -63,6 +63,11 @@ class _Investigation:
             (f"bridges{of}", lambda: every_page(self.gitlab, self._path(pipeline, "/bridges"))),
             (f"tests{of}", lambda: self.gitlab.get(self._path(pipeline, "/test_report_summary"))),
         )
+        self.unread += [
+            f"the rest of the {what}{of}"
+            for what, list_ in (("jobs", jobs), ("bridges", bridges))
+            if list_ and is_cut(list_)
+        ]
         jobs, bridges = jobs.body if jobs else [], bridges.body if bridges else []
         self.gitlab.report(depth + 1, None, f"read the jobs{of}")
         logs = self._worth_reading(failed(jobs))

@@ -88,6 +88,8 @@ def _momentary(situation: Situation) -> bool:
 def _verdict(merge_request: Json, blockers: Sequence[Json], waiting: bool) -> str:
     if merge_request["state"] == "merged":
         return "It is merged already."
+    if merge_request["state"] == "locked":
+        return "It is being merged right now."
     if blockers:
         return f"Blocked: {'; '.join(blocker['why'] for blocker in blockers)}."
     if waiting:

@@ -9,7 +9,7 @@ from gitlab_mcp.core.action import fill
 from gitlab_mcp.core.exchange import Answer, GitLab
 from gitlab_mcp.core.result import Result, Warning
 from gitlab_mcp.gitlab.faults import GraphQLRefused
-from gitlab_mcp.gitlab.together import FAULTS, every_page, together
+from gitlab_mcp.gitlab.together import FAULTS, every_page, find, is_cut, together
 from gitlab_mcp.results.diffs import diff_result
 from gitlab_mcp.results.merge_readiness import Situation
 from gitlab_mcp.results.threads import open_threads
@@ -94,15 +94,15 @@ async def bundle(gitlab: GitLab, path: str) -> Result:
     )
     asked = zip(("approvals", *parts), (approvals, *lists), strict=True)
     unread = [name for name, answer in asked if isinstance(answer, FAULTS)]
+    truncated = [*result.truncated, *map(_rest, filter(_cut, zip(parts, lists, strict=True)))]
     warnings = [Warning("PARTIAL", "Some of it could not be read.", {"unread": unread})] if unread else []
-    return Result(data=result.data, text=result.text, truncated=result.truncated, warnings=warnings)
+    return Result(data=result.data, text=result.text, truncated=truncated, warnings=warnings)
 
 
 async def one_diff(gitlab: GitLab, path: str, file_path: str) -> Json | None:
     """The diff of one file, also where the list leaves it out; None for a file that is not changed."""
-    listed = (await every_page(gitlab, f"{path}/diffs")).body
-    entry: Json | None = next(
-        (each for each in listed if file_path in (each["new_path"], each["old_path"])), None
+    entry = await find(
+        gitlab, f"{path}/diffs", lambda each: file_path in (each["new_path"], each["old_path"])
     )
     if entry is None or entry["diff"] or entry.get("renamed_file"):
         return entry
@@ -134,6 +134,23 @@ def _jobs_path(merge_request: Json, path: str) -> str | None:
     if pipeline["project_id"] != merge_request["project_id"]:
         here = fill("/projects/{project}", project=pipeline["project_id"])
     return f"{here}/pipelines/{pipeline['id']}/jobs"
+
+
+def _cut(asked: tuple[str, object]) -> bool:
+    return isinstance(asked[1], Answer) and is_cut(asked[1])
+
+
+def _rest(asked: tuple[str, Any]) -> dict[str, Any]:
+    """What to say of a list that goes on."""
+    name, answer = asked
+    total = answer.headers.get("x-total", "")
+    omitted = int(total) - len(answer.body) if total.isdigit() else "unknown"
+    tool = "browse_discussions list" if name == "discussions" else f"browse_merge_requests {name}"
+    return {
+        "what": name,
+        "omitted": omitted,
+        "how_to_get_it": f"{tool}, page={answer.headers['x-next-page']}",
+    }
 
 
 def _items(answer: object) -> Sequence[Any]:

@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import anyio
+import pytest
+
+from gitlab_mcp.app import App
+from gitlab_mcp.core.exchange import Request
+from gitlab_mcp.gitlab.faults import Refused
+from gitlab_mcp.gitlab.together import MOST_PAGES, every_page, find, is_cut, together
+from standin import StandIn
+
+pytestmark = pytest.mark.anyio
+
+REFUSED = Refused(Request("GET", "/x"), 403)
+
+
+async def test_answers_come_in_the_order_of_the_questions() -> None:
+    done = anyio.Event()
+
+    async def waits() -> str:
+        await done.wait()
+        return "first"
+
+    async def finishes() -> str:
+        done.set()
+        return "second"
+
+    assert await together([waits, finishes]) == ["first", "second"]
+
+
+async def test_a_question_that_fails_leaves_the_others() -> None:
+    async def fails() -> str:
+        raise REFUSED
+
+    async def works() -> str:
+        return "fine"
+
+    assert await together([fails, works]) == [REFUSED, "fine"]
+
+
+async def test_what_is_no_fault_of_gitlab_is_raised_as_it_is() -> None:
+    async def breaks() -> str:
+        raise KeyError("ours")
+
+    with pytest.raises(KeyError):
+        await together([breaks])
+
+
+async def test_no_more_questions_are_under_way_than_allowed() -> None:
+    under_way, most = 0, 0
+
+    async def asks() -> None:
+        nonlocal under_way, most
+        under_way += 1
+        most = max(most, under_way)
+        await anyio.lowlevel.checkpoint()
+        under_way -= 1
+
+    await together([asks] * 20, at_once=3)
+    assert most == 3
+
+
+async def test_a_list_that_never_ends_is_cut_and_says_so(
+    standin: StandIn, against: Callable[..., App]
+) -> None:
+    standin.answer("GET", "/things", body=[{"id": 1}], headers={"x-next-page": "2"})
+    answer = await every_page(against().gitlab(), "/things")
+    assert len(answer.body) == MOST_PAGES
+    assert is_cut(answer)
+
+
+async def test_a_thing_is_found_on_whatever_page_it_is(standin: StandIn, against: Callable[..., App]) -> None:
+    standin.answer("GET", "/things", body=[{"id": 1}], headers={"x-next-page": "2"})
+    found = await find(against().gitlab(), "/things", lambda thing: len(standin.requests) > MOST_PAGES + 2)
+    assert found == {"id": 1}
