@@ -25,7 +25,7 @@ from gitlab_mcp.transports.http import identity
 from gitlab_mcp.transports.http.addresses import METADATA, Names
 from gitlab_mcp.transports.http.health import Health
 from gitlab_mcp.transports.http.identity import Doorkeeper
-from gitlab_mcp.transports.http.reading import Gone, read_body, while_connected
+from gitlab_mcp.transports.http.reading import Gone, read_away, read_body, while_connected
 from gitlab_mcp.transports.http.refusals import Turned, answer
 
 PATH = "/mcp"
@@ -103,7 +103,10 @@ class Endpoint:
         try:
             await self._mcp(scope, headers, request_id, receive, signed)
         except Turned as turned:
-            await self._turn_away(turned, headers, request_id)(scope, receive, signed)
+            response = self._turned_away(turned, headers, request_id)
+            if not await read_away(receive):
+                response.headers["Connection"] = "close"
+            await response(scope, receive, signed)
         except Gone:
             pass
         self._metrics.request(status)
@@ -141,15 +144,12 @@ class Endpoint:
         sessions = self._events if wanted else self._plain
         await while_connected(sessions.handle_request, scope, body, receive, send, manners.seconds)
 
-    def _turn_away(self, turned: Turned, headers: Headers, request_id: str) -> Response:
+    def _turned_away(self, turned: Turned, headers: Headers, request_id: str) -> Response:
         try:
             style = self._doorkeeper.style(headers) or self._manners.style
         except Turned:
             style = self._manners.style
-        response = answer(turned, style, request_id)
-        # What the client still sends is not read.
-        response.headers["Connection"] = "close"
-        return response
+        return answer(turned, style, request_id)
 
     def _challenge(self, headers: Headers) -> str:
         url = self._names.metadata_url(headers["host"])

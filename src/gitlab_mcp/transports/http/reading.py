@@ -9,6 +9,10 @@ from gitlab_mcp.errors.failure import Failure
 from gitlab_mcp.transports.http.refusals import Turned
 
 
+_POLITE_BYTES = 256 * 1024
+_POLITE_SECONDS = 1.0
+
+
 class Gone(Exception):
     """The client hung up before it had asked."""
 
@@ -29,6 +33,21 @@ async def read_body(declared: str | None, receive: Receive, largest: int, second
             if not message.get("more_body", False):
                 return bytes(body)
     raise Turned(_too_slow(seconds), 408)
+
+
+async def read_away(receive: Receive) -> bool:
+    """Take what a request that is refused still sends, so that the refusal is not lost when the connection ends.
+
+    False when there is more than politeness asks for.
+    """
+    read = 0
+    with anyio.move_on_after(_POLITE_SECONDS):
+        while read <= _POLITE_BYTES:
+            message = await receive()
+            if message["type"] == "http.disconnect" or not message.get("more_body", False):
+                return True
+            read += len(message.get("body", b""))
+    return False
 
 
 async def while_connected(
