@@ -13,7 +13,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from pydantic import create_model
 
 from facts import facts
-from gitlab_mcp.core.action import Action, Danger, Endpoint, Role, Spec
+from gitlab_mcp.core.action import Action, Danger, Endpoint, Role
 from gitlab_mcp.core.exchange import Answer, Request
 from gitlab_mcp.core.fields import Needs
 from gitlab_mcp.core.tool import Tool
@@ -119,21 +119,16 @@ def action_for(row: Mapping[str, Any], feature: str | None) -> Action | None:
         name: (Annotated[str, Needs(paid.key)] if paid and name in marked else str, "") for name in given
     }
     model = create_model("Recorded", __base__=Action, **types)
-    tool = Tool("browse_recorded" if method == "GET" else "manage_recorded", "Recorded.")
-    model.spec = Spec(
-        tool=tool,
-        name="recorded",
-        endpoints=(Endpoint(method, re.sub(r"[:*](\w+)", lambda m: "{" + our_name(path, m[1]) + "}", path)),),
-        danger=Danger.READ if method == "GET" else Danger.REVERSIBLE,
+    endpoint = Endpoint(method, re.sub(r"[:*](\w+)", lambda m: "{" + our_name(path, m[1]) + "}", path))
+    Tool("manage_recorded", "Recorded.").action(
+        "recorded",
+        (endpoint,),
         docs="api/",
         example={},
-        shows="",
+        danger=Danger.READ if method == "GET" else Danger.REVERSIBLE,
         feature=feature if paid and not marked else None,
-        switch=None,
         role=role_of(route),
-        repeatable=method != "POST",
-        lists=False,
-    )
+    )(model)
     return model.model_construct(_fields_set=set(given), **given)
 
 

@@ -67,13 +67,13 @@ def given_up(problem: Refused, action: Action | None) -> Failure:
 
 
 def check_with(action: Action | None) -> dict[str, Any] | None:
-    """The read that shows whether a write happened: the thing itself where its number is known, else the list."""
+    """The read that shows whether a write happened: as declared, else the thing itself, else the list of them."""
     if action is None:
         return None
     if action.spec.lost is not None:
         return {"action": action.spec.lost.read, "arguments": action.spec.lost.arguments(action)}
     tool = "browse_" + codes.plural(action.spec.tool.name.removeprefix("manage_"))
-    placeholders = action.endpoint().placeholders
+    placeholders = {name for endpoint in action.spec.endpoints for name in endpoint.placeholders}
     arguments = {name: value for name, value in action.given().items() if name in placeholders}
     own = [name for name in arguments if name not in ("project_id", "group_id")]
     return {"action": f"{tool} {'get' if own else 'list'}", "arguments": arguments}

@@ -29,6 +29,9 @@ class Answers:
         self._clock = clock
         self._known: OrderedDict[tuple[str, ...], tuple[float, Any]] = OrderedDict()
 
+    def __len__(self) -> int:
+        return len(self._known)
+
     async def once(self, key: tuple[str, ...], seconds: float, learn: Callable[[], Awaitable[Any]]) -> Any:
         """The remembered answer, or a new one. None is not remembered: it may be known a moment later."""
         ends, value = self._known.get(key, (0.0, None))

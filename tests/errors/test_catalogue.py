@@ -1,0 +1,45 @@
+from __future__ import annotations
+
+import pytest
+
+from gitlab_mcp.errors import catalogue
+from gitlab_mcp.errors.catalogue import CODES, WARNINGS, Code, Recovery, operation
+
+
+def test_every_name_is_a_code_or_a_warning_and_the_reverse() -> None:
+    names = {value for name, value in vars(catalogue).items() if name.isupper() and name == value}
+    assert names == CODES.keys() | WARNINGS.keys()
+
+
+@pytest.mark.parametrize("code", CODES.values(), ids=lambda code: code.name)
+def test_advice_is_whole_sentences(code: Code) -> None:
+    for advice in (code.agent, code.person):
+        assert advice[0].isupper()
+        assert advice.endswith(".")
+
+
+@pytest.mark.parametrize("code", CODES.values(), ids=lambda code: code.name)
+def test_one_code_has_one_recovery_that_agrees_with_whether_to_try_again(code: Code) -> None:
+    hopeless = code.recovery in (Recovery.NO, Recovery.CHECK_FIRST)
+    assert code.retryable is not hopeless
+
+
+def test_slugs_are_unique_and_in_kebab_case() -> None:
+    slugs = [code.slug for code in CODES.values()]
+    assert len(set(slugs)) == len(slugs)
+    assert CODES["TIER_RESTRICTED"].slug == "tier-restricted"
+
+
+@pytest.mark.parametrize(
+    ("tool", "expected"),
+    [
+        ("manage_merge_request", "merge_requests:create"),
+        ("browse_merge_requests", "merge_requests:create"),
+        ("manage_branch", "branches:create"),
+        ("manage_vulnerability", "vulnerabilities:create"),
+        ("manage_registry", "registry:create"),
+        ("search", "search:create"),
+    ],
+)
+def test_reading_and_writing_one_noun_are_one_category(tool: str, expected: str) -> None:
+    assert operation(tool, "create") == expected

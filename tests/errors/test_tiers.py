@@ -1,0 +1,114 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from gitlab_mcp.errors.tiers import SEVERAL, TIERS, Feature, TierMapError, tier_map
+
+FEATURES = tier_map().features
+
+
+def own(tmp_path: Path, text: str) -> Path:
+    path = tmp_path / "own.yaml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_the_file_at_the_top_is_the_one_in_the_package() -> None:
+    import gitlab_mcp
+
+    packaged = Path(gitlab_mcp.__file__).parent / "tier_features.yaml"
+    assert packaged.resolve() == (Path(__file__).parents[2] / "tier_features.yaml").resolve()
+
+
+def test_the_map_knows_every_feature() -> None:
+    assert len(FEATURES) >= 115
+    assert {feature.tier for feature in FEATURES.values()} == set(TIERS)
+
+
+@pytest.mark.parametrize("feature", FEATURES.values(), ids=FEATURES)
+def test_a_feature_says_what_every_edition_does_without_it(feature: Feature) -> None:
+    assert feature.without_it.keys() == {"ee_without_license", "gitlab_com_free", "ce"}
+    assert feature.name[0].isupper()
+    assert not feature.docs.startswith(("/", "http"))
+
+
+@pytest.mark.parametrize("feature", FEATURES.values(), ids=FEATURES)
+def test_an_alternative_is_an_action_on_a_lower_tier_with_a_reason(feature: Feature) -> None:
+    for alternative in feature.alternatives:
+        tool, action = alternative.action.split(" ")
+        assert tool.startswith(("browse_", "manage_", "search"))
+        assert action.isidentifier()
+        assert alternative.why.endswith(".")
+        assert TIERS.index(alternative.tier) <= TIERS.index(feature.tier)
+
+
+def test_arguments_the_caller_did_not_give_are_left_out() -> None:
+    (first, *_) = FEATURES["epics"].alternatives
+    assert first.with_arguments({"group_id": "acme", "search": "x"})["arguments"] == {"group_id": "acme"}
+    assert "arguments" not in first.with_arguments({})
+
+
+def test_a_feature_that_became_free_was_paid_before() -> None:
+    accounts = FEATURES["service_accounts"]
+    assert [accounts.tier_in(version) for version in ("17.2.0-pre", "18.10.1", "18.11.0", None)] == [
+        "Premium",
+        "Premium",
+        "Free",
+        "Free",
+    ]
+
+
+def test_a_parameter_may_be_paid_for_some_values_only() -> None:
+    links, assignees = FEATURES["issue_links_blocking"], FEATURES["multiple_issue_assignees"]
+    assert links.paid_with("link_type", "blocks")
+    assert not links.paid_with("link_type", "relates_to")
+    assert assignees.only["assignee_ids"] == SEVERAL
+    assert not assignees.paid_with("assignee_ids", [1])
+    assert assignees.paid_with("assignee_ids", [1, 2])
+
+
+def test_a_file_of_the_operator_changes_one_key_and_keeps_the_rest(tmp_path: Path) -> None:
+    changed = tier_map(own(tmp_path, "epics:\n  tier: Free\n"))
+    assert changed["epics"].tier == "Free"
+    assert changed["epics"].endpoints == FEATURES["epics"].endpoints
+    assert changed["iterations"] == FEATURES["iterations"]
+    assert tier_map()["epics"].tier == "Premium"
+
+
+def test_a_file_of_the_operator_may_add_a_feature(tmp_path: Path) -> None:
+    added = tier_map(own(tmp_path, "flying:\n  name: Flying\n  tier: Ultimate\n  docs: api/flying/\n"))
+    assert added["flying"].tier == "Ultimate"
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("epics:\n  teir: Free\n", "epics: unknown key teir"),
+        ("epics:\n  tier: Gold\n", "epics: tier: Gold"),
+        ("epics:\n  endpoints: GET /x\n", "epics: endpoints"),
+        ("epics:\n  without_it: {ee: {}}\n", "epics: without_it: unknown key ee"),
+        (
+            "epics:\n  without_it: {ce: {effect: gone, basis: code 18.9}}\n",
+            "epics: without_it: ce: effect: gone",
+        ),
+        ("epics:\n  alternatives: [{action: a b}]\n", "epics: alternatives: 0: why"),
+        ("epics:\n  earlier: [{before: soon, tier: Free}]\n", "epics: earlier: 0: before"),
+        ("epics:\n  only: {weight: several}\n", "epics: only: weight"),
+        ("newcomer:\n  tier: Free\n", "newcomer: name"),
+        ("epics: Premium\n", "epics"),
+        ("- epics\n", "mapping"),
+        ("a: b: c\n", "own.yaml"),
+    ],
+)
+def test_a_mistake_in_the_file_is_named_with_file_and_key(tmp_path: Path, text: str, named: str) -> None:
+    with pytest.raises(TierMapError) as problem:
+        tier_map(own(tmp_path, text))
+    assert "own.yaml" in str(problem.value)
+    assert named in str(problem.value)
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(TierMapError, match=r"nowhere\.yaml"):
+        tier_map(tmp_path / "nowhere.yaml")
