@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gitlab_mcp.core.action import Action
-from gitlab_mcp.core.exchange import GitLab
+from gitlab_mcp.core.exchange import Answer, GitLab, Request
 from gitlab_mcp.core.outcome import Outcome
 from gitlab_mcp.core.registry import Registry
 from gitlab_mcp.core.result import Result
@@ -57,7 +57,7 @@ class Dispatch:
                 guard(call)
             caller = connect()
             with caller.slot:
-                answer = await action.run(caller.gitlab)
+                answer = await self._run(action, caller.gitlab)
             # Here, not above: a call that is refused needs none of it, and start-up is paid by everyone.
             from gitlab_mcp.results.present import present
 
@@ -83,6 +83,17 @@ class Dispatch:
         _record(outcome, failure, bug)
         self._tell(outcome)
         raise CallFailed(failure) from None
+
+    async def _run(self, action: Action, gitlab: GitLab) -> Answer | Result:
+        if not action.spec.writes:
+            return await action.run(gitlab)
+        from gitlab_mcp.recovery import carry_out
+
+        return await carry_out(action, gitlab, self._reading)
+
+    def _reading(self, read: str, arguments: Mapping[str, Any]) -> Request:
+        tool, _, name = read.partition(" ")
+        return validate(self.registry, tool, {"action": name, **arguments}, self.here).action.request()
 
     def _operation(self, tool: str, action: Action | None) -> str:
         if action is not None:

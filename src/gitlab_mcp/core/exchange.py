@@ -56,6 +56,10 @@ class GitLab(Protocol):
         """The `data` of the answer; errors in a 200 are failures."""
         ...
 
+    def afresh(self, seconds: float) -> GitLab:
+        """The same caller with that much time from now, whatever the call has left."""
+        ...
+
     @property
     def base_url(self) -> str:
         """Where people see this GitLab, without a slash at the end: `https://gitlab.example.com/gitlab`."""

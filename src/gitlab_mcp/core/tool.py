@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from gitlab_mcp.core.action import Action, Danger, Endpoints, Role, Spec
+from gitlab_mcp.core.look import Look
 from gitlab_mcp.core.shape import shapes
 
 A = TypeVar("A", bound=type[Action])
@@ -37,11 +38,13 @@ class Tool:
         switch: str | None = None,
         role: Role | None = None,
         repeatable: bool | None = None,
+        lost: Look | None = None,
     ) -> Callable[[A], A]:
         """Declare a class to be an action. A tool that writes must say how dangerous each action is.
 
         `repeatable`: sending it again after a lost answer does no harm. Reads are; a PUT or DELETE is
-        unless it acts (merge, play, retry); a POST is not.
+        unless it acts (merge, play, retry); a POST is not. What may not be sent again says in `lost` where
+        to look instead.
         """
         if danger is None:
             if not self.name.startswith(("browse_", "search")):
@@ -63,6 +66,7 @@ class Tool:
                 switch=switch or self.switch,
                 role=role,
                 repeatable=repeatable,
+                lost=lost,
                 lists="page" in shapes(cls),
             )
             if name in self.actions:

@@ -15,8 +15,17 @@ import anyio.to_thread
 
 from gitlab_mcp.core.exchange import Answer, Request
 from gitlab_mcp.gitlab.address import GRAPHQL_PATH, Address, check_path, parse_address
-from gitlab_mcp.gitlab.faults import BadAnswer, GraphQLRefused, NoToken, Refused, Unreachable, Why, Wrong
-from gitlab_mcp.gitlab.retry import Moment, Patience, may_have_happened, pause_before_next
+from gitlab_mcp.gitlab.faults import (
+    BadAnswer,
+    GraphQLRefused,
+    NoToken,
+    Refused,
+    Unreachable,
+    Why,
+    Wrong,
+    may_have_happened,
+)
+from gitlab_mcp.gitlab.retry import Moment, Patience, pause_before_next
 from gitlab_mcp.gitlab.underway import Exchange
 
 if TYPE_CHECKING:
@@ -157,6 +166,9 @@ class GitLabClient:
     def report(self, done: float, total: float | None = None, what: str = "") -> None:
         if self._report is not None:
             self._report(done, total, what)
+
+    def afresh(self, seconds: float) -> GitLabClient:
+        return GitLabClient(self._upstream, self._caller, self._report, seconds)
 
     async def send(self, request: Request) -> Answer:
         check_path(request.path)

@@ -103,3 +103,15 @@ class ForeignHost(Exception):
 @dataclass(eq=False)
 class NoToken(Exception):
     """Nobody said who calls."""
+
+
+def may_have_happened(fault: Refused | Unreachable | BadAnswer) -> bool:
+    """Whether GitLab may have done what the request asks, although there is no answer to read."""
+    match fault:
+        case Unreachable():
+            return fault.sent
+        case BadAnswer():
+            return True
+        case Refused():
+            # What stands before GitLab lost sight of it, or of its patience. Any other status is GitLab's own word.
+            return fault.status in (502, 504)

@@ -48,17 +48,6 @@ def pause_before_next(fault: Fault, moment: Moment, patience: Patience) -> float
     return pause if pause + _ROOM_FOR_AN_ANSWER <= moment.left else None
 
 
-def may_have_happened(fault: Fault) -> bool:
-    """Whether GitLab may have done what the request asks, although there is no answer to read."""
-    match fault:
-        case Unreachable():
-            return fault.sent
-        case BadAnswer():
-            return True
-        case Refused():
-            return False
-
-
 def asked_to_wait(headers: Mapping[str, str], now: float) -> float | None:
     """Retry-After in seconds: a number or a date. None when it is missing or makes no sense."""
     value = headers.get("retry-after", "").strip()

@@ -10,6 +10,7 @@ from pydantic import AfterValidator
 from gitlab_mcp.core.action import DELETE, GET, POST, Action, Danger, Role
 from gitlab_mcp.core.exchange import GitLab
 from gitlab_mcp.core.fields import Branch, Expects, Line, Page, PerPage, ProjectId, Ref, Search
+from gitlab_mcp.core.look import Look
 from gitlab_mcp.core.result import Result
 from gitlab_mcp.core.tool import Tool
 
@@ -77,6 +78,7 @@ class GetBranch(Action):
     example={"project_id": "acme/website", "branch": "feature/login", "ref": "main"},
     shows="name sha=commit.id protected web_url",
     role=Role.DEVELOPER,
+    lost=Look("browse_branches get", "project_id branch", points_at="ref"),
 )
 class CreateBranch(Action):
     """Create a branch from a branch, tag or commit."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -18,6 +19,7 @@ from gitlab_mcp.core.fields import (
     Ref,
     broken_rule,
 )
+from gitlab_mcp.core.look import Look, Lost, said
 from gitlab_mcp.core.tool import Tool
 
 manage = Tool(
@@ -47,6 +49,7 @@ class OfCommit(Action):
     },
     shows="created_at",
     role=Role.REPORTER,
+    lost=Look("browse_commits comments", "project_id sha", proof=said("note"), every_page=True),
 )
 class CommentCommit(OfCommit):
     """Comment on a commit, or on one line of its diff."""
@@ -65,6 +68,11 @@ class CommentCommit(OfCommit):
         return self
 
 
+def _names_the_commit(lost: Lost, found: Mapping[str, Any]) -> bool:
+    """Both acts end the message with what they are made of: `(cherry picked from commit 4432a39d…)`."""
+    return lost.is_new(found) and f" commit {lost.action.sha}" in found["message"]
+
+
 @manage.action(
     "cherry_pick",
     POST("/projects/{project_id}/repository/commits/{sha}/cherry_pick"),
@@ -78,6 +86,7 @@ class CommentCommit(OfCommit):
     },
     shows="id title dry_run web_url",
     role=Role.DEVELOPER,
+    lost=Look("browse_commits list", "project_id ref_name=branch", proof=_names_the_commit),
 )
 class CherryPick(OfCommit):
     """Repeat a commit on another branch; dry_run only tries it."""
@@ -100,12 +109,20 @@ class CherryPick(OfCommit):
     },
     shows="id title dry_run web_url",
     role=Role.DEVELOPER,
+    lost=Look("browse_commits list", "project_id ref_name=branch", proof=_names_the_commit),
 )
 class Revert(OfCommit):
     """Take a commit back with a new commit on a branch; dry_run only tries it."""
 
     branch: Branch
     dry_run: Flag | None = None
+
+
+def _status_is_set(lost: Lost, found: Mapping[str, Any]) -> bool:
+    as_sent = {"name": lost.action.name or "default", "status": lost.action.state}
+    return all(found[name] == value for name, value in as_sent.items()) and lost.has(
+        found, "ref", "target_url"
+    )
 
 
 @manage.action(
@@ -124,6 +141,7 @@ class Revert(OfCommit):
     shows="id status name ref pipeline_id",
     role=Role.DEVELOPER,
     switch="builds",
+    lost=Look("browse_commits statuses", "project_id sha", proof=_status_is_set),
 )
 class SetStatus(OfCommit):
     """Report the outcome of an external check of a commit."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -21,6 +22,7 @@ from gitlab_mcp.core.fields import (
     Sha,
     Sort,
 )
+from gitlab_mcp.core.look import Look, Lost, made, said
 from gitlab_mcp.core.result import Result, Warning
 from gitlab_mcp.core.tool import Tool
 from gitlab_mcp.errors.failure import CallFailed, Failure
@@ -162,6 +164,10 @@ class Said(OnSomething):
         return Result(data={"note": "none: only quick actions"}, warnings=[warning])
 
 
+def _my_thread(lost: Lost, found: Mapping[str, Any]) -> bool:
+    return not found["individual_note"] and said("body")(lost, found["notes"][0])
+
+
 @manage.action(
     "create",
     POST(*on(ISSUE, MERGE_REQUEST, COMMIT, at="/discussions")),
@@ -174,6 +180,12 @@ class Said(OnSomething):
     },
     shows="id note_id=notes.id",
     role=Role.GUEST,
+    lost=Look(
+        "browse_discussions list",
+        "project_id issue_iid merge_request_iid sha",
+        proof=_my_thread,
+        every_page=True,
+    ),
 )
 class CreateThread(Said):
     """Start a thread that can be answered, and on a merge request resolved."""
@@ -194,6 +206,12 @@ class CreateThread(Said):
     },
     shows="id",
     role=Role.GUEST,
+    lost=Look(
+        "browse_discussions get",
+        "project_id issue_iid merge_request_iid sha discussion_id",
+        proof=said("body"),
+        inside="notes",
+    ),
 )
 class Reply(Said):
     """Answer in a thread."""
@@ -210,6 +228,7 @@ class Reply(Said):
     example={"project_id": "writes/app", "issue_iid": 1, "body": "With text\n/estimate 2h"},
     shows="id internal commands_changes",
     role=Role.GUEST,
+    lost=Look("browse_discussions list_notes", "project_id issue_iid merge_request_iid", proof=said("body")),
 )
 class CreateNote(Said):
     """Comment, or carry out quick actions (/label ~bug)."""
@@ -328,6 +347,9 @@ class Unresolve(OfThread):
     example={"project_id": "writes/app", "merge_request_iid": 1, "note_id": 146, "name": "eyes"},
     shows="id",
     role=Role.GUEST,
+    lost=Look(
+        "browse_discussions list_emoji", "project_id issue_iid merge_request_iid note_id", proof=made("name")
+    ),
 )
 class AddEmoji(OnSomething):
     """React to something, or to one note on it."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
@@ -24,6 +25,7 @@ from gitlab_mcp.core.fields import (
     Time,
     broken_rule,
 )
+from gitlab_mcp.core.look import Look, Lost, made, said
 from gitlab_mcp.core.tool import Tool
 
 browse = Tool("browse_epics", "Read the epics of a group (Premium).", toolset="planning")
@@ -167,6 +169,7 @@ class EpicDates(InGroup):
     shows="id iid web_url",
     feature="epics",
     role=Role.REPORTER,
+    lost=Look("browse_epics list", "group_id", proof=made("title")),
 )
 class CreateEpic(EpicDates):
     """Open an epic."""
@@ -230,6 +233,12 @@ class DeleteEpic(OfEpic):
     shows="epic_issue_id=id epic=epic.iid issue=issue.iid",
     feature="epic_issues",
     role=Role.REPORTER,
+    lost=Look(
+        "browse_epics issues",
+        "group_id epic_iid",
+        proof=lambda lost, found: found["id"] == lost.action.issue_id,
+        answer=lambda found: {"id": found["epic_issue_id"], "issue": found},
+    ),
 )
 class AddIssue(OfEpic):
     """Put an issue under an epic; it leaves the epic it was in."""
@@ -262,6 +271,11 @@ class RemoveIssue(OfEpic):
     shows="id iid title web_url",
     feature="subepics",
     role=Role.REPORTER,
+    lost=Look(
+        "browse_epics children",
+        "group_id epic_iid",
+        proof=lambda lost, found: found["id"] == lost.action.child_epic_id,
+    ),
 )
 class AddChild(OfEpic):
     """Put an epic below another."""
@@ -285,6 +299,11 @@ class RemoveChild(OfEpic):
     child_epic_id: Id
 
 
+def _links_to(lost: Lost, found: Mapping[str, Any]) -> bool:
+    there = (str(found["group_id"]), found["references"]["full"].rpartition("&")[0])
+    return found["iid"] == lost.action.target_epic_iid and lost.action.target_group_id in there
+
+
 @manage.action(
     "add_link",
     POST("/groups/{group_id}/epics/{epic_iid}/related_epics"),
@@ -294,6 +313,12 @@ class RemoveChild(OfEpic):
     shows="id link_type target=target_epic.web_url",
     feature="linked_epics",
     role=Role.REPORTER,
+    lost=Look(
+        "browse_epics related",
+        "group_id epic_iid",
+        proof=_links_to,
+        answer=lambda found: {"id": found["related_epic_link_id"], "target_epic": found},
+    ),
 )
 class AddLink(OfEpic):
     """Link an epic to another one."""
@@ -328,6 +353,7 @@ class DeleteLink(OfEpic):
     shows="id summary",
     feature="epic_notes",
     role=Role.GUEST,
+    lost=Look("browse_epics notes", "group_id epic_id", proof=said("body")),
 )
 class CreateNote(InGroup):
     """Comment on an epic."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import base64
 import binascii
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 from urllib.parse import quote
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -24,6 +25,7 @@ from gitlab_mcp.core.fields import (
     Sha,
     broken_rule,
 )
+from gitlab_mcp.core.look import Look, Lost
 from gitlab_mcp.core.tool import Tool
 from gitlab_mcp.errors.failure import CallFailed, Failure
 from gitlab_mcp.gitlab.faults import BadAnswer, Refused, Wrong
@@ -71,6 +73,20 @@ class OneFile(InCommit):
         return replace(answer, body={**answer.body, "web_url": f"{gitlab.base_url}/{quote(place)}"})
 
 
+def _has_the_content(lost: Lost, found: Mapping[str, Any]) -> bool:
+    file: OneFile = lost.action
+    sent = base64.b64decode(file.content) if file.encoding == "base64" else file.content.encode()
+    return base64.b64decode(found["content"]) == sent
+
+
+WRITTEN = Look(
+    "browse_files get",
+    "project_id file_path ref=branch",
+    proof=_has_the_content,
+    answer=lambda found: {"file_path": found["file_path"], "branch": found["ref"]},
+)
+
+
 @manage.action(
     "create",
     POST("/projects/{project_id}/repository/files/{file_path}"),
@@ -85,6 +101,7 @@ class OneFile(InCommit):
     },
     shows=COMMITTED,
     role=Role.DEVELOPER,
+    lost=WRITTEN,
 )
 class CreateFile(OneFile):
     """Commit a new file."""
@@ -105,6 +122,7 @@ class CreateFile(OneFile):
     shows=COMMITTED,
     role=Role.DEVELOPER,
     repeatable=False,
+    lost=WRITTEN,
 )
 class UpdateFile(OneFile):
     """Commit new content for a file; last_commit_id refuses it if somebody else changed the file since."""
@@ -131,6 +149,7 @@ class UpdateFile(OneFile):
     shows=COMMITTED,
     role=Role.DEVELOPER,
     repeatable=False,
+    lost=Look("browse_files get", "project_id file_path ref=branch", gone=True),
 )
 class DeleteFile(InCommit):
     """Commit the removal of a file."""
@@ -163,6 +182,10 @@ class FileChange(BaseModel):
         return self
 
 
+def _my_commit(lost: Lost, found: Mapping[str, Any]) -> bool:
+    return lost.is_new(found) and found["message"].strip() == lost.action.commit_message.strip()
+
+
 @manage.action(
     "commit",
     POST("/projects/{project_id}/repository/commits"),
@@ -176,6 +199,7 @@ class FileChange(BaseModel):
     },
     shows="id title web_url stats",
     role=Role.DEVELOPER,
+    lost=Look("browse_commits list", "project_id ref_name=branch", proof=_my_commit),
 )
 class CommitFiles(InCommit):
     """Create, change, move and delete several files in one commit."""

@@ -26,6 +26,7 @@ from gitlab_mcp.core.fields import (
     UserIds,
     broken_rule,
 )
+from gitlab_mcp.core.look import Look, Lost, made
 from gitlab_mcp.core.result import Result, Warning
 from gitlab_mcp.core.tool import Tool
 from gitlab_mcp.results.views import written
@@ -60,6 +61,7 @@ class OfIssue(Action):
     },
     shows=CREATED,
     role=Role.GUEST,
+    lost=Look("browse_issues list", "project_id", {"scope": "created_by_me"}, proof=made("title")),
 )
 class CreateIssue(Action):
     """Open an issue."""
@@ -150,6 +152,12 @@ class ToProject(OfIssue):
     example={"project_id": "writes/app", "issue_iid": 4, "to_project_id": "24"},
     shows="id iid project_id web_url",
     role=Role.REPORTER,
+    lost=Look(
+        "browse_issues get",
+        "project_id issue_iid",
+        proof=lambda _, found: found.get("moved_to_id") is not None,
+        answer=lambda found: {"id": found["moved_to_id"]},
+    ),
 )
 class MoveIssue(ToProject):
     """Move an issue to another project; the old one stays behind, closed."""
@@ -163,6 +171,12 @@ class MoveIssue(ToProject):
     example={"project_id": "writes/app", "issue_iid": 3, "to_project_id": "24", "with_notes": True},
     shows="id iid project_id web_url",
     role=Role.REPORTER,
+    lost=Look(
+        "browse_issues list",
+        "project_id=to_project_id",
+        {"scope": "created_by_me"},
+        because="a copy does not say of what",
+    ),
 )
 class CloneIssue(ToProject):
     """Copy an issue to the same or another project."""
@@ -235,6 +249,12 @@ class CreateTodo(OfIssue):
     """Put an issue on your own to-do list."""
 
 
+def _links_to(lost: Lost, found: Mapping[str, Any]) -> bool:
+    project = str(lost.sent["target_project_id"])
+    there = (str(found["project_id"]), found["references"]["full"].rpartition("#")[0])
+    return found["iid"] == lost.sent["target_issue_iid"] and project in there
+
+
 @manage.action(
     "add_link",
     POST("/projects/{project_id}/issues/{issue_iid}/links"),
@@ -243,6 +263,12 @@ class CreateTodo(OfIssue):
     example={"project_id": "acme/website", "issue_iid": 1, "target_project_id": 1, "target_issue_iid": 2},
     shows="link_type target=target_issue.web_url",
     role=Role.GUEST,
+    lost=Look(
+        "browse_issues links",
+        "project_id issue_iid",
+        proof=_links_to,
+        answer=lambda found: {"link_type": found["link_type"], "target_issue": found},
+    ),
 )
 class AddLink(OfIssue):
     """Link an issue to another one, of the same project unless told otherwise."""
@@ -314,6 +340,9 @@ class ResetTimeEstimate(OfIssue):
     example={"project_id": "writes/app", "issue_iid": 1, "duration": "1h", "summary": "Looking"},
     shows=TIME,
     role=Role.REPORTER,
+    lost=Look(
+        "browse_issues time_stats", "project_id issue_iid", because="GitLab shows the sum of what was booked"
+    ),
 )
 class AddSpentTime(OfIssue):
     """Book time on an issue; a minus takes it back."""

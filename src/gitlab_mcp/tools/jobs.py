@@ -23,6 +23,7 @@ from gitlab_mcp.core.fields import (
     Search,
     broken_rule,
 )
+from gitlab_mcp.core.look import Look
 from gitlab_mcp.core.result import Result, Warning
 from gitlab_mcp.core.tool import Tool
 from gitlab_mcp.core.variables import JobVariables
@@ -256,6 +257,7 @@ def check_range(start_line: int | None, end_line: int | None) -> None:
     example={"project_id": "writes/sub-one/second-renamed", "job_id": 80},
     shows=ACTED,
     role=Role.DEVELOPER,
+    lost=Look("browse_jobs list", "project_id", because="the new try does not name the old one"),
 )
 class RetryJob(InJob):
     """Run a job again; the new try has an id of its own."""
@@ -293,6 +295,7 @@ class CancelJob(InJob):
     example={"project_id": "acme/website", "job_id": 68},
     shows=ACTED,
     role=Role.DEVELOPER,
+    lost=Look("browse_jobs get", "project_id job_id", proof=lambda _, found: found["status"] != "manual"),
 )
 class PlayJob(InJob):
     """Start a manual job."""
@@ -308,6 +311,7 @@ class PlayJob(InJob):
     example={"project_id": "writes/sub-one/second-renamed", "job_id": 84},
     shows="id name status erased_at web_url",
     role=Role.DEVELOPER,
+    lost=Look("browse_jobs get", "project_id job_id", proof=lambda _, found: bool(found.get("erased_at"))),
 )
 class EraseJob(InJob):
     """Erase the log and the artifacts of a job."""

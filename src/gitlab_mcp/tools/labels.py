@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, TypeVar
+from collections.abc import Mapping
+from typing import Annotated, Any, TypeVar
 
 from pydantic import Field, model_validator
 
@@ -19,6 +20,7 @@ from gitlab_mcp.core.fields import (
     Search,
     broken_rule,
 )
+from gitlab_mcp.core.look import Look, Lost, as_asked
 from gitlab_mcp.core.tool import Tool
 
 browse = Tool("browse_labels", "Read the labels of a project or a group.", toolset="planning")
@@ -74,6 +76,11 @@ class GetLabel(InProjectOrGroup):
     include_ancestor_groups: Flag | None = None
 
 
+def _own_label(lost: Lost, found: Mapping[str, Any]) -> bool:
+    """A project shows the labels of its groups as well."""
+    return found.get("is_project_label") is (lost.action.group_id is None) and as_asked(lost, found)
+
+
 @manage.action(
     "create",
     POST("/projects/{project_id}/labels", "/groups/{group_id}/labels"),
@@ -82,6 +89,7 @@ class GetLabel(InProjectOrGroup):
     example={"project_id": "acme/website", "name": "bug", "color": "#d9534f", "description": "About bug"},
     shows="id name",
     role=Role.REPORTER,
+    lost=Look("browse_labels get", "project_id group_id label_id=name", proof=_own_label),
 )
 class CreateLabel(InProjectOrGroup):
     """Create a label."""
@@ -189,6 +197,11 @@ class UnsubscribeFromLabel(InProjectOrGroup):
     shows="id name",
     role=Role.REPORTER,
     repeatable=False,
+    lost=Look(
+        "browse_labels get",
+        "project_id label_id",
+        proof=lambda _, found: found.get("is_project_label") is False,
+    ),
 )
 class PromoteLabel(Action):
     """Make a project's label one of its group; those of the same name in other projects are merged in."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -24,6 +25,7 @@ from gitlab_mcp.core.fields import (
     Words,
     broken_rule,
 )
+from gitlab_mcp.core.look import Look, Lost, made, new
 from gitlab_mcp.core.result import Result
 from gitlab_mcp.core.tool import Tool
 from gitlab_mcp.errors.failure import CallFailed
@@ -75,6 +77,12 @@ class InMergeRequest(Action):
     },
     shows=WRITTEN,
     role=Role.DEVELOPER,
+    lost=Look(
+        "browse_merge_requests list",
+        "project_id project_id=target_project_id source_branch target_branch",
+        {"state": "opened", "scope": "created_by_me"},
+        proof=made("source_branch", "target_branch"),
+    ),
 )
 class CreateMergeRequest(Action):
     """Create a merge request between two branches that exist; a title with Draft: in front makes a draft."""
@@ -143,6 +151,11 @@ class UpdateMergeRequest(InMergeRequest):
         return telling(self, await gitlab.send(self.request(**nobody)))
 
 
+def _merged(lost: Lost, found: Mapping[str, Any]) -> bool:
+    by_itself = found["merge_when_pipeline_succeeds"] and lost.action.auto_merge
+    return found["state"] == "merged" or bool(by_itself)
+
+
 @manage.action(
     "merge",
     PUT(f"{MR}/merge"),
@@ -157,6 +170,7 @@ class UpdateMergeRequest(InMergeRequest):
     shows=MERGED,
     role=Role.DEVELOPER,
     repeatable=False,
+    lost=Look("browse_merge_requests get", "project_id merge_request_iid", proof=_merged),
 )
 class Merge(InMergeRequest):
     """Merge, now or (auto_merge) as soon as its pipeline has succeeded."""
@@ -179,6 +193,11 @@ class Merge(InMergeRequest):
     docs="api/merge_requests/#cancel-merge-when-pipeline-succeeds",
     example={"project_id": "writes/sub-one/second-renamed", "merge_request_iid": 1},
     role=Role.DEVELOPER,
+    lost=Look(
+        "browse_merge_requests get",
+        "project_id merge_request_iid",
+        proof=lambda _, found: found["merge_when_pipeline_succeeds"] is False,
+    ),
 )
 class CancelAutoMerge(InMergeRequest):
     """Take back that it merges by itself."""
@@ -198,6 +217,12 @@ class CancelAutoMerge(InMergeRequest):
     example={"project_id": "acme/shop-ff", "merge_request_iid": 2},
     role=Role.DEVELOPER,
     repeatable=False,
+    lost=Look(
+        "browse_merge_requests get",
+        "project_id merge_request_iid",
+        {"include_rebase_in_progress": True},
+        proof=lambda _, found: found.get("rebase_in_progress") is True,
+    ),
 )
 class Rebase(InMergeRequest):
     """Rebase the source branch onto the target branch; GitLab does it in the background."""
@@ -208,6 +233,10 @@ class Rebase(InMergeRequest):
         body = (await gitlab.send(self.request())).body
         see = "browse_merge_requests get with include_rebase_in_progress; merge_error says why it failed"
         return Result(data={"rebase_in_progress": body.get("rebase_in_progress", True), "how_it_went": see})
+
+
+def _approved_by_me(lost: Lost, found: Mapping[str, Any]) -> bool:
+    return lost.user_id in [each["user"]["id"] for each in found["approved_by"]]
 
 
 @manage.action(
@@ -222,6 +251,7 @@ class Rebase(InMergeRequest):
     },
     shows=APPROVED,
     role=Role.DEVELOPER,
+    lost=Look("browse_merge_requests approvals", "project_id merge_request_iid", proof=_approved_by_me),
 )
 class Approve(InMergeRequest):
     """Approve it."""
@@ -237,6 +267,11 @@ class Approve(InMergeRequest):
     example={"project_id": "acme/shop", "merge_request_iid": 25},
     shows=APPROVED,
     role=Role.DEVELOPER,
+    lost=Look(
+        "browse_merge_requests approvals",
+        "project_id merge_request_iid",
+        proof=lambda lost, found: not _approved_by_me(lost, found),
+    ),
 )
 class Unapprove(InMergeRequest):
     """Take back your approval."""
@@ -263,6 +298,7 @@ class ResetApprovals(InMergeRequest):
     shows="id status ref web_url",
     switch="builds",
     role=Role.DEVELOPER,
+    lost=Look("browse_merge_requests pipelines", "project_id merge_request_iid", proof=new()),
 )
 class CreatePipeline(InMergeRequest):
     """Run a pipeline for it; the CI configuration must have jobs for merge requests."""
@@ -360,6 +396,11 @@ class ResetTimeEstimate(InMergeRequest):
     example={**ONE, "duration": "45m", "summary": "Review"},
     shows=TIME,
     role=Role.REPORTER,
+    lost=Look(
+        "browse_merge_requests time_stats",
+        "project_id merge_request_iid",
+        because="GitLab shows the sum of what was booked",
+    ),
 )
 class AddSpentTime(InMergeRequest):
     """Book time on it; a minus takes it back."""
@@ -382,6 +423,10 @@ class ResetSpentTime(InMergeRequest):
     """Set the time spent to nothing."""
 
 
+def _the_only_commit(lost: Lost, found: Mapping[str, Any]) -> bool:
+    return bool([found["id"]] == lost.sent["commits"])
+
+
 @manage.action(
     "add_context_commits",
     POST(f"{MR}/context_commits"),
@@ -390,6 +435,9 @@ class ResetSpentTime(InMergeRequest):
     example=WITH_COMMITS,
     shows=COMMIT,
     role=Role.DEVELOPER,
+    lost=Look(
+        "browse_merge_requests context_commits", "project_id merge_request_iid", proof=_the_only_commit
+    ),
 )
 class AddContextCommits(InMergeRequest):
     """Add merged commits that help reviewers."""
@@ -420,6 +468,13 @@ class DeleteContextCommits(InMergeRequest):
     shows="id",
     feature="mr_dependencies",
     role=Role.DEVELOPER,
+    lost=Look(
+        "browse_merge_requests dependencies",
+        "project_id merge_request_iid",
+        proof=lambda lost, found: (
+            found["blocking_merge_request"]["id"] == lost.action.blocking_merge_request_id
+        ),
+    ),
 )
 class AddDependency(InMergeRequest):
     """Have another merge request merged before this one."""
@@ -451,6 +506,7 @@ class DeleteDependency(InMergeRequest):
     shows="id status target_branch",
     feature="merge_trains",
     role=Role.DEVELOPER,
+    lost=Look("browse_merge_requests merge_train", "project_id merge_request_iid", proof=made()),
 )
 class AddToMergeTrain(InMergeRequest):
     """Queue it to be merged after those before it on the train."""

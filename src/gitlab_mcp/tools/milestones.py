@@ -20,6 +20,7 @@ from gitlab_mcp.core.fields import (
     Search,
     broken_rule,
 )
+from gitlab_mcp.core.look import Look, new
 from gitlab_mcp.core.result import Result
 from gitlab_mcp.core.tool import Tool
 
@@ -153,6 +154,7 @@ class MilestoneDates(InProjectOrGroup):
     },
     shows="id iid web_url",
     role=Role.REPORTER,
+    lost=Look("browse_milestones list", "project_id group_id title", proof=new("title")),
 )
 class CreateMilestone(MilestoneDates):
     """Create a milestone."""
@@ -205,6 +207,9 @@ class DeleteMilestone(OfMilestone):
     docs="api/milestones/#promote-a-milestone-to-group-milestone",
     example={"project_id": "writes/app", "milestone_id": 7},
     role=Role.REPORTER,
+    lost=Look(
+        "browse_milestones get", "project_id milestone_id", because="once promoted it has another number"
+    ),
 )
 class PromoteMilestone(Action):
     """Make a project's milestone one of its group; those of the same title in other projects are merged in."""

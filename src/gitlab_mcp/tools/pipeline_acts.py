@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gitlab_mcp.core.action import DELETE, POST, PUT, Action, Danger, Role
 from gitlab_mcp.core.fields import Line, PipelineId, ProjectId, Ref
+from gitlab_mcp.core.look import ME, Look, new
 from gitlab_mcp.core.tool import Tool
 from gitlab_mcp.core.variables import Variables
 
@@ -30,6 +31,7 @@ class InPipeline(Action):
     },
     shows="id status web_url",
     role=Role.DEVELOPER,
+    lost=Look("browse_pipelines list", "project_id ref", {"username": ME}, proof=new("ref")),
 )
 class CreatePipeline(Action):
     """Run a pipeline for a branch or a tag."""
@@ -62,6 +64,7 @@ class UpdatePipeline(InPipeline):
     example={"project_id": "writes/sub-one/second-renamed", "pipeline_id": 31},
     shows=SET_IN_MOTION,
     role=Role.DEVELOPER,
+    lost=Look("browse_pipelines get", "project_id pipeline_id", because="it may have been running before"),
 )
 class RetryPipeline(InPipeline):
     """Run the failed and canceled jobs of a pipeline again. Its status follows a moment later."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -20,6 +21,7 @@ from gitlab_mcp.core.fields import (
     Words,
     broken_rule,
 )
+from gitlab_mcp.core.look import Look, Lost, made
 from gitlab_mcp.core.result import Result
 from gitlab_mcp.core.tool import Tool
 from gitlab_mcp.gitlab.faults import BadAnswer, Refused, ReplayMiss, Unreachable
@@ -50,6 +52,11 @@ class Settings(Action):
     topics: Words | None = None
 
 
+def _created(lost: Lost, found: Mapping[str, Any]) -> bool:
+    wanted = lost.sent.get("namespace_id", found["namespace"]["id"])
+    return made("name", "path")(lost, found) and found["namespace"]["id"] == wanted
+
+
 @manage.action(
     "create",
     POST("/projects"),
@@ -64,6 +71,7 @@ class Settings(Action):
         "default_branch": "main",
     },
     shows=CHANGED,
+    lost=Look("browse_projects list", where={"membership": True}, proof=_created),
 )
 class CreateProject(Settings):
     """Create a project, in the caller's own namespace unless another is named."""
@@ -142,6 +150,12 @@ class UpdateProject(Settings):
     example={"project_id": "27"},
     role=Role.OWNER,
     repeatable=False,
+    lost=Look(
+        "browse_projects get",
+        "project_id",
+        proof=lambda _, found: bool(found.get("marked_for_deletion_on")),
+        gone=True,
+    ),
 )
 class DeleteProject(OfProject):
     """Delete a project with all it holds; where deletion is delayed, it is marked for it."""
@@ -168,6 +182,9 @@ class DeleteProject(OfProject):
     shows=CHANGED,
     feature="delayed_deletion_restore",
     role=Role.OWNER,
+    lost=Look(
+        "browse_projects get", "project_id", proof=lambda _, found: found["marked_for_deletion_on"] is None
+    ),
 )
 class RestoreProject(OfProject):
     """Take back a deletion that has not happened yet."""
@@ -181,6 +198,7 @@ class RestoreProject(OfProject):
     example={"project_id": "25"},
     shows=CHANGED,
     role=Role.OWNER,
+    repeatable=True,
 )
 class ArchiveProject(OfProject):
     """Make a project read-only."""
@@ -194,6 +212,7 @@ class ArchiveProject(OfProject):
     example={"project_id": "25"},
     shows=CHANGED,
     role=Role.OWNER,
+    repeatable=True,
 )
 class UnarchiveProject(OfProject):
     """Make an archived project writable again."""
@@ -207,6 +226,7 @@ class UnarchiveProject(OfProject):
     example={"project_id": "writes/app"},
     shows="path_with_namespace star_count",
     role=Role.GUEST,
+    repeatable=True,
 )
 class StarProject(OfProject):
     """Star a project."""
@@ -220,6 +240,7 @@ class StarProject(OfProject):
     example={"project_id": "writes/app"},
     shows="path_with_namespace star_count",
     role=Role.GUEST,
+    repeatable=True,
 )
 class UnstarProject(OfProject):
     """Take a star back."""
@@ -234,6 +255,7 @@ class UnstarProject(OfProject):
     shows=CHANGED,
     role=Role.REPORTER,
     switch="forking",
+    lost=Look("browse_projects forks", "project_id", proof=made("name", "path")),
 )
 class ForkProject(OfProject):
     """Fork a project; GitLab copies in the background, import_status says how far it is."""
@@ -261,6 +283,11 @@ class UnlinkFork(OfProject):
     """Make a fork a project of its own; its merge requests to the source are closed."""
 
 
+def _is_in_the_namespace(lost: Lost, found: Mapping[str, Any]) -> bool:
+    namespace = found["namespace"]
+    return lost.action.namespace in (str(namespace["id"]), namespace["full_path"])
+
+
 @manage.action(
     "transfer",
     PUT("/projects/{project_id}/transfer"),
@@ -270,6 +297,7 @@ class UnlinkFork(OfProject):
     shows=CHANGED,
     role=Role.OWNER,
     repeatable=False,
+    lost=Look("browse_projects get", "project_id", proof=_is_in_the_namespace),
 )
 class TransferProject(OfProject):
     """Move a project to another group or user: its path and its members change."""
@@ -280,6 +308,11 @@ class TransferProject(OfProject):
         return await gitlab.send(self.request(namespace=_number_or_path(self.namespace)))
 
 
+def _is_shared(lost: Lost, found: Mapping[str, Any]) -> bool:
+    wanted = (lost.sent["group_id"], lost.sent["group_access"])
+    return wanted in [(each["group_id"], each["group_access_level"]) for each in found["shared_with_groups"]]
+
+
 @manage.action(
     "share",
     POST("/projects/{project_id}/share"),
@@ -288,6 +321,12 @@ class TransferProject(OfProject):
     example={"project_id": "acme/website", "group_id": 8, "group_access": 20},
     shows="group_id group_access expires_at",
     role=Role.MAINTAINER,
+    lost=Look(
+        "browse_projects get",
+        "project_id",
+        proof=_is_shared,
+        answer=lambda found: {"shared_with_groups": found["shared_with_groups"]},
+    ),
 )
 class ShareProject(OfProject):
     """Give a group access to the project."""
@@ -329,6 +368,7 @@ class UnshareProject(OfProject):
     docs="api/projects/#start-the-housekeeping-task-for-a-project",
     example={"project_id": "25"},
     role=Role.OWNER,
+    lost=Look("browse_projects get", "project_id", because="GitLab shows nothing of it"),
 )
 class Housekeeping(OfProject):
     """Let GitLab repack the repository."""
@@ -346,6 +386,11 @@ class Housekeeping(OfProject):
     docs="api/project_import_export/#schedule-a-project-export",
     example={"project_id": "20"},
     role=Role.MAINTAINER,
+    lost=Look(
+        "browse_projects export_status",
+        "project_id",
+        proof=lambda _, found: found["export_status"] in ("queued", "started", "regeneration_in_progress"),
+    ),
 )
 class ExportProject(OfProject):
     """Pack the project into a file, in the background; browse_projects export_status has the link."""

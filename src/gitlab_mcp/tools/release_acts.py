@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from gitlab_mcp.core.action import DELETE, POST, PUT, Action, Danger, Role
 from gitlab_mcp.core.exchange import GitLab
 from gitlab_mcp.core.fields import Branch, Expects, FromJson, Id, Line, ProjectId, Ref, Sent, Strings, Time
+from gitlab_mcp.core.look import Look, Lost, made
 from gitlab_mcp.core.result import Result
 from gitlab_mcp.core.tool import Tool
 
@@ -67,6 +69,7 @@ class Assets(BaseModel):
     },
     shows="tag_name released_at upcoming_release url=_links.self",
     role=Role.DEVELOPER,
+    lost=Look("browse_releases get", "project_id tag_name", proof=made("name", "tag_name")),
 )
 class CreateRelease(OfRelease):
     """Release a tag; where the tag does not exist yet, ref says where to put it."""
@@ -131,6 +134,11 @@ class DeleteRelease(OfRelease):
     },
     shows="id direct_asset_url",
     role=Role.DEVELOPER,
+    lost=Look(
+        "browse_releases links",
+        "project_id tag_name",
+        proof=lambda lost, found: lost.has(found, "name", "url"),
+    ),
 )
 class CreateLink(OfRelease):
     """Add a link to a release."""
@@ -190,6 +198,7 @@ class DeleteLink(OfRelease):
     example={"project_id": "10", "tag_name": "v1"},
     feature="release_evidence_on_demand",
     role=Role.DEVELOPER,
+    lost=Look("browse_releases get", "project_id tag_name", because="GitLab collects it in its own time"),
 )
 class CollectEvidence(OfRelease):
     """Take, in the background, a snapshot of what a release consists of."""
@@ -198,6 +207,11 @@ class CollectEvidence(OfRelease):
         # The whole answer is the number 202.
         await gitlab.send(self.request())
         return Result(data={"started": True})
+
+
+def _changelog_commit(lost: Lost, found: Mapping[str, Any]) -> bool:
+    message = lost.action.message or f"Add changelog for version {lost.action.version}"
+    return lost.is_new(found) and found["message"].startswith(message)
 
 
 @manage.action(
@@ -214,6 +228,7 @@ class CollectEvidence(OfRelease):
     },
     role=Role.DEVELOPER,
     switch="repository",
+    lost=Look("browse_commits list", "project_id ref_name=branch", proof=_changelog_commit),
 )
 class AddChangelog(Action):
     """Commit the notes for a version to the changelog file."""
