@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import os
 import signal
 import socket
 from collections.abc import Awaitable, Callable, Iterator, Mapping
@@ -119,12 +120,11 @@ async def _stop_on_signal(server: uvicorn.Server, health: Health) -> None:
         async with anyio.create_task_group() as tasks:
             async for _ in signals:
                 if health.stopping:
-                    server.force_exit = True
-                    server.should_exit = True
-                else:
-                    health.stopping = True
-                    log.info("stopping: calls in flight are finished first")
-                    tasks.start_soon(_say_farewell, server)
+                    log.info("stopped in the middle of calls, as asked twice")
+                    os._exit(0)
+                health.stopping = True
+                log.info("stopping: calls in flight are finished first")
+                tasks.start_soon(_say_farewell, server)
 
 
 async def _say_farewell(server: uvicorn.Server) -> None:
