@@ -17,7 +17,7 @@ from typing import Any
 import yaml
 
 MAP = Path(__file__).parent.parent / "tier_features.yaml"
-KEPT = ("name", "earlier", "add_on", "parameters", "only", "alternatives", "notes")
+KEPT = ("name", "changed", "earlier", "add_on", "parameters", "only", "alternatives", "notes")
 ORDER = (
     *("name", "tier", "earlier", "add_on", "docs", "role", "changed", "endpoints", "parameters", "only"),
     *("graphql", "without_it", "alternatives", "notes"),
