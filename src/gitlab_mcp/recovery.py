@@ -62,7 +62,7 @@ class _Watched:
 
     async def _found(self, request: Request, started: float) -> Answer | None:
         look = self._action.spec.lost
-        if look is None or look.because:
+        if look is None or not look.proves:
             return None
         search = _Search(self._gitlab.afresh(_SECONDS), self._action, look, self._reading)
         try:

@@ -94,7 +94,11 @@ KINDS: Mapping[str, Kind] = {
         lambda there: Reply.of(409, {"message": f"Protected branch '{there['name']}' already exists"}),
     ),
     "pipelines": Kind(("ref",), ("id",), posted_to="pipeline"),
-    "repository/commits": Kind(("branch", "commit_message", "actions"), ("id", "short_id")),
+    "repository/commits": Kind(
+        ("branch", "commit_message", "actions"),
+        ("id", "short_id"),
+        renamed={"commit_message": "message"},
+    ),
 }
 
 STARTS_AS: Mapping[str, Thing] = {
@@ -125,6 +129,14 @@ class World:
             return len(self._notes(collection.removesuffix("/notes")))
         return len(self.things.get(collection, []))
 
+    def head(self, ref: str) -> str:
+        """The commit that a branch, a tag or a commit's own id stands for; other names have one of their own."""
+        for name in ("repository/branches", "repository/tags"):
+            for thing in self.things.get(name, []):
+                if thing["name"] == ref and "commit" in thing:
+                    return str(thing["commit"]["id"])
+        return ref if len(ref) == 40 else hashlib.sha1(ref.encode()).hexdigest()
+
     def owns(self, received: Received) -> bool:
         return self._below(received) is not None
 
@@ -141,6 +153,8 @@ class World:
             return self._file(received, unquote(steps[2]))
         if steps[0] == "merge_requests" and steps[2:] == ["merge"] and received.method == "PUT":
             return self._merge(steps[1])
+        if steps[:2] == ["repository", "commits"] and len(steps) == 3 and received.method == "GET":
+            return self._commit(unquote(steps[2]))
         for name, kind in KINDS.items():
             if below == (kind.posted_to or name) and received.method == "POST":
                 return self._create(name, kind, received)
@@ -178,6 +192,8 @@ class World:
         for there in self.things.get(name, []):
             if kind.unique and all(there.get(field) == thing.get(field) for field in kind.unique):
                 return kind.refusal(there)
+        if name in ("repository/branches", "repository/tags"):
+            thing["commit"] = {"id": self.head(sent["ref"])}
         if name == "repository/commits" and (refusal := self._write_files(sent["branch"], sent["actions"])):
             return refusal
         self.things.setdefault(name, []).append(thing)
@@ -200,6 +216,8 @@ class World:
         }
         if name == "repository/commits":
             thing |= {"id": sha, "short_id": sha[:8]}
+        if name == "labels":
+            thing |= {"is_project_label": self.kind == "projects"}
         if name == "pipelines":
             thing |= {"sha": sha, "user": thing["author"]}
         return thing
@@ -232,6 +250,12 @@ class World:
                 return Reply.of(204)
             return Reply.of(200, thing)
         return NOT_FOUND
+
+    def _commit(self, ref: str) -> Reply:
+        for thing in self.things.get("repository/commits", []):
+            if ref in (thing["id"], thing["short_id"]):
+                return Reply.of(200, thing)
+        return Reply.of(200, {"id": self.head(ref), "short_id": self.head(ref)[:8]})
 
     def _merge(self, iid: str) -> Reply:
         for thing in self.things.get("merge_requests", []):

@@ -70,7 +70,11 @@ class Look:
     every_page: bool = False
     """The list begins with the oldest."""
     because: str = ""
-    """Where there is no proof: why."""
+    """Where a write that may not be repeated has no proof: why."""
+
+    @property
+    def proves(self) -> bool:
+        return self.proof is not None or self.points_at is not None or self.gone
 
     def arguments(self, action: Action) -> dict[str, Any]:
         """What an agent gives the read. Of two words for one argument the later wins, if it was given."""

@@ -255,6 +255,7 @@ class AddIssue(OfEpic):
     shows="epic_issue_id=id epic=epic.iid issue=issue.iid",
     feature="epic_issues",
     role=Role.REPORTER,
+    lost=Look("browse_epics issues", "group_id epic_iid"),
 )
 class RemoveIssue(OfEpic):
     """Take an issue out of an epic; both stay."""
@@ -292,6 +293,7 @@ class AddChild(OfEpic):
     shows="id iid title web_url",
     feature="subepics",
     role=Role.REPORTER,
+    lost=Look("browse_epics children", "group_id epic_iid"),
 )
 class RemoveChild(OfEpic):
     """Take an epic out from below another; both stay."""
@@ -337,6 +339,7 @@ class AddLink(OfEpic):
     shows="id link_type target=target_epic.web_url",
     feature="linked_epics",
     role=Role.REPORTER,
+    lost=Look("browse_epics related", "group_id epic_iid"),
 )
 class DeleteLink(OfEpic):
     """Remove the link between two epics; both stay."""

@@ -109,6 +109,7 @@ class CreateProject(Settings):
     },
     shows=CHANGED,
     role=Role.MAINTAINER,
+    lost=Look("browse_projects get", "project_id"),
 )
 class UpdateProject(Settings):
     """Change settings and switches; a new path moves the project."""
@@ -199,6 +200,7 @@ class RestoreProject(OfProject):
     shows=CHANGED,
     role=Role.OWNER,
     repeatable=True,
+    lost=Look("browse_projects get", "project_id"),
 )
 class ArchiveProject(OfProject):
     """Make a project read-only."""
@@ -213,6 +215,7 @@ class ArchiveProject(OfProject):
     shows=CHANGED,
     role=Role.OWNER,
     repeatable=True,
+    lost=Look("browse_projects get", "project_id"),
 )
 class UnarchiveProject(OfProject):
     """Make an archived project writable again."""
@@ -227,6 +230,7 @@ class UnarchiveProject(OfProject):
     shows="path_with_namespace star_count",
     role=Role.GUEST,
     repeatable=True,
+    lost=Look("browse_projects get", "project_id"),
 )
 class StarProject(OfProject):
     """Star a project."""
@@ -241,6 +245,7 @@ class StarProject(OfProject):
     shows="path_with_namespace star_count",
     role=Role.GUEST,
     repeatable=True,
+    lost=Look("browse_projects get", "project_id"),
 )
 class UnstarProject(OfProject):
     """Take a star back."""
@@ -278,6 +283,7 @@ class ForkProject(OfProject):
     docs="api/project_forks/#delete-a-fork-relationship-between-projects",
     example={"project_id": "27"},
     role=Role.OWNER,
+    lost=Look("browse_projects get", "project_id"),
 )
 class UnlinkFork(OfProject):
     """Make a fork a project of its own; its merge requests to the source are closed."""
@@ -346,6 +352,7 @@ class ShareProject(OfProject):
     docs="api/projects/#delete-a-shared-project-link-in-a-group",
     example={"project_id": "25", "group_id": 61},
     role=Role.MAINTAINER,
+    lost=Look("browse_projects get", "project_id"),
 )
 class UnshareProject(OfProject):
     """Take a group's access to the project away."""

@@ -164,6 +164,7 @@ class CreateLink(OfRelease):
     },
     shows="id direct_asset_url",
     role=Role.DEVELOPER,
+    lost=Look("browse_releases link", "project_id tag_name link_id"),
 )
 class UpdateLink(OfRelease):
     """Change a link of a release."""
@@ -183,6 +184,7 @@ class UpdateLink(OfRelease):
     example={"project_id": "writes/app", "tag_name": "v1.1.0", "link_id": 3},
     shows="name",
     role=Role.DEVELOPER,
+    lost=Look("browse_releases link", "project_id tag_name link_id"),
 )
 class DeleteLink(OfRelease):
     """Remove a link from a release."""
