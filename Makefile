@@ -52,6 +52,9 @@ lock: ## Pin the newest versions that pyproject.toml allows (needs uv)
 	$(UV) pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
 		--no-emit-index-url --no-emit-find-links --no-annotate --no-header \
 		pyproject.toml --group dev -o requirements.lock
+	$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+		--no-emit-index-url --no-emit-find-links --no-annotate --no-header \
+		pyproject.toml --all-extras --constraint requirements.lock -o requirements.runtime.lock
 
 record: $(READY) ## Serve over stdio and write every exchange with GitLab to CASSETTE
 	$(BIN)/gitlab-mcp --record "$(CASSETTE)"

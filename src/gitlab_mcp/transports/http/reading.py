@@ -8,7 +8,6 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from gitlab_mcp.errors.failure import Failure
 from gitlab_mcp.transports.http.refusals import Turned
 
-
 _POLITE_BYTES = 256 * 1024
 _POLITE_SECONDS = 1.0
 

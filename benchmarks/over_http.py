@@ -1,0 +1,139 @@
+"""64 clients for 30 seconds over HTTP: ours beside the bare SDK's server, in one run, as ratios. Memory over time."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import signal
+import statistics
+import subprocess
+import sys
+import threading
+import time
+from dataclasses import dataclass, field
+from http.client import HTTPConnection, HTTPException
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+CALL = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "tools/call",
+    "params": {"name": "browse_labels", "arguments": {"action": "list", "project_id": "1"}},
+}
+HEADERS = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
+
+
+@dataclass(slots=True)
+class Load:
+    answered: int = 0
+    wrong: list[str] = field(default_factory=list)
+    seconds: list[float] = field(default_factory=list)
+    memory: list[int] = field(default_factory=list)
+    took: float = 0.0
+
+
+class Server:
+    def __init__(self, command: list[str], gitlab: str) -> None:
+        env = {**os.environ, "GITLAB_URL": gitlab}
+        for name in ("PYTHONDONTWRITEBYTECODE", "GITLAB_TOKEN"):
+            env.pop(name, None)
+        self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=env, cwd="/")
+        assert self.process.stderr
+        line = next(line for line in self.process.stderr if "http://" in line)
+        self.port = int(re.search(r":(\d+)", line.partition("http://")[2])[1])  # type: ignore[index]
+        threading.Thread(target=self.process.stderr.read, daemon=True).start()
+
+    def memory(self) -> int:
+        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        return int(next(line.split()[1] for line in status.splitlines() if line.startswith("VmRSS")))
+
+
+def client(server: Server, number: int, ends: float, load: Load, lock: threading.Lock) -> None:
+    body = json.dumps(CALL)
+    headers = {**HEADERS, "PRIVATE-TOKEN": f"person-{number}"}
+    connection = HTTPConnection("127.0.0.1", server.port, timeout=60)
+    while time.monotonic() < ends:
+        begun = time.perf_counter()
+        try:
+            connection.request("POST", "/mcp", body, headers)
+            answer = connection.getresponse()
+            result = json.loads(answer.read())["result"]
+            wrong = "" if "label 19" in result["content"][0]["text"] else str(result)[:200]
+        except (OSError, HTTPException, ValueError, KeyError) as problem:
+            wrong = repr(problem)
+            connection.close()
+        with lock:
+            load.answered += not wrong
+            load.seconds.append(time.perf_counter() - begun)
+            if wrong:
+                load.wrong.append(wrong)
+    connection.close()
+
+
+def pressed(server: Server, clients: int, seconds: float) -> Load:
+    load, lock = Load(), threading.Lock()
+    begun = time.monotonic()
+    threads = [
+        threading.Thread(target=client, args=(server, number, begun + seconds, load, lock))
+        for number in range(clients)
+    ]
+    for thread in threads:
+        thread.start()
+    while any(thread.is_alive() for thread in threads):
+        load.memory.append(server.memory())
+        time.sleep(min(1.0, seconds / 10))
+    load.took = time.monotonic() - begun
+    return load
+
+
+def run(name: str, command: list[str], gitlab: str, clients: int, seconds: float) -> Load:
+    server = Server(command, gitlab)
+    pressed(server, 4, 2.0)
+    load = pressed(server, clients, seconds)
+    begun = time.monotonic()
+    server.process.send_signal(signal.SIGTERM)
+    code = server.process.wait(30)
+    cuts = statistics.quantiles(load.seconds, n=100)
+    warm = load.memory[len(load.memory) // 3 :]
+    print(
+        f"{name:<6}{load.answered / load.took:>9.1f} calls/s   p50 {cuts[49] * 1000:>6.0f} ms   "
+        f"p95 {cuts[94] * 1000:>6.0f} ms   {len(load.wrong)} wrong   "
+        f"memory {warm[0] / 1024:.1f} → {warm[-1] / 1024:.1f} MB (most {max(warm) / 1024:.1f})   "
+        f"ended with {code} after {time.monotonic() - begun:.1f} s"
+    )
+    for wrong in load.wrong[:3]:
+        print(f"      {wrong}")
+    return load
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--clients", type=int, default=64)
+    parser.add_argument("--seconds", type=float, default=30.0)
+    given = parser.parse_args()
+    # In a process of its own: what answers must not slow down who asks.
+    gitlab = subprocess.Popen(
+        [sys.executable, str(ROOT / "benchmarks/beside/labels_gitlab.py")], stdout=subprocess.PIPE, text=True
+    )
+    assert gitlab.stdout
+    url = gitlab.stdout.readline().strip()
+    try:
+        print(f"{given.clients} clients, {given.seconds:g} s each\n")
+        serve = [sys.executable, "-m", "gitlab_mcp.cli", "serve", "--http", "127.0.0.1:0"]
+        ours = run("ours", serve, url, given.clients, given.seconds)
+        bare = [sys.executable, str(ROOT / "benchmarks/beside/bare_http_server.py")]
+        theirs = run("bare", bare, url, given.clients, given.seconds)
+        rate, other = ours.answered / ours.took, theirs.answered / theirs.took
+        print(f"\nthroughput {rate / other:.2f}× of the bare SDK's server")
+    finally:
+        gitlab.terminate()
+        gitlab.wait()
+    if ours.wrong:
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()
