@@ -163,7 +163,10 @@ Search = Line
 Page = Annotated[Integer, Field(ge=1, le=BIGGEST_ID)]
 PerPage = Annotated[Integer, Field(ge=1, le=100)]
 Sort = Literal["asc", "desc"]
-AccessLevel = Annotated[Literal[10, 20, 30, 40, 50], BeforeValidator(_number)]
+Numbered = BeforeValidator(_number)
+"""Beside a choice of numbers: it may come as text."""
+AccessLevel = Annotated[Literal[10, 20, 30, 40, 50], Numbered]
+WebUrl = Annotated[str, Field(pattern=r"^https?://\S+$", max_length=2048), Expects("http or https URL")]
 CiStatus = Literal[
     "created",
     "waiting_for_resource",

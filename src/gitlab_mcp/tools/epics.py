@@ -28,7 +28,7 @@ from gitlab_mcp.core.fields import (
 from gitlab_mcp.core.look import Look, Lost, made, said
 from gitlab_mcp.core.tool import Tool
 
-browse = Tool("browse_epics", "Read the epics of a group (Premium).", toolset="planning")
+browse = Tool("browse_epics", "Read the epics and epic boards of a group (Premium).", toolset="planning")
 manage = Tool(
     "manage_epic", "Create and change epics and what belongs to them (Premium).", toolset="planning"
 )
@@ -38,6 +38,8 @@ EPIC = (
     " | id description author parent_iid parent_id confidential color created_at updated_at closed_at"
 )
 NOTE = "id author body created_at system"
+BOARD = "id name labels=labels.name hide_backlog_list hide_closed_list | lists(id list_type position label)"
+LIST = "id list_type position label=label.name collapsed"
 
 Title = Annotated[str, Field(min_length=1, max_length=255)]
 ParentId = Annotated[Id, Needs("subepics")]
@@ -49,6 +51,10 @@ class InGroup(Action):
 
 class OfEpic(InGroup):
     epic_iid: Iid
+
+
+class OfBoard(InGroup):
+    board_id: Id
 
 
 @browse.action(
@@ -144,6 +150,64 @@ class EpicNotes(InGroup):
 
     epic_id: Id
     page: Page | None = None
+
+
+@browse.action(
+    "boards",
+    GET("/groups/{group_id}/epic_boards"),
+    docs="api/group_epic_boards/#list-all-epic-boards-in-a-group",
+    example={"group_id": "tiers-a"},
+    shows=BOARD,
+    feature="epic_boards",
+    role=Role.GUEST,
+)
+class ListBoards(InGroup):
+    """List the epic boards of a group."""
+
+    page: Page | None = None
+
+
+@browse.action(
+    "board",
+    GET("/groups/{group_id}/epic_boards/{board_id}"),
+    docs="api/group_epic_boards/#retrieve-a-group-epic-board",
+    example={"group_id": "tiers-a", "board_id": 1},
+    shows=BOARD,
+    feature="epic_boards",
+    role=Role.GUEST,
+)
+class GetBoard(OfBoard):
+    """Read one board with its lists."""
+
+
+@browse.action(
+    "board_lists",
+    GET("/groups/{group_id}/epic_boards/{board_id}/lists"),
+    docs="api/group_epic_boards/#list-group-epic-board-lists",
+    example={"group_id": "tiers-a", "board_id": 1},
+    shows=LIST,
+    feature="epic_boards",
+    role=Role.GUEST,
+)
+class BoardLists(OfBoard):
+    """List the columns of a board."""
+
+    page: Page | None = None
+
+
+@browse.action(
+    "board_list",
+    GET("/groups/{group_id}/epic_boards/{board_id}/lists/{list_id}"),
+    docs="api/group_epic_boards/#retrieve-a-group-epic-board-list",
+    example={"group_id": "tiers-a", "board_id": 1, "list_id": 1},
+    shows=LIST,
+    feature="epic_boards",
+    role=Role.GUEST,
+)
+class BoardList(OfBoard):
+    """Read one column of a board."""
+
+    list_id: Id
 
 
 class EpicDates(InGroup):

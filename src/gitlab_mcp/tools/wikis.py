@@ -1,0 +1,133 @@
+"""Wiki pages of a project or a group."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from gitlab_mcp.core.action import DELETE, GET, POST, PUT, Action, Danger, Role
+from gitlab_mcp.core.exchange import GitLab
+from gitlab_mcp.core.fields import Flag, GroupId, Line, Needs, ProjectId, broken_rule
+from gitlab_mcp.core.look import Look
+from gitlab_mcp.core.result import Result, Text
+from gitlab_mcp.core.tool import Tool
+
+browse = Tool(
+    "browse_wikis", "Read the wiki of a project or group (Premium).", toolset="knowledge", switch="wiki"
+)
+manage = Tool(
+    "manage_wiki",
+    "Write the wiki of a project or group (Premium).",
+    toolset="knowledge",
+    switch="wiki",
+)
+
+PAGE = "slug title format"
+
+Slug = Annotated[Line, Field(description="Like guides/Set-up")]
+Title = Annotated[str, Field(min_length=1, max_length=245, description="With its folder: guides/Set up")]
+
+Markup = Literal["markdown", "rdoc", "asciidoc", "org"]
+
+
+class InProjectOrGroup(Action):
+    project_id: ProjectId | None = None
+    group_id: Annotated[GroupId, Needs("group_wikis")] | None = None
+
+
+class OfPage(InProjectOrGroup):
+    slug: Slug
+
+
+@browse.action(
+    "list",
+    GET("/projects/{project_id}/wikis", "/groups/{group_id}/wikis"),
+    docs="api/wikis/#list-all-wiki-pages",
+    example={"project_id": "acme/website"},
+    shows=PAGE + " content",
+    role=Role.GUEST,
+)
+class ListPages(InProjectOrGroup):
+    """List all pages; GitLab does not page this list."""
+
+    with_content: Flag | None = None
+
+
+@browse.action(
+    "get",
+    GET("/projects/{project_id}/wikis/{slug}", "/groups/{group_id}/wikis/{slug}"),
+    docs="api/wikis/#retrieve-a-wiki-page",
+    example={"project_id": "acme/website", "slug": "home"},
+    shows=PAGE,
+    role=Role.GUEST,
+)
+class GetPage(OfPage):
+    """Read one page, its content as text."""
+
+    async def run(self, gitlab: GitLab) -> Result:
+        page = (await gitlab.send(self.request())).body
+        facts = {name: page[name] for name in ("slug", "title", "format")}
+        return Result(data=facts, text=Text(page.get("content") or "", f"wiki page {page['slug']}"))
+
+
+@manage.action(
+    "create",
+    POST("/projects/{project_id}/wikis", "/groups/{group_id}/wikis"),
+    danger=Danger.REVERSIBLE,
+    docs="api/group_wikis/#create-a-wiki-page",
+    example={"project_id": "acme/website", "title": "Home", "content": "# Welcome\n"},
+    shows=PAGE,
+    role=Role.DEVELOPER,
+    lost=Look("browse_wikis list", "project_id group_id", because="a page has no date"),
+)
+class CreatePage(InProjectOrGroup):
+    """Write a new page."""
+
+    title: Title
+    content: Line
+    format: Markup | None = None
+
+
+@manage.action(
+    "update",
+    PUT("/projects/{project_id}/wikis/{slug}", "/groups/{group_id}/wikis/{slug}"),
+    danger=Danger.REVERSIBLE,
+    docs="api/wikis/#update-a-wiki-page",
+    example={
+        "project_id": "writes/app",
+        "slug": "guides/Set-up",
+        "title": "guides/Install",
+        "content": "Install it twice.",
+        "format": "markdown",
+    },
+    shows=PAGE,
+    role=Role.DEVELOPER,
+    # A new title moves the page: sent again, there is nothing at the old slug.
+    repeatable=False,
+    lost=Look("browse_wikis list", "project_id group_id", because="a new title moves the page"),
+)
+class UpdatePage(OfPage):
+    """Change a page; a new title moves it, and its slug with it."""
+
+    title: Title | None = None
+    content: Line | None = None
+    format: Markup | None = None
+
+    @model_validator(mode="after")
+    def _changes_something(self) -> UpdatePage:
+        if self.title is None and self.content is None:
+            raise broken_rule("a title or a content", field="content")
+        return self
+
+
+@manage.action(
+    "delete",
+    DELETE("/projects/{project_id}/wikis/{slug}", "/groups/{group_id}/wikis/{slug}"),
+    danger=Danger.DESTRUCTIVE,
+    docs="api/wikis/#delete-a-wiki-page",
+    example={"project_id": "writes/app", "slug": "guides/Install"},
+    role=Role.MAINTAINER,
+)
+class DeletePage(OfPage):
+    """Delete a page; its history stays in the wiki's repository."""
