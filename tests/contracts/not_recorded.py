@@ -46,4 +46,5 @@ NOT_RECORDED: dict[str, str] = {
     "manage_service_account delete_role": "asked by an administrator only",
     "browse_audit_events list_instance": "paid, and never asked",
     "browse_audit_events get_instance": "paid, and never asked",
+    "manage_review publish_draft": "recorded by bob, whose draft it was",
 }

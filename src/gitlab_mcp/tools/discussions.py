@@ -129,6 +129,25 @@ class GetNote(OnSomething):
 
 
 @browse.action(
+    "list_drafts",
+    GET(f"{MERGE_REQUEST}/draft_notes"),
+    docs="api/draft_notes/#list-all-merge-request-draft-notes",
+    example={"project_id": "acme/website", "merge_request_iid": 1},
+    shows=(
+        "id body=note file=position.new_path line=position.new_line old_line=position.old_line"
+        " discussion_id resolve_discussion"
+    ),
+    switch="merge_requests",
+    role=Role.REPORTER,
+)
+class ListDrafts(Action):
+    """List your drafts on a merge request, which nobody else sees; manage_review publishes them."""
+
+    project_id: ProjectId
+    merge_request_iid: MergeRequestIid
+
+
+@browse.action(
     "list_emoji",
     GET(
         *on(ISSUE, MERGE_REQUEST, at="/award_emoji"),
