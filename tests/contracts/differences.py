@@ -34,4 +34,5 @@ DIFFERENCES: dict[str, str] = {
     "browse_merge_requests dependencies: per_page is not known to GitLab": _PAGED,
     "manage_environment delete_review_apps: before is string, GitLab takes time": "a time under another name",
     "browse_audit_events list_instance: entity_type is required by GitLab": "only where entity_id is given",
+    "run_batch run: calls is not known to GitLab": "a batch is no endpoint of GitLab",
 }

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitlab_mcp.core.action import Action
+from gitlab_mcp.core.batch import Batch
 from gitlab_mcp.core.registry import Registry
 from gitlab_mcp.core.schema import required_fields
 from gitlab_mcp.core.shape import shapes
@@ -80,6 +81,8 @@ def test_ten_thousand_random_argument_objects_each_get_a_contract_error_or_a_val
             arguments["action"] = action.spec.name
         try:
             call = validate(REGISTRY, tool, arguments, HERE)
+            if isinstance(call.action, Batch):
+                continue
             request = call.action.request()
             assert is_below_its_template(call.action, request.path), (tool, arguments, request)
             assert not {".", ".."} & set(request.path.split("/"))

@@ -36,11 +36,24 @@ class Registry:
             entry["tool"] for entry in self._entries.values() if "all" in wanted or entry["toolset"] in wanted
         ]
 
+    def every_name(self) -> list[tuple[str, str, str]]:
+        """Each action as its tool, its toolset and `tool.action`, without loading any."""
+        return [
+            (name, entry["toolset"], f"{name}.{action}")
+            for name, entry in self._entries.items()
+            for action in entry["tool"]["inputSchema"]["properties"]["action"]["enum"]
+        ]
+
     def tool(self, name: str) -> Tool:
         if name not in self._tools:
             module = importlib.import_module(f"{TOOLS_PACKAGE}.{self._entries[name]['module']}")
             self._tools.update((tool.name, tool) for tool in tools_in(module))
         return self._tools[name]
+
+    def writes(self, name: str, action: object) -> bool:
+        """Whether this is an action that writes; False where there is no such action."""
+        found = self.tool(name).actions.get(str(action)) if name in self else None
+        return found is not None and found.spec.writes
 
     def actions(self) -> list[type[Action]]:
         return [action for name in self._entries for action in self.tool(name).actions.values()]

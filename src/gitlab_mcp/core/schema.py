@@ -10,6 +10,7 @@ from collections import Counter
 from typing import Any
 
 from gitlab_mcp.core.action import Action, Danger
+from gitlab_mcp.core.batch import Batch
 from gitlab_mcp.core.call import Options
 from gitlab_mcp.core.shape import Shape, shapes
 from gitlab_mcp.core.tool import Tool
@@ -38,6 +39,9 @@ def listing(tool: Tool) -> dict[str, Any]:
 
 
 def hints(tool: Tool) -> dict[str, Any]:
+    if any(issubclass(action, Batch) for action in tool.actions.values()):
+        # It may hold any call, and clients that ask before a write must ask before it.
+        return {"readOnlyHint": False, "destructiveHint": True}
     if tool.reads:
         return {"readOnlyHint": True}
     destroys = any(
@@ -74,7 +78,7 @@ def required_fields(action: type[Action]) -> list[str]:
     places = [
         [name for name in endpoint.placeholders if name not in required] for endpoint in action.spec.endpoints
     ]
-    if all(places):
+    if places and all(places):
         # What another alternative needs and more is no alternative of its own.
         least = [place for place in places if not any(set(other) < set(place) for other in places)]
         required.insert(0, "|".join(dict.fromkeys("+".join(place) for place in least)))
@@ -120,7 +124,9 @@ def _property(name: str, users: dict[str, Shape], tool: Tool) -> dict[str, Any]:
     first = next(iter(users.values()))
     schema = _plain(first)
     if all(shape.values for shape in users.values()):
-        schema["enum"] = list(dict.fromkeys(value for shape in users.values() for value in _plain(shape)["enum"]))
+        schema["enum"] = list(
+            dict.fromkeys(value for shape in users.values() for value in _plain(shape)["enum"])
+        )
     else:
         schema.pop("enum", None)
     texts = list(dict.fromkeys(shape.description for shape in users.values() if shape.description))

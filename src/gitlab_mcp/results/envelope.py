@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from gitlab_mcp.core.result import Result
+from gitlab_mcp.core.result import Result, Warning
 from gitlab_mcp.results.untrusted import written_by_people
 
 
@@ -22,9 +22,10 @@ def seal(result: Result) -> Result:
         theirs = data.get("warnings")
         data["warnings"] = [
             *(theirs if isinstance(theirs, list) else ()),
-            *(
-                {"code": warning.code, "message": warning.message, **warning.facts}
-                for warning in result.warnings
-            ),
+            *map(warning_entry, result.warnings),
         ]
     return replace(result, data=data, truncated=(), warnings=())
+
+
+def warning_entry(warning: Warning) -> dict[str, Any]:
+    return {"code": warning.code, "message": warning.message, **warning.facts}
