@@ -1,0 +1,153 @@
+"""CODEOWNERS is read as GitLab reads it."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gitlab_mcp.results.code_owners import CodeOwners, Rule, parse
+
+FILE = """\
+# Who looks after what
+* @alice @acme/platform
+/docs/ @bob
+*.rb @carol
+/generated/
+
+[Database] @acme/dba
+/db/
+/db/seeds/ @dave
+!/db/schema.rb
+
+^[Docs][2]
+*.md docs@example.com
+
+[Security][2] @acme/security @@maintainers
+config/*.key
+
+[database]
+/migrations/**/*.sql @acme/dba
+"""
+
+
+def owned(text: str, path: str) -> list[tuple[str, tuple[str, ...]]]:
+    return [(section.name, rule.owners) for section, rule in parse(text).of(path)]
+
+
+@pytest.mark.parametrize(
+    ("path", "owners"),
+    [
+        ("README", [("codeowners", ("@alice", "@acme/platform"))]),
+        ("docs/guide/start.txt", [("codeowners", ("@bob",))]),
+        ("app/models/user.rb", [("codeowners", ("@carol",))]),
+        ("docs/example.rb", [("codeowners", ("@carol",))]),
+        ("generated/api.txt", []),
+        ("db/structure.sql", [("codeowners", ("@alice", "@acme/platform")), ("Database", ("@acme/dba",))]),
+        ("db/seeds/users.sql", [("codeowners", ("@alice", "@acme/platform")), ("Database", ("@dave",))]),
+        ("db/schema.rb", [("codeowners", ("@carol",))]),
+        (
+            "migrations/2026/01.sql",
+            [("codeowners", ("@alice", "@acme/platform")), ("Database", ("@acme/dba",))],
+        ),
+        ("docs/index.md", [("codeowners", ("@bob",)), ("Docs", ("docs@example.com",))]),
+        (
+            "service/config/tls.key",
+            [
+                ("codeowners", ("@alice", "@acme/platform")),
+                ("Security", ("@acme/security", "@@maintainers")),
+            ],
+        ),
+    ],
+)
+def test_the_last_rule_that_fits_decides_in_each_section(
+    path: str, owners: list[tuple[str, tuple[str, ...]]]
+) -> None:
+    assert owned(FILE, path) == owners
+
+
+def test_sections_say_how_many_must_approve_and_whether_they_must() -> None:
+    sections = {section.name: (section.approvals, section.optional) for section in parse(FILE).sections}
+    assert sections == {
+        "codeowners": (1, False),
+        "Database": (1, False),
+        "Docs": (1, True),
+        "Security": (2, False),
+    }
+
+
+def test_a_section_named_again_goes_on_and_keeps_what_its_first_heading_said() -> None:
+    text = "[Web][2] @ann\n*.js\n[WEB] @bea\n*.css\n"
+    (section,) = parse(text).sections
+    assert (section.name, section.approvals) == ("Web", 2)
+    assert [(rule.pattern, rule.owners) for rule in section.rules] == [
+        ("*.js", ("@ann",)),
+        ("*.css", ("@bea",)),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "fits", "does_not"),
+    [
+        ("*", ["a", ".hidden", "a/b/.c"], []),
+        ("README.md", ["README.md", "docs/README.md"], ["README.md.bak", "docs/README.mdx"]),
+        ("/README.md", ["README.md"], ["docs/README.md"]),
+        ("docs", ["docs", "a/docs"], ["docs/start.md"]),
+        ("docs/", ["docs/start.md", "a/docs/b/c.md"], ["docs", "mydocs/a"]),
+        ("/docs/*", ["docs/a.md"], ["docs/b/a.md"]),
+        ("/docs/**/a.md", ["docs/a.md", "docs/x/y/a.md"], ["a.md", "docs/xa.md"]),
+        ("/docs/**.md", ["docs/a.md"], ["docs/b/a.md"]),
+        ("/a?c", ["abc"], ["a/c", "ac"]),
+        ("/[ab].txt", ["a.txt", "b.txt"], ["c.txt"]),
+        ("/[!ab].txt", ["c.txt"], ["a.txt", "/.txt"]),
+        ("/[a-c].txt", ["b.txt"], ["d.txt"]),
+        (r"/with\ space.txt", ["with space.txt"], ["with.txt"]),
+        (r"\#notes", ["#notes"], ["notes"]),
+        (r"/\*.txt", ["*.txt"], ["a.txt"]),
+        ("/{a,b}", ["{a,b}"], ["a", "b"]),
+    ],
+)
+def test_a_pattern_stands_for_paths_as_in_gitlab(pattern: str, fits: list[str], does_not: list[str]) -> None:
+    rule = Rule(1, pattern, ("@a",))
+    assert [path for path in fits if not rule.fits(path)] == []
+    assert [path for path in does_not if rule.fits(path)] == []
+
+
+def test_a_rule_without_owners_has_those_of_its_section() -> None:
+    assert owned("[Web] @ann\n/web/\n", "web/a.js") == [("Web", ("@ann",))]
+
+
+def test_a_path_with_a_space_keeps_it() -> None:
+    assert owned("/my\\ docs/ @ann\n", "my docs/a") == [("codeowners", ("@ann",))]
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("/a\n", 1),
+        ("* @ann\n[No end @bea\n", 2),
+        ("[]\n", 1),
+        ("[Web][0] @ann\n*\n", 1),
+        ("[Web][two] @ann\n*\n", 1),
+        ("* ann\n", 1),
+    ],
+)
+def test_what_gitlab_does_not_understand_is_named_with_its_line(text: str, line: int) -> None:
+    assert line in {problem.line for problem in parse(text).problems}
+
+
+def test_a_file_that_is_in_order_has_no_problems() -> None:
+    problems = parse(
+        "# all\n* @ann # and @bea, for now\n[Web][2] @a/b @@developer c@example.com\n*.js\n"
+    ).problems
+    assert problems == ()
+
+
+def test_gitlab_has_no_remarks_behind_owners_so_names_in_them_count() -> None:
+    assert owned("* @ann # not @bea\n", "x") == [("codeowners", ("@ann", "@bea"))]
+
+
+@given(st.text(alphabet="[]^!*?\\/#@ -a.b\n1", max_size=80), st.text(alphabet="a/b.c -", max_size=12))
+def test_no_file_breaks_the_reader(text: str, path: str) -> None:
+    assert isinstance(parse(text), CodeOwners)
+    parse(text).of(path)
