@@ -116,7 +116,8 @@ def action_for(row: Mapping[str, Any], feature: str | None) -> Action | None:
     paid = tier_map().features.get(feature) if feature else None
     marked = paid_fields(paid, route) & given.keys() if paid else set()
     types: dict[str, Any] = {
-        name: (Annotated[str, Needs(paid.key)] if paid and name in marked else str, "") for name in given
+        name: (Annotated[str, Needs(paid.key)] if paid and name in marked else str, "")
+        for name in {**dict.fromkeys(parameters().get(route, ())), **given}
     }
     model = create_model("Recorded", __base__=Action, **types)
     endpoint = Endpoint(method, re.sub(r"[:*](\w+)", lambda m: "{" + our_name(path, m[1]) + "}", path))
@@ -130,6 +131,15 @@ def action_for(row: Mapping[str, Any], feature: str | None) -> Action | None:
         role=role_of(route),
     )(model)
     return model.model_construct(_fields_set=set(given), **given)
+
+
+@cache
+def parameters() -> dict[str, tuple[str, ...]]:
+    """The parameters of each route, which the action for it would declare."""
+    return {
+        route["endpoint"]: tuple(name for name in route["params"] if name.isidentifier() and name != "id")
+        for route in facts("routes")
+    }
 
 
 def fields_of(row: Mapping[str, Any], path: str) -> dict[str, Any]:

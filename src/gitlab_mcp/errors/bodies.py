@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from gitlab_mcp.errors import words
 from gitlab_mcp.gitlab.faults import Refused
 
 LONGEST_MESSAGE = 300
@@ -90,7 +91,7 @@ def _oauth(body: Mapping[str, Any]) -> Said:
     return Said(
         texts=(clean(description),),
         error=clean(body["error"], 60),
-        scope=tuple(word for word in scope.split() if re.fullmatch(r"\w{1,40}", word)),
+        scope=words.scopes(scope.split()),
         message=clean(description or body["error"]),
     )
 

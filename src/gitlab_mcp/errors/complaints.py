@@ -101,20 +101,18 @@ def in_sentences(texts: Iterable[str], action: Action | None) -> Complaints:
 
 
 def our_name(theirs: str, action: Action | None) -> str | None:
-    """`project_namespace.path` is `path`, `actions[0][file_path]` is `actions`; None where it is no field at all."""
+    """`project_namespace.path` is `path`, `actions[0][file_path]` is `actions`; None where it is no field that we know."""
     name = theirs.rsplit(".", 1)[-1].split("[", 1)[0].lower()
     if name == "base" or not _FIELD.fullmatch(name):
         return None
-    if action is None:
-        return name
-    known = shapes(type(action))
+    known = shapes(type(action)) if action else {}
     by_sent = {shape.mark(Sent).name: ours for ours, shape in known.items() if shape.mark(Sent)}
     for candidate in (name, *_OTHER_NAMES.get(name, ())):
         if candidate in by_sent:
             return by_sent[candidate]
         if candidate in known:
             return candidate
-    return name
+    return name if name in _OTHER_NAMES else None
 
 
 def _expected(texts: tuple[str, ...], ours: str, action: Action | None) -> str:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 from gitlab_mcp.errors import catalogue as codes
+from gitlab_mcp.errors import words
 from gitlab_mcp.errors.case import Case
 from gitlab_mcp.errors.findings import Finding, Proof
 
 PLACES: Final = ("Project", "Group", "Namespace")
-
-_PLAIN_WORDS: Final = re.compile(r"[A-Za-z][A-Za-z ]{0,40}")
 
 
 def missing_place(case: Case, thing: str) -> Finding:
@@ -30,7 +28,7 @@ def missing_place(case: Case, thing: str) -> Finding:
 
 
 def missing_record(case: Case, thing: str | None) -> Finding:
-    name = thing.lower() if thing and _PLAIN_WORDS.fullmatch(thing) else None
+    name = words.thing(thing)
     missing = ", ".join(case.placeholders) or name
     return Finding(
         codes.NOT_FOUND,

@@ -7,8 +7,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from gitlab_mcp.errors import catalogue as codes
-from gitlab_mcp.errors import causes
-from gitlab_mcp.errors.bodies import clean
+from gitlab_mcp.errors import causes, words
 from gitlab_mcp.errors.case import Case
 from gitlab_mcp.errors.findings import Finding, Proof
 from gitlab_mcp.errors.missing import missing_record
@@ -108,7 +107,7 @@ def rate_limited(refused: Refused) -> Finding:
         "retry_after_seconds": _seconds(headers.get("retry-after")),
         "limit": _seconds(headers.get("ratelimit-limit")),
         "remaining": _seconds(headers.get("ratelimit-remaining")),
-        "reset_at": clean(headers.get("ratelimit-resettime", ""), 40)
+        "reset_at": words.moment(headers.get("ratelimit-resettime"))
         or _seconds(headers.get("ratelimit-reset")),
     }
     wait = facts["retry_after_seconds"]
@@ -130,7 +129,7 @@ def _seconds(value: str | None) -> int | None:
 def server_error(refused: Refused) -> Finding:
     maintenance = refused.status == 503 and b"maintenance" in refused.content[:4096].lower()
     facts: dict[str, Any] = {"maintenance": True} if maintenance else {}
-    if event := clean(refused.headers.get("x-request-id", ""), 64):
+    if event := words.request_id(refused.headers.get("x-request-id")):
         facts["event_id"] = event
     if maintenance:
         message, fix = (

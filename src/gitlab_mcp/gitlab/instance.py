@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 from gitlab_mcp.core.action import encode_segment
 from gitlab_mcp.core.exchange import Answer, GitLab
+from gitlab_mcp.errors import words
 from gitlab_mcp.errors.ask import InstanceFacts, TokenFacts
 from gitlab_mcp.gitlab.faults import Refused
 
@@ -107,11 +108,11 @@ class InstanceAsk:
         return TokenFacts(
             alive=told.get("active", True) is not False,
             problem=None if told.get("active", True) is not False else "revoked",
-            scopes=tuple(map(str, told.get("scopes") or ())),
+            scopes=words.scopes(told.get("scopes") or ()),
             user_id=told.get("user_id") or about.get("id"),
             # Only an administrator sees the key; without the right to read /user nobody knows.
             admin=bool(about.get("is_admin")) if about else None,
-            expires_at=told.get("expires_at"),
+            expires_at=words.day(told.get("expires_at")),
         )
 
     async def _where(self) -> InstanceFacts | None:
@@ -120,7 +121,7 @@ class InstanceAsk:
             return None
         edition = {True: "EE", False: "CE"}.get(bool(told["enterprise"])) if "enterprise" in told else None
         tier, at_least, known_by = await self._licence(edition)
-        return InstanceFacts(edition, told.get("version"), tier, at_least, known_by, self._is_gitlab_com)
+        return InstanceFacts(edition, words.version(told.get("version")), tier, at_least, known_by, self._is_gitlab_com)
 
     @property
     def _is_gitlab_com(self) -> bool:
