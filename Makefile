@@ -13,7 +13,7 @@ UV ?= uv
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test check demo docs lock record bench clean
+.PHONY: help setup test check demo docs lock record bench inspect clean
 
 help: ## Show what can be made
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -61,6 +61,10 @@ record: $(READY) ## Serve over stdio and write every exchange with GitLab to CAS
 
 bench: $(READY) ## Measure speed and token cost
 	@for each in $(filter-out benchmarks/bare_%,$(wildcard benchmarks/*.py)); do echo "== $$each"; $(BIN)/python "$$each" || exit 1; done
+
+inspect: $(READY) ## Drive the server with the MCP inspector's command line (needs node and npm)
+	npm install --silent --no-audit --no-fund --prefix .venv/inspector @modelcontextprotocol/inspector@0.15.0
+	$(BIN)/python -m pytest -n 0 tests/journeys/test_inspector.py
 
 clean: ## Remove what was made
 	rm -rf .venv dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
