@@ -1,4 +1,4 @@
-"""The reference inspector's command line as the client. `make inspect` installs it; without it there is nothing to run."""
+"""The reference inspector as the client. `make inspect` installs it; without it there is nothing to run."""
 
 from __future__ import annotations
 
