@@ -14,6 +14,7 @@ from gitlab_mcp.app import App
 from gitlab_mcp.core.caller import Visit
 from gitlab_mcp.core.result import Result
 from gitlab_mcp.errors.failure import CallFailed, Failure
+from gitlab_mcp.protocol import GitLabServer
 from gitlab_mcp.results.blocks import weight
 from standin import Delay, Silence, StandIn, World
 
@@ -64,6 +65,16 @@ async def test_where_every_call_failed_the_batch_failed(project: World, against:
     failure = await refused(against(), NOWHERE, {"tool": "browse_labels", "arguments": {}})
     assert failure.code == "BATCH_PARTIAL_FAILURE"
     assert codes(failure) == ["NOT_FOUND", "MISSING_REQUIRED_FIELD"]
+
+
+async def test_a_client_is_told_of_an_error_only_where_every_call_failed(
+    project: World, against: Callable[..., App]
+) -> None:
+    server = GitLabServer(against(), error_style="tier", format="json")
+    some = await server.call_tool("run_batch", {"action": "run", "calls": [LIST, NOWHERE]})
+    none = await server.call_tool("run_batch", {"action": "run", "calls": [NOWHERE]})
+    assert (some.is_error, none.is_error) == (False, True)
+    assert none.structured_content and none.structured_content["error_code"] == "BATCH_PARTIAL_FAILURE"
 
 
 async def test_where_all_went_well_there_is_nothing_to_warn_of(

@@ -14,7 +14,7 @@ import pytest
 
 from gitlab_mcp.app import App
 from gitlab_mcp.errors.failure import CallFailed, Failure
-from standin import CutShort, Drop, LoseAnswer, Reply, Say, StandIn, World
+from standin import CutShort, Drop, LoseAnswer, Reply, Say, Silence, StandIn, World
 from standin.faults import Fault, Line, login_page, server_error
 
 pytestmark = pytest.mark.anyio
@@ -164,6 +164,23 @@ async def test_a_search_that_fails_leaves_the_outcome_unknown(
     standin.fault("POST", "*/labels", LoseAnswer())
     standin.answer("GET", "*/labels/bug", 200, ["not", "a", "label"])
     assert (await failure_of(against(), "manage_label", **LABEL)).code == "OUTCOME_UNKNOWN"
+
+
+async def test_a_create_that_ran_out_of_time_is_looked_for_all_the_same(
+    standin: StandIn, project: World, against: Callable[..., App]
+) -> None:
+    standin.fault("POST", "*/labels", Silence(done=True))
+    assert (await against(deadline=0.3).call("manage_label", LABEL)).data["recovered"] is True
+    assert project.count("labels") == asked(standin, "POST") == 1
+
+
+async def test_a_lost_search_is_asked_again_and_a_lost_create_is_not(
+    standin: StandIn, project: World, against: Callable[..., App]
+) -> None:
+    standin.fault("POST", "*/labels", LoseAnswer())
+    standin.fault("GET", "*/labels/bug", LoseAnswer())
+    assert (await against().call("manage_label", LABEL)).data["recovered"] is True
+    assert [request.method for request in standin.requests] == ["POST", "GET", "GET", "GET"]
 
 
 async def test_a_quick_action_in_a_comment_does_not_hide_it(

@@ -102,9 +102,15 @@ def said(name: str) -> Proof:
     return lambda lost, found: lost.made(found) and lost.says(name, found.get(name))
 
 
+def has(*keys: str) -> Proof:
+    """It has what was sent under these names, as far as anything was."""
+    return lambda lost, found: lost.has(found, *keys)
+
+
 def as_asked(lost: Lost, found: Mapping[str, Any]) -> bool:
     """For things that have a name and no date: there is one, and all that it shows is as it was sent."""
-    return lost.has(found, *(name for name in lost.sent if name in found))
+    shown = [name for name in lost.sent if name in found]
+    return bool(shown) and lost.has(found, *shown)
 
 
 def _alike(sent: Any, shown: Any) -> bool:
