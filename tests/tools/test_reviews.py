@@ -10,6 +10,7 @@ import pytest
 from gitlab_mcp.app import App
 from gitlab_mcp.errors.failure import CallFailed, Failure
 from gitlab_mcp.settings import Secret
+from recordings.picked import picked
 from standin import Drop, StandIn
 
 pytestmark = pytest.mark.anyio
@@ -20,22 +21,6 @@ BIG = {"project_id": "acme/shop", "merge_request_iid": 24}
 PATH = "/projects/acme%2Fshop/merge_requests/25"
 CART, RENAMED = "src/shop/cart.py", "docs/handbook.md"
 CART_CODE = "73136b06c0fd746261770bb570aab549b4bd9071"
-
-
-def recorded(cassette: Path, method: str, end: str, caller: str = "alice") -> list[dict[str, Any]]:
-    """What a cassette holds of one question, as rows that can be played in an order of one's own."""
-    found = []
-    for interaction in json.loads(cassette.read_text("utf-8"))["interactions"]:
-        request, response = interaction["request"], interaction["response"]
-        if request["headers"]["X-Recorded-As"] != [caller] or request["method"] != method:
-            continue
-        if request["uri"].endswith(end):
-            row = {"actor": caller, "method": method, "path": request["uri"], "request": request["body"]}
-            headers = {name: values[0] for name, values in response["headers"].items()}
-            row |= {"status": response["status"]["code"], "headers": headers}
-            found.append({**row, "body": response["body"]["string"]})
-    assert found, f"{method} {end} is not in {cassette.name}"
-    return found
 
 
 @pytest.fixture
@@ -51,12 +36,12 @@ def review(standin: StandIn, cassettes: Path) -> StandIn:
     """Three drafts on !25, ready to be published, and the notes before and after."""
     story, before = cassettes / "stories" / "review_chain.json", cassettes / "shop_reviews.json"
     newest = "/25/notes?per_page=20&page=1&sort=desc&order_by=created_at"
-    standin.play_rows(recorded(story, "GET", "/25/draft_notes?per_page=20&page=1"))
-    standin.play_rows(recorded(before, "GET", newest)[:1])
-    standin.play_rows(recorded(story, "GET", newest))
-    standin.play_rows(recorded(story, "POST", "/bulk_publish"))
-    standin.play_rows(recorded(story, "POST", "/25/approve"))
-    standin.play_rows(recorded(before, "GET", "/25/approvals")[:1])
+    standin.play_rows(picked(story, "GET", "/25/draft_notes?per_page=20&page=1"))
+    standin.play_rows(picked(before, "GET", newest)[:1])
+    standin.play_rows(picked(story, "GET", newest))
+    standin.play_rows(picked(story, "POST", "/bulk_publish"))
+    standin.play_rows(picked(story, "POST", "/25/approve"))
+    standin.play_rows(picked(before, "GET", "/25/approvals")[:1])
     return standin
 
 
@@ -150,7 +135,7 @@ async def test_ranges_over_other_lines_are_what_gitlab_once_accepted(
 ) -> None:
     accepted = [
         json.loads(row["request"])["position"]
-        for row in recorded(cassettes / "shop_reviews.json", "POST", "/25/discussions")
+        for row in picked(cassettes / "shop_reviews.json", "POST", "/25/discussions")
         if row["status"] == 201 and label in row["request"]
     ]
     standin.play(cassettes / "shop_merge_requests.json")
@@ -253,7 +238,7 @@ async def test_a_file_level_comment_works_on_a_rename(
 ) -> None:
     accepted = next(
         json.loads(row["request"])
-        for row in recorded(cassettes / "shop_reviews.json", "POST", "/25/discussions")
+        for row in picked(cassettes / "shop_reviews.json", "POST", "/25/discussions")
         if row["status"] == 201 and '"file"' in row["request"] and "main.css" in row["request"]
     )
     standin.play(cassettes / "shop_merge_requests.json")
@@ -327,7 +312,7 @@ async def test_a_draft_on_an_unchanged_line_with_one_number_keeps_the_others_fro
     standin: StandIn, against: Against, cassettes: Path
 ) -> None:
     story = cassettes / "stories" / "drafts_that_break.json"
-    standin.play_rows(recorded(story, "GET", "/24/draft_notes", "bob")[1:])
+    standin.play_rows(picked(story, "GET", "/24/draft_notes", "bob")[1:])
     standin.answer("GET", "/projects/*/notes", 200, [])
     bob = against(token=Secret("bob"))
     failure = await refusal(bob, **BIG, action="submit_review")
@@ -362,9 +347,7 @@ async def test_a_draft_that_would_be_published_and_lost_is_found_before(
 async def test_drafts_whose_publishing_failed_halfway_are_named_and_never_published_again(
     review: StandIn, against: Against, cassettes: Path
 ) -> None:
-    failing = recorded(
-        cassettes / "stories" / "drafts_that_break.json", "POST", "/25/draft_notes/bulk_publish"
-    )
+    failing = picked(cassettes / "stories" / "drafts_that_break.json", "POST", "/25/draft_notes/bulk_publish")
     review.answer("POST", f"{PATH}/draft_notes/bulk_publish", 500, json.loads(failing[0]["body"]))
     app = against()
     result = await app.call("manage_review", {"action": "submit_review", **REVIEWED, "body": "Done."})
@@ -380,7 +363,7 @@ async def test_publishing_that_failed_before_anything_was_published_is_a_failure
     standin: StandIn, against: Against, cassettes: Path
 ) -> None:
     story = cassettes / "stories" / "review_chain.json"
-    standin.play_rows(recorded(story, "GET", "/25/draft_notes?per_page=20&page=1"))
+    standin.play_rows(picked(story, "GET", "/25/draft_notes?per_page=20&page=1"))
     standin.answer("GET", f"{PATH}/notes", 200, [])
     standin.answer("POST", f"{PATH}/draft_notes/bulk_publish", 500, {"message": "500 Internal Server Error"})
     assert (await refusal(against(), action="submit_review")).code == "SERVER_ERROR"
@@ -398,8 +381,8 @@ async def test_drafts_that_gitlab_said_it_published_and_dropped_are_named(
     standin: StandIn, against: Against, cassettes: Path
 ) -> None:
     story = cassettes / "stories" / "review_chain.json"
-    standin.play_rows(recorded(story, "GET", "/25/draft_notes?per_page=20&page=1"))
-    standin.play_rows(recorded(story, "POST", "/bulk_publish"))
+    standin.play_rows(picked(story, "GET", "/25/draft_notes?per_page=20&page=1"))
+    standin.play_rows(picked(story, "POST", "/bulk_publish"))
     standin.answer("GET", f"{PATH}/notes", 200, [])
     result = await against().call("manage_review", {"action": "submit_review", **REVIEWED})
     assert result.data["published"] == 0
@@ -431,7 +414,7 @@ async def test_a_review_without_drafts_body_and_verdict_is_refused(
 async def test_whether_changes_were_requested_is_read_from_the_reviewers(
     standin: StandIn, against: Against, cassettes: Path, state: str, is_done: bool
 ) -> None:
-    standin.play_rows(recorded(cassettes / "shop_reviews.json", "POST", "/16/notes", "bob"))
+    standin.play_rows(picked(cassettes / "shop_reviews.json", "POST", "/16/notes", "bob"))
     there = {"project_id": "acme/shop", "merge_request_iid": 16}
     where = "/projects/acme%2Fshop/merge_requests/16"
     standin.answer("GET", f"{where}/draft_notes", 200, [])

@@ -17,6 +17,9 @@ from gitlab_mcp.results.views import project, view
 
 Json = Mapping[str, Any]
 
+_MOST_THREADS = 100
+"""A page of threads: a review of twenty comments is a small one."""
+
 # REST names only the first check that fails; GraphQL names them all, since 16.5.
 _CHECKS = (
     "query($p: ID!, $i: String!) { project(fullPath: $p) { mergeRequest(iid: $i) { iid state draft conflicts"
@@ -69,12 +72,20 @@ async def situation_of(gitlab: GitLab, path: str) -> Situation:
 
 async def bundle(gitlab: GitLab, path: str) -> Result:
     """What a reviewer reads first."""
-    parts = ("diffs", "commits", "discussions", "closes_issues")
+    parts: dict[str, dict[str, int]] = {
+        "diffs": {},
+        "commits": {},
+        "discussions": {"per_page": _MOST_THREADS},
+        "closes_issues": {},
+    }
     asks: list[Callable[[], Awaitable[Answer]]] = [
         lambda: gitlab.get(path),
         lambda: gitlab.get(f"{path}/approvals"),
     ]
-    asks += [lambda part=part: every_page(gitlab, f"{path}/{part}") for part in parts]  # type: ignore[misc]
+    asks += [
+        lambda part=part, query=query: every_page(gitlab, f"{path}/{part}", **query)  # type: ignore[misc]
+        for part, query in parts.items()
+    ]
     merge_request, approvals, *lists = await together(asks)
     if not isinstance(merge_request, Answer):
         raise merge_request

@@ -1,0 +1,51 @@
+"""Why is main red, and which line is it? From recordings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from journeys.agent import CASSETTES, Agent, Story, hearing
+from standin import StandIn
+
+SHOP = "acme/shop"
+
+
+def set_up(gitlab: StandIn) -> None:
+    gitlab.play(CASSETTES)
+
+
+async def tell(agent: Agent) -> None:
+    digest = await agent.ask("browse_pipelines", "failure_digest", project_id=SHOP)
+    failed = {job["name"]: job["id"] for job in digest.data["failed_jobs"]}
+    assert set(failed) == {"unit", "integration", "e2e: [firefox]"}
+    # The failing line, without another call.
+    assert "tests/unit/test_pricing.py:18: AssertionError" in digest.data["tests"]["failures"][1]["message"]
+    assert "src/shop/store.py:88: in execute" in digest.said
+    assert "sqlite3.OperationalError: no such table: orders" in digest.said
+
+    log = await agent.ask(
+        "browse_jobs", "log", project_id=SHOP, job_id=failed["integration"], search="migration"
+    )
+    assert "1245: E   (migration 0042_orders was not applied)" in log.said
+
+    red_since = digest.data["default_branch"]["red_since"]["sha"]
+    brought = await agent.ask("browse_commits", "merge_requests", project_id=SHOP, sha=red_since)
+    assert [(each["iid"], each["author"]) for each in brought.data["items"]] == [(5, "bob")]
+
+    blame = await agent.ask(
+        "browse_files", "blame", project_id=SHOP, file_path="src/shop/pricing.py", ref="main"
+    )
+    assert "e2c01d71    7     return net + round_half_even(net * rate, 100)" in blame.said
+    assert {"sha": "e2c01d71", "title": "Round half to even"}.items() <= blame.data["commits"][1].items()
+
+
+STORY = Story("Why is main red, and which line is it?", set_up, tell)
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("era", ["legacy", "auto"])
+async def test_one_call_names_the_failing_line_and_three_more_who_brought_it(era: Any) -> None:
+    async with hearing(STORY, era) as agent:
+        assert len(agent.heard) == 4
