@@ -38,7 +38,10 @@ EVIDENCE = (
     ),
 )
 LEFT_OUT_OF_EVIDENCE = frozenset({"body_chars"})
-FACTS = ("routes.jsonl", "roles_switches.json", "endpoints.json")
+FACTS = (
+    *("routes.jsonl", "roles_switches.json", "endpoints.json"),
+    *("parameter_tiers.json", "parameter_tiers_measured.json"),
+)
 
 # Whom the cassettes know; the many others that mistakes were made as are in the tests' recordings.
 CALLERS = ("alice", "bob", "carol", "dave", "root", "alice_read")

@@ -20,7 +20,7 @@ MAP = Path(__file__).parent.parent / "tier_features.yaml"
 KEPT = ("name", "changed", "earlier", "add_on", "parameters", "only", "alternatives", "notes")
 ORDER = (
     *("name", "tier", "earlier", "add_on", "docs", "role", "changed", "endpoints", "parameters", "only"),
-    *("graphql", "without_it", "alternatives", "notes"),
+    *("as_filter", "graphql", "without_it", "alternatives", "notes"),
 )
 
 HEADER = """\
@@ -36,12 +36,15 @@ HEADER = """\
 # endpoints     REST endpoints that are paid as a whole
 # parameters    by endpoint, the parameters that are paid where the endpoint is not
 # only          the values for which a parameter is paid; `several` for a list with more than one entry
+# as_filter     what an edition that lacks it makes of its parameters in a list: dropped (everything is listed), empty,
+#               works. Not said: CE drops what it does not know, the others work
 # graphql       GraphQL names
 # without_it    what an edition that lacks it does (ee_without_license, gitlab_com_free, ce):
 #               effect  refused; or silently: dropped (taken and thrown away), not_enforced (saved, does nothing),
 #                       empty (an empty answer), works
 #               status, says  the answer: its status and its sentence
-#               basis   measured 17.2, on running instances; or code 18.9, read in GitLab's source
+#               basis   measured 17.2, on running instances; code 18.9, read in GitLab's source; or inferred, from
+#                       what an EE without a licence does
 #               code_says  what the code of 18.9 does, where 17.2 was measured to differ
 # alternatives  actions of this server to use instead; $name is the caller's argument of that name
 #

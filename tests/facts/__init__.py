@@ -1,7 +1,9 @@
 """Tables about GitLab's REST API that the catalogue is checked against.
 
 `routes`: every route of 17.2 with its parameters. `endpoints`: every documented endpoint of 18.9 with its
-tier. `roles_switches`: the least role and the project switch of endpoints, measured.
+tier. `roles_switches`: the least role and the project switch of endpoints, measured. `parameter_tiers`: the
+documented parameters above Free; `parameter_tiers_measured`: what sending them to an EE without a licence and to
+a CE did.
 """
 
 from __future__ import annotations

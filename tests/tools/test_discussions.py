@@ -67,7 +67,7 @@ async def test_quick_actions_alone_write_no_note_and_say_what_they_did(replayed:
     arguments = {"project_id": "writes/app", "issue_iid": 1, "body": "/label ~doing\n/due 2027-01-01"}
     result = await replayed.call("manage_discussion", {"action": "create_note", **arguments})
     assert "id" not in result.data
-    assert 'Added ~"doing" label.' in result.data["summary"]
+    assert result.data["summary"] == ['Added ~"doing" label. Set the due date to Jan 1, 2027.']
     assert "warnings" not in result.data
 
 

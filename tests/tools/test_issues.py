@@ -86,6 +86,8 @@ async def test_what_gitlab_dropped_in_silence_is_told(
     warned: tuple[str, str],
 ) -> None:
     play(standin, file, label)
+    standin.play_rows(rows("context_ee"))
+    standin.play_rows(row for row in rows("detect_ee") if row["path"].endswith("/projects/0/approval_rules"))
     result = await against(token=Secret(caller)).call("manage_issue", arguments)
     assert [(warning["code"], warning["field"]) for warning in result.data["warnings"]] == [warned]
     assert result.data["iid"]
@@ -141,7 +143,7 @@ async def test_subscribing_twice_says_that_nothing_had_to_change(replayed: App) 
 async def test_issues_are_listed_where_the_caller_says(
     standin: StandIn, against: Against, arguments: dict[str, Any], path: str
 ) -> None:
-    standin.answer("GET", path, body=[])
+    standin.answer("GET", path, body=[ISSUE])
     await against().call("browse_issues", {"action": "list", **arguments})
     assert [request.route for request in standin.requests] == [path]
 

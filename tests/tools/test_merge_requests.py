@@ -62,7 +62,7 @@ async def test_a_file_that_is_not_changed_is_not_found(replayed: App) -> None:
 async def test_merge_requests_are_those_of_a_project_of_a_group_or_ones_own(
     standin: StandIn, against: Against, arguments: dict[str, Any], path: str
 ) -> None:
-    standin.answer("GET", path, body=[])
+    standin.answer("GET", path, body=[{"iid": 1}])
     await against().call("browse_merge_requests", {"action": "list", **arguments})
     assert [request.route for request in standin.requests] == [path]
 

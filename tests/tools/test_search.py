@@ -33,7 +33,7 @@ async def test_words_that_find_everything_or_nothing_are_refused(
 async def test_one_action_searches_everywhere_or_in_one_place(
     standin: StandIn, against: Against, place: dict[str, str], path: str
 ) -> None:
-    standin.answer("GET", "*", body=[])
+    standin.answer("GET", "*", body=[{"iid": 1, "title": "v1"}])
     await against().call("search", {"action": "milestones", "search": "v1", **place})
     (request,) = standin.requests
     assert request.path == path

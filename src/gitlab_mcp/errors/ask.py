@@ -52,6 +52,14 @@ class Ask(Protocol):
 
     async def merge_request(self, project: str, iid: str) -> Mapping[str, Any] | None: ...
 
+    async def look(self, path: str, **query: str) -> Any | None:
+        """What is at this path now; never remembered."""
+        ...
+
+    async def has_commit(self, project: str, ref: str) -> bool | None:
+        """Whether the project has what a branch, tag or sha names."""
+        ...
+
 
 class NobodyToAsk:
     """Stands in where no connection came about: everything is unknown."""
@@ -72,4 +80,10 @@ class NobodyToAsk:
         return None
 
     async def merge_request(self, project: str, iid: str) -> Mapping[str, Any] | None:
+        return None
+
+    async def has_commit(self, project: str, ref: str) -> bool | None:
+        return None
+
+    async def look(self, path: str, **query: str) -> Any | None:
         return None

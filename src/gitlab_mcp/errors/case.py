@@ -13,20 +13,13 @@ from gitlab_mcp.core.fields import Needs
 from gitlab_mcp.core.shape import shapes
 from gitlab_mcp.errors.ask import Ask, InstanceFacts, TokenFacts
 from gitlab_mcp.errors.bodies import Said
+from gitlab_mcp.errors.standing import Standing
 from gitlab_mcp.errors.switches import switch_of
 from gitlab_mcp.errors.tiers import SILENT, Behaviour, Feature, TierMap, rank
 from gitlab_mcp.gitlab.faults import Refused
 
 _PLACE = re.compile(r"^/(?P<kind>projects|groups)/(?P<id>[^/?]+)")
 _MERGE_REQUEST = re.compile(r"^/projects/(?P<project>[^/]+)/merge_requests/(?P<iid>\d+)(?:/|$)")
-
-# Keys of GET /projects/:id that only a licence shows, the highest tier first; without any it is Free.
-_LICENSED_KEYS = (
-    ("only_allow_merge_if_all_status_checks_passed", "Ultimate"),
-    ("allow_pipeline_trigger_approve_deployment", "Premium"),
-)
-# A key that every EE build shows to a signed-in reader: without it the answer tells nothing about the tier.
-_EE_KEY = "requirements_access_level"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +39,7 @@ class Case:
     token: TokenFacts | None = None
     instance: InstanceFacts = field(default_factory=InstanceFacts)
     project: Mapping[str, Any] | None = None
+    group: Mapping[str, Any] | None = None
     role: int | None = None
     """The caller's access level in the project or group; 0 for none, None for unknown."""
 
@@ -78,14 +72,13 @@ class Case:
         return None if self.role is None else self.role >= needed
 
     @property
+    def standing(self) -> Standing:
+        return Standing(self.instance, self.project, self.group)
+
+    @property
     def tier(self) -> tuple[str, str] | None:
-        """The tier at hand and how it is known. The project's own answer counts more: on GitLab.com it differs."""
-        if self.project is not None and _EE_KEY in self.project:
-            shown = next((tier for key, tier in _LICENSED_KEYS if key in self.project), "Free")
-            return shown, f"the project shows the settings of {shown}"
-        if self.instance.tier is None or self.instance.at_least:
-            return None
-        return self.instance.tier, self.instance.known_by or "the instance says so"
+        """The tier at hand and how it is known."""
+        return self.standing.known
 
     def lacking(self) -> Paid | None:
         """The first feature the call needs and the tier at hand is known not to have."""
@@ -98,14 +91,11 @@ class Case:
         """The first feature the call needs while nobody knows the tier."""
         if self.tier is not None:
             return None
-        return next((paid for paid in self.paid if self._above(paid, self.instance.tier or "Free")), None)
+        return next((paid for paid in self.paid if self._above(paid, self.standing.least)), None)
 
     def without(self, paid: Paid) -> Behaviour | None:
         """What this GitLab is known to do when it lacks the feature."""
-        edition = "ce" if self.instance.edition == "CE" else "ee_without_license"
-        if self.instance.is_gitlab_com:
-            edition = "gitlab_com_free"
-        return paid.feature.without_it.get(edition)
+        return self.standing.without(paid.feature)
 
     def _above(self, paid: Paid, tier: str) -> bool:
         known = self.without(paid)
@@ -142,10 +132,10 @@ def paid_for(action: Action | None, tiers: Callable[[], TierMap]) -> tuple[Paid,
 
 
 async def gather(case: Case, ask: Ask) -> Case:
-    """Ask what separates the causes: who calls, where, and at most one question about the project or group."""
+    """Ask what separates the causes: who calls, where, and what the project or group says."""
     token = await ask.token()
     instance = await ask.instance() if case.paid or case.said.no_such_route else InstanceFacts()
-    project = role = None
+    project = group = role = None
     if token is None or token.alive:
         project_id, group_id = _place(case)
         if project_id:
@@ -153,7 +143,10 @@ async def gather(case: Case, ask: Ask) -> Case:
             role = role_in(project) if project else None
         elif group_id:
             role = await ask.group_role(group_id)
-    return replace(case, token=token, instance=instance, project=project, role=role)
+            if case.paid and instance.is_gitlab_com:
+                # There the instance does not settle it: each top-level group has a tier of its own.
+                group = await ask.group(group_id)
+    return replace(case, token=token, instance=instance, project=project, group=group, role=role)
 
 
 def role_in(project: Mapping[str, Any]) -> int | None:

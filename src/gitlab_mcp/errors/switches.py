@@ -65,6 +65,7 @@ BY_PATH: Final[Mapping[str, str]] = {
     "registry": "container_registry",
     "releases": "releases",
     "repository": "repository",
+    "runners": "builds",
     "snippets": "snippets",
     "terraform": "infrastructure",
     "trigger": "builds",

@@ -22,7 +22,7 @@ SILENT: Final = ("dropped", "not_enforced", "empty", "works")
 """What an edition that lacks a feature may do when it is used, so that it looks like a success."""
 EFFECTS: Final = ("refused", *SILENT)
 SEVERAL: Final = "several"
-BASES: Final = ("measured 17.2", "code 18.9")
+BASES: Final = ("measured 17.2", "code 18.9", "inferred")
 
 _PACKAGED = Path(__file__).parent.parent / "tier_features.yaml"
 
@@ -83,6 +83,8 @@ class Feature:
     """By endpoint, the parameters that are paid where the endpoint is not."""
     only: Mapping[str, Any] = field(default_factory=dict)
     """By parameter, the values for which it is paid; `several` for a list with more than one entry."""
+    as_filter: Mapping[str, str] = field(default_factory=dict)
+    """By edition, what becomes of its parameters in a list: `dropped` (everything is listed), `empty`, `works`."""
     graphql: tuple[str, ...] = ()
     role: str | None = None
     changed: str | None = None
@@ -98,6 +100,16 @@ class Feature:
         """The tier in a version of GitLab: features move down with time."""
         number = version_number(version)
         return next((was.tier for was in self.earlier if number and number < was.before), self.tier)
+
+    def is_ever(self, effect: str) -> bool:
+        """Whether some edition that lacks the feature is known to do this."""
+        return any(behaviour.effect == effect for behaviour in self.without_it.values())
+
+    def filtering(self, edition: str) -> str:
+        """What an edition that lacks the feature makes of its parameters in a list. CE drops what it does not know."""
+        known = self.without_it.get(edition)
+        usual = "dropped" if edition == "ce" and not (known and known.effect == "works") else "works"
+        return self.as_filter.get(edition, usual)
 
     def paid_with(self, parameter: str, value: Any) -> bool:
         paid = self.only.get(parameter)
@@ -183,12 +195,18 @@ def _feature(where: str, key: str, entry: Mapping[str, Any]) -> Feature:
             for endpoint in _mapping(where, entry, "parameters")
         },
         only=_only_values(where, entry),
+        as_filter={
+            edition: _one_of(
+                f"{where}: as_filter", entry["as_filter"], edition, ("dropped", "empty", "works")
+            )
+            for edition in _editions(where, entry, "as_filter")
+        },
         graphql=_texts(where, entry, "graphql"),
         role=_optional(where, entry, "role"),
         changed=_optional(where, entry, "changed"),
         without_it={
             edition: _behaviour(f"{where}: without_it: {edition}", behaviour)
-            for edition, behaviour in _editions(where, entry).items()
+            for edition, behaviour in _editions(where, entry, "without_it").items()
         },
         alternatives=tuple(
             _alternative(f"{where}: alternatives: {number}", alternative)
@@ -219,9 +237,9 @@ def _only_values(where: str, entry: Mapping[str, Any]) -> Mapping[str, Any]:
     return only
 
 
-def _editions(where: str, entry: Mapping[str, Any]) -> Mapping[str, Any]:
-    editions = _mapping(where, entry, "without_it")
-    _only(f"{where}: without_it", editions, set(EDITIONS))
+def _editions(where: str, entry: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    editions = _mapping(where, entry, key)
+    _only(f"{where}: {key}", editions, set(EDITIONS))
     return editions
 
 

@@ -5,6 +5,7 @@ Each is asked once for a caller and remembered for a while. Nothing here raises:
 
 from __future__ import annotations
 
+import re
 import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping
@@ -71,7 +72,10 @@ class InstanceAsk:
         return found or InstanceFacts(tier=self._tier, known_by=_SAID_BY_OPERATOR if self._tier else None)
 
     async def project(self, id: str) -> Mapping[str, Any] | None:
-        return await self._object(f"/projects/{encode_segment(id)}")
+        heard = await self._hear(f"/projects/{encode_segment(id)}")
+        if isinstance(heard, Refused) and (moved := _MOVED.search(heard.headers.get("location", ""))):
+            heard = await self._hear(f"/projects/{moved[1]}")
+        return _mapping(heard)
 
     async def group(self, id: str) -> Mapping[str, Any] | None:
         return await self._object(f"/groups/{encode_segment(id)}", with_projects="false")
@@ -92,6 +96,18 @@ class InstanceAsk:
         return _mapping(
             await self._get(f"/projects/{encode_segment(project)}/merge_requests/{encode_segment(iid)}")
         )
+
+    async def has_commit(self, project: str, ref: str) -> bool | None:
+        heard = await self._get(
+            f"/projects/{encode_segment(project)}/repository/commits/{encode_segment(ref)}", stats="false"
+        )
+        if isinstance(heard, Refused):
+            return False if heard.body() == {"message": "404 Commit Not Found"} else None
+        return None if heard is None else True
+
+    async def look(self, path: str, **query: str) -> Any | None:
+        heard = await self._get(path, **query)
+        return heard.body if isinstance(heard, Answer) else None
 
     async def _object(self, path: str, **query: str) -> Mapping[str, Any] | None:
         return _mapping(await self._hear(path, **query))
@@ -154,13 +170,17 @@ class InstanceAsk:
         try:
             return await self._gitlab.get(path, **query)
         except Refused as refused:
-            lasting = refused.is_json and refused.status < 500 and refused.status != 429
+            # The old path of a renamed project answers 301, in plain text.
+            lasting = refused.status == 301 or (
+                refused.is_json and refused.status < 500 and refused.status != 429
+            )
             return refused.with_traceback(None) if lasting else None
         except Exception:
             # A question is no reason to fail: the failure that is being explained matters more.
             return None
 
 
+_MOVED: Final = re.compile(r"/api/v4/projects/(\d+)$")
 _SAID_BY_OPERATOR: Final = "GITLAB_TIER says so"
 
 

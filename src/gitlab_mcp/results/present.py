@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
 from gitlab_mcp.core.action import Action
 from gitlab_mcp.core.exchange import Answer
 from gitlab_mcp.core.fields import Sent
-from gitlab_mcp.core.result import Result
+from gitlab_mcp.core.result import Result, Warning
 from gitlab_mcp.core.shape import shapes
 from gitlab_mcp.results.budget import FEWEST_BYTES, MOST_BYTES, Place, fit
 from gitlab_mcp.results.pages import first_index, page
@@ -19,7 +20,14 @@ from gitlab_mcp.results.views import project, view, written
 Detail = Literal["slim", "full"]
 
 
-def present(action: Action, outcome: Answer | Result, *, detail: Detail, max_bytes: int) -> Result:
+def present(
+    action: Action,
+    outcome: Answer | Result,
+    *,
+    detail: Detail,
+    max_bytes: int,
+    warnings: Sequence[Warning] = (),
+) -> Result:
     """The outcome as it is sent: slim, without secrets, within the budget, all that is said in `data`."""
     place = None
     if isinstance(outcome, Answer):
@@ -27,7 +35,7 @@ def present(action: Action, outcome: Answer | Result, *, detail: Detail, max_byt
         result = Result(data=_shown(action, replace(outcome, body=redact(outcome.body)), detail))
     else:
         result = replace(outcome, data=redact(outcome.data))
-    result = _cleaned(result)
+    result = _cleaned(replace(result, warnings=(*result.warnings, *warnings)))
     asks = frozenset(type(action).model_fields)
     return fit(result, min(max(max_bytes, FEWEST_BYTES), MOST_BYTES), place=place, asks=asks)
 

@@ -23,7 +23,6 @@ from gitlab_mcp.core.fields import (
     Sort,
 )
 from gitlab_mcp.core.look import Look, Lost, made, said
-from gitlab_mcp.core.result import Result, Warning
 from gitlab_mcp.core.tool import Tool
 from gitlab_mcp.errors.failure import CallFailed, Failure
 
@@ -167,20 +166,9 @@ class ListEmoji(OnSomething):
 
 
 class Said(OnSomething):
-    """Something said, which may be or hold quick actions."""
+    """Something said. Where it is nothing but quick actions no note is written, and `summary` says what they did."""
 
     body: Line
-
-    async def run(self, gitlab: GitLab) -> Answer | Result:
-        answer = await gitlab.send(self.request())
-        if answer.status != 202:
-            return answer
-        # Nothing but quick actions: they were carried out, or not, and no note was written.
-        said = " ".join(answer.body.get("summary") or ())
-        if answer.body.get("commands_changes"):
-            return Result(data={"note": "none: only quick actions", "summary": said})
-        warning = Warning("NOT_APPLIED", "The quick actions changed nothing.", {"summary": said})
-        return Result(data={"note": "none: only quick actions"}, warnings=[warning])
 
 
 def _my_thread(lost: Lost, found: Mapping[str, Any]) -> bool:
@@ -197,7 +185,7 @@ def _my_thread(lost: Lost, found: Mapping[str, Any]) -> bool:
         "sha": "4432a39d7773ebe315e5190947ee81875b06d6c9",
         "body": "A commit thread",
     },
-    shows="id note_id=notes.id",
+    shows="id note_id=notes.id summary",
     role=Role.GUEST,
     lost=Look(
         "browse_discussions list",
@@ -223,7 +211,7 @@ class CreateThread(Said):
         "discussion_id": "5b7b0969fa26acbdc68b11fc8fde72bfc6f8223b",
         "body": "A reply",
     },
-    shows="id",
+    shows="id summary",
     role=Role.GUEST,
     lost=Look(
         "browse_discussions get",
@@ -245,7 +233,7 @@ class Reply(Said):
     danger=Danger.REVERSIBLE,
     docs="api/notes/#create-an-issue-note",
     example={"project_id": "writes/app", "issue_iid": 1, "body": "With text\n/estimate 2h"},
-    shows="id internal commands_changes",
+    shows="id internal commands_changes summary",
     role=Role.GUEST,
     lost=Look("browse_discussions list_notes", "project_id issue_iid merge_request_iid", proof=said("body")),
 )
@@ -268,6 +256,7 @@ class CreateNote(Said):
     },
     shows="id updated_at",
     role=Role.GUEST,
+    lost=Look("browse_discussions get_note", "project_id issue_iid merge_request_iid note_id"),
 )
 class UpdateNote(OnSomething):
     """Rewrite your own comment."""
@@ -284,6 +273,7 @@ class UpdateNote(OnSomething):
     example={"project_id": "writes/app", "issue_iid": 1, "note_id": 89},
     # One's own; somebody else's needs a maintainer.
     role=Role.GUEST,
+    lost=Look("browse_discussions get_note", "project_id issue_iid merge_request_iid note_id"),
 )
 class DeleteNote(OnSomething):
     """Delete a comment."""
@@ -387,6 +377,7 @@ class AddEmoji(OnSomething):
     docs="api/emoji_reactions/#delete-an-emoji-reaction-from-a-resource",
     example={"project_id": "writes/app", "merge_request_iid": 1, "note_id": 146, "award_id": 6},
     role=Role.GUEST,
+    lost=Look("browse_discussions list_emoji", "project_id issue_iid merge_request_iid note_id"),
 )
 class RemoveEmoji(OnSomething):
     """Take your reaction back."""

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
@@ -27,9 +26,7 @@ from gitlab_mcp.core.fields import (
     broken_rule,
 )
 from gitlab_mcp.core.look import Look, Lost, made
-from gitlab_mcp.core.result import Result, Warning
 from gitlab_mcp.core.tool import Tool
-from gitlab_mcp.results.views import written
 
 manage = Tool("manage_issue", "Create and change issues, their links and time.", switch="issues")
 
@@ -40,6 +37,7 @@ TIME = "human_time_estimate human_total_time_spent time_estimate total_time_spen
 IssueType = Literal["issue", "incident", "test_case", "task"]
 Title = Annotated[str, Field(min_length=1, max_length=255)]
 Weight = Annotated[Annotated[Integer, Field(ge=0, le=2**31 - 1)], Needs("issue_weight")]
+Assignees = Annotated[UserIds, Needs("multiple_issue_assignees")]
 EpicId = Annotated[Id, Needs("issue_epic_param")]
 
 
@@ -70,16 +68,13 @@ class CreateIssue(Action):
     title: Title
     description: str | None = None
     labels: Labels | None = None
-    assignee_ids: UserIds | None = None
+    assignee_ids: Assignees | None = None
     milestone_id: MilestoneOrZero | None = None
     due_date: Date | None = None
     confidential: Flag | None = None
     issue_type: IssueType | None = None
     weight: Weight | None = None
     epic_id: EpicId | None = None
-
-    async def run(self, gitlab: GitLab) -> Answer | Result:
-        return told_what_was_dropped(self, await gitlab.send(self.request()))
 
 
 @manage.action(
@@ -100,7 +95,7 @@ class UpdateIssue(OfIssue):
     labels: Labels | None = None
     add_labels: Labels | None = None
     remove_labels: Labels | None = None
-    assignee_ids: UserIds | None = None
+    assignee_ids: Assignees | None = None
     milestone_id: MilestoneOrZero | None = None
     due_date: DateOrEmpty | None = None
     confidential: Flag | None = None
@@ -115,10 +110,10 @@ class UpdateIssue(OfIssue):
             raise broken_rule("at least one thing to change", field="state_event")
         return self
 
-    async def run(self, gitlab: GitLab) -> Answer | Result:
+    async def run(self, gitlab: GitLab) -> Answer:
         # GitLab takes [0], not [], for nobody.
         nobody = {"assignee_ids": [0]} if self.assignee_ids == [] else {}
-        return told_what_was_dropped(self, await gitlab.send(self.request(**nobody)))
+        return await gitlab.send(self.request(**nobody))
 
 
 @manage.action(
@@ -289,6 +284,7 @@ class AddLink(OfIssue):
     example={"project_id": "writes/app", "issue_iid": 1, "issue_link_id": 4},
     shows="link_type target=target_issue.web_url",
     role=Role.GUEST,
+    lost=Look("browse_issues links", "project_id issue_iid"),
 )
 class DeleteLink(OfIssue):
     """Remove the link between two issues; both stay."""
@@ -363,48 +359,3 @@ class AddSpentTime(OfIssue):
 )
 class ResetSpentTime(OfIssue):
     """Set the time spent on an issue to nothing."""
-
-
-_KEPT: Mapping[str, tuple[str, Callable[[Any, Any], bool]]] = {
-    "assignee_ids": ("assignees", lambda ids, users: set(ids) - {0} <= {user["id"] for user in users or ()}),
-    "milestone_id": ("milestone", lambda number, milestone: (milestone or {"id": 0})["id"] == number),
-    "due_date": ("due_date", lambda sent, kept: sent == (kept or "")),
-    "state_event": ("state", lambda event, state: (event == "close") is (state == "closed")),
-    "confidential": ("confidential", operator.eq),
-    "issue_type": ("issue_type", operator.eq),
-    "weight": ("weight", operator.eq),
-}
-"""The fields that GitLab may drop without a word: where the answer has them, and whether it has what was sent."""
-
-
-def told_what_was_dropped(action: CreateIssue | UpdateIssue, answer: Answer) -> Answer | Result:
-    """GitLab says yes to unknown people and milestones, to what a guest may not set and to what is not paid for."""
-    given = action.given()
-    dropped = [
-        name
-        for name, (shown_as, kept) in _KEPT.items()
-        if name in given and not kept(given[name], answer.body.get(shown_as))
-    ]
-    if not dropped:
-        return answer
-    return Result(
-        data=written(answer.body, action.spec.shows, given),
-        warnings=[_dropped(name, given[name]) for name in dropped],
-    )
-
-
-def _dropped(name: str, value: Any) -> Warning:
-    if name == "weight":
-        return Warning("TIER_IGNORED", "The weight was not kept.", {"field": name, "feature": "issue_weight"})
-    if name == "assignee_ids" and len(value) > 1:
-        facts = {"field": name, "feature": "multiple_issue_assignees"}
-        return Warning(
-            "TIER_IGNORED", "Not everybody was assigned: on Free an issue has one assignee.", facts
-        )
-    what = {
-        "assignee_ids": "Nobody was assigned: the user is unknown or may not see the issue.",
-        "milestone_id": "The milestone was not set: the project and its groups have none with this id.",
-        "state_event": "The state did not change.",
-    }
-    reason = what.get(name, f"{name} was not kept; the role of this token may not set it.")
-    return Warning("NOT_APPLIED", reason, {"field": name})

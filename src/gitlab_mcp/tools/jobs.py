@@ -31,7 +31,6 @@ from gitlab_mcp.results.archives import archive_result
 from gitlab_mcp.results.failing_jobs import why_no_log
 from gitlab_mcp.results.files import content_result
 from gitlab_mcp.results.logs import DEFAULT_TAIL, LogWindow, read_log
-from gitlab_mcp.results.views import written
 
 browse = Tool("browse_jobs", "Read CI/CD jobs, their logs and artifacts.", switch="builds")
 manage = Tool("manage_job", "Retry, cancel, play and erase CI/CD jobs.", switch="builds")
@@ -44,7 +43,6 @@ JOB = (
 ACTED = "id name status web_url"
 LONGEST_WINDOW = 200_000
 LARGEST_FILE = 1_000_000
-ENDED = ("success", "failed", "skipped", "manual")
 
 LineNumber = Annotated[Integer, Field(ge=1)]
 
@@ -275,15 +273,6 @@ class RetryJob(InJob):
 )
 class CancelJob(InJob):
     """Cancel a job that waits or runs."""
-
-    async def run(self, gitlab: GitLab) -> Answer | Result:
-        answer = await gitlab.send(self.request())
-        status = answer.body.get("status")
-        if status not in ENDED:
-            return answer
-        # GitLab says 201 all the same.
-        warning = Warning("NOT_APPLIED", "There was nothing to cancel: the job does not wait or run.")
-        return Result(data=written(answer.body, ACTED, self.given()), warnings=[warning])
 
 
 @manage.action(

@@ -18,6 +18,7 @@ from gitlab_mcp.core.fields import (
     Line,
     MergeRequestIid,
     MilestoneOrZero,
+    Needs,
     ProjectId,
     Sent,
     Sha,
@@ -30,7 +31,7 @@ from gitlab_mcp.core.result import Result
 from gitlab_mcp.core.tool import Tool
 from gitlab_mcp.errors.failure import CallFailed
 from gitlab_mcp.gitlab.branches import branches_exist
-from gitlab_mcp.results.merge_request_writes import not_cancelled, telling
+from gitlab_mcp.results.merge_request_writes import not_cancelled
 
 manage = Tool(
     "manage_merge_request", "Create, change, approve and merge merge requests.", switch="merge_requests"
@@ -56,6 +57,7 @@ COMMIT = "id=short_id title"
 
 HeadSha = Annotated[Sha, Field(description="Refuse if the source branch's head is another")]
 Title = Annotated[str, Field(min_length=1, max_length=255)]
+People = Annotated[UserIds, Needs("multiple_mr_assignees_reviewers")]
 Shas = Annotated[Words, Field(min_length=1)]
 
 
@@ -93,21 +95,21 @@ class CreateMergeRequest(Action):
     title: Title
     description: str | None = None
     target_project_id: Annotated[Id, Field(description="Where a fork's changes go")] | None = None
-    assignee_ids: UserIds | None = None
-    reviewer_ids: UserIds | None = None
+    assignee_ids: People | None = None
+    reviewer_ids: People | None = None
     labels: Labels | None = None
     milestone_id: MilestoneOrZero | None = None
     remove_source_branch: Flag | None = None
     squash: Flag | None = None
     allow_collaboration: Flag | None = None
 
-    async def run(self, gitlab: GitLab) -> Answer | Result:
+    async def run(self, gitlab: GitLab) -> Answer:
         await branches_exist(
             gitlab,
             source_branch=(self.project_id, self.source_branch),
             target_branch=(self.target_project_id or self.project_id, self.target_branch),
         )
-        return telling(self, await gitlab.send(self.request()))
+        return await gitlab.send(self.request())
 
 
 @manage.action(
@@ -126,8 +128,8 @@ class UpdateMergeRequest(InMergeRequest):
     title: Title | None = None
     description: str | None = None
     target_branch: Branch | None = None
-    assignee_ids: UserIds | None = None
-    reviewer_ids: UserIds | None = None
+    assignee_ids: People | None = None
+    reviewer_ids: People | None = None
     labels: Labels | None = None
     add_labels: Labels | None = None
     remove_labels: Labels | None = None
@@ -143,12 +145,12 @@ class UpdateMergeRequest(InMergeRequest):
             raise broken_rule("at least one thing to change", field="title")
         return self
 
-    async def run(self, gitlab: GitLab) -> Answer | Result:
+    async def run(self, gitlab: GitLab) -> Answer:
         if self.target_branch is not None:
             await branches_exist(gitlab, target_branch=(self.project_id, self.target_branch))
         # GitLab takes [0], not [], for nobody.
         nobody = {name: [0] for name in ("assignee_ids", "reviewer_ids") if getattr(self, name) == []}
-        return telling(self, await gitlab.send(self.request(**nobody)))
+        return await gitlab.send(self.request(**nobody))
 
 
 def _merged(lost: Lost, found: Mapping[str, Any]) -> bool:
@@ -181,9 +183,6 @@ class Merge(InMergeRequest):
     should_remove_source_branch: Flag | None = None
     merge_commit_message: Line | None = None
     squash_commit_message: Line | None = None
-
-    async def run(self, gitlab: GitLab) -> Answer | Result:
-        return telling(self, await gitlab.send(self.request()))
 
 
 @manage.action(
@@ -490,6 +489,7 @@ class AddDependency(InMergeRequest):
     example={"project_id": "tiers-a/one", "merge_request_iid": 6, "block_id": 1},
     feature="mr_dependencies",
     role=Role.DEVELOPER,
+    lost=Look("browse_merge_requests dependencies", "project_id merge_request_iid"),
 )
 class DeleteDependency(InMergeRequest):
     """Let it be merged before the other one."""

@@ -76,6 +76,7 @@ class SearchProjects(Found):
     docs="api/search/#scope-issues",
     example={"search": "login"},
     shows="project_id iid title state author=author.username updated_at web_url",
+    switch="issues",
 )
 class SearchIssues(InGroupOrProject):
     """Issues by words of their title or description."""
@@ -92,6 +93,7 @@ class SearchIssues(InGroupOrProject):
     docs="api/search/#scope-merge_requests",
     example={"search": "cart"},
     shows="project_id iid title state author=author.username source_branch updated_at web_url",
+    switch="merge_requests",
 )
 class SearchMergeRequests(InGroupOrProject):
     """Merge requests by words of their title or description."""
@@ -106,6 +108,7 @@ class SearchMergeRequests(InGroupOrProject):
     EVERYWHERE,
     docs="api/search/#scope-blobs",
     example={"project_id": "acme/website", "search": "route_1"},
+    switch="repository",
 )
 class SearchCode(OfRepository):
     """Lines of files; `filename:`, `path:` and `extension:` in the words narrow it."""
@@ -124,6 +127,7 @@ class SearchCode(OfRepository):
     docs="api/search/#scope-commits",
     example={"project_id": "acme/shop", "search": "coupons"},
     shows="project_id sha=short_id title author=author_name committed=committed_date web_url",
+    switch="repository",
 )
 class SearchCommits(OfRepository):
     """Commits by words of their message."""
@@ -152,6 +156,7 @@ class SearchNotes(Found):
     EVERYWHERE,
     docs="api/search/#scope-wiki_blobs",
     example={"project_id": "acme/shop", "search": "install"},
+    switch="wiki",
 )
 class SearchWiki(Found):
     """Lines of wiki pages."""
@@ -172,6 +177,7 @@ class SearchWiki(Found):
     docs="api/search/#scope-milestones",
     example={"search": "v1"},
     shows="project_id group_id id iid title state due_date web_url",
+    switch="issues or merge_requests",
 )
 class SearchMilestones(InGroupOrProject):
     """Milestones by words of their title or description."""

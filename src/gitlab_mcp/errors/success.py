@@ -1,0 +1,69 @@
+"""One success with all that is known of it: what the doubts about it are weighed on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gitlab_mcp.core.action import Action
+from gitlab_mcp.core.exchange import Answer
+from gitlab_mcp.core.fields import Sent
+from gitlab_mcp.core.result import Result
+from gitlab_mcp.core.shape import shapes
+from gitlab_mcp.errors.ask import Ask
+from gitlab_mcp.errors.case import Paid
+from gitlab_mcp.errors.standing import Standing, standing_at
+
+
+@dataclass(frozen=True, slots=True)
+class Success:
+    action: Action
+    outcome: Answer | Result
+    paid: tuple[Paid, ...]
+    ask: Ask
+
+    @property
+    def writes(self) -> bool:
+        return self.action.spec.writes
+
+    @property
+    def given(self) -> Mapping[str, Any]:
+        return self.action.given()
+
+    @property
+    def method(self) -> str:
+        return self.action.endpoint().method
+
+    @property
+    def path(self) -> str:
+        """With the placeholders still in it."""
+        return self.action.endpoint().path
+
+    @property
+    def body(self) -> Any:
+        """GitLab's own answer; an action that made something else of it has looked at it itself."""
+        return self.outcome.body if isinstance(self.outcome, Answer) else None
+
+    @property
+    def is_empty(self) -> bool:
+        """A first page of nothing: what a list says when it has no better answer."""
+        if self.writes or self.given.get("page", 1) != 1:
+            return False
+        if isinstance(self.outcome, Answer):
+            return self.outcome.body in ([], None)
+        return "items" in self.outcome.data and not self.outcome.data["items"]
+
+    @property
+    def sent(self) -> list[tuple[str, str, Any]]:
+        """What was sent beside the path: our name, GitLab's name, the value."""
+        given, placeholders = self.given, self.action.endpoint().placeholders
+        return [
+            (name, sent.name if (sent := shape.mark(Sent)) else name, given[name])
+            for name, shape in shapes(type(self.action)).items()
+            if name in given and name not in placeholders
+        ]
+
+    async def standing(self) -> Standing:
+        project, group = self.given.get("project_id"), self.given.get("group_id")
+        return await standing_at(self.ask, str(project) if project else None, str(group) if group else None)

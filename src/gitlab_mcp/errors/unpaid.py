@@ -1,0 +1,68 @@
+"""The warnings of a success that a tier stands behind."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from gitlab_mcp.core.result import Warning
+from gitlab_mcp.errors import catalogue as codes
+from gitlab_mcp.errors.standing import Standing
+from gitlab_mcp.errors.tiers import Feature
+
+_MOST_ALTERNATIVES: Final = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Unpaid:
+    """A feature that the tier at hand lacks, the field that needs it where not the whole action does."""
+
+    feature: Feature
+    standing: Standing
+    given: Mapping[str, Any]
+    field: str | None = None
+
+    def ignored(self) -> Warning:
+        what = f"{self.field} was ignored" if self.field else "What was asked for was dropped"
+        return self._warning(codes.TIER_IGNORED, f"{what}: {self._needs}.")
+
+    def ignored_as_filter(self) -> Warning:
+        message = f"{self.field} was ignored, so that more is listed than was asked for: {self._needs}."
+        return self._warning(codes.TIER_IGNORED, message)
+
+    def not_enforced(self) -> Warning:
+        message = f"GitLab keeps it and does not act on it: {self._needs}."
+        return self._warning(codes.TIER_NOT_ENFORCED, message)
+
+    def empty(self) -> Warning:
+        so = f": nothing here can have what {self.field} asks for" if self.field else ""
+        return self._warning(codes.EMPTY_BECAUSE, f"{self._needs}{so}.")
+
+    @property
+    def _needs(self) -> str:
+        feature, known = self.feature, self.standing.known
+        above = "Ultimate" if self._tier == "Ultimate" else "Premium or Ultimate"
+        here = f", and this GitLab is on {known[0]}" if known else ""
+        return f"{feature.name} {'need' if feature.plural else 'needs'} GitLab {above}{here}"
+
+    @property
+    def _tier(self) -> str:
+        return self.feature.tier_in(self.standing.instance.version)
+
+    def _warning(self, code: str, message: str) -> Warning:
+        here = self.standing.known[0] if self.standing.known else None
+        alternatives = [
+            alternative.with_arguments(self.given)
+            for alternative in self.feature.alternatives
+            if here is None or alternative.tier in ("Free", here)
+        ]
+        facts = {
+            "field": self.field,
+            "feature_name": self.feature.name,
+            "tier_required": self._tier,
+            "current_tier": here,
+            "confidence": None if here else "possible",
+            "alternatives": alternatives[:_MOST_ALTERNATIVES],
+        }
+        return Warning(code, message, {name: value for name, value in facts.items() if value})
