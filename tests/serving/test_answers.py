@@ -67,7 +67,7 @@ async def test_a_client_that_hangs_up_stops_the_work_at_gitlab(
     assert await anyio.to_thread.run_sync(lambda: labels.wait_for(lambda gitlab: gitlab.hangups == 1, 1.0))
 
 
-async def test_there_is_no_stream_to_get_and_no_session_to_delete(server: Served) -> None:
+async def test_there_is_no_stream_to_get_and_no_session_to_delete(server: Served, labels: StandIn) -> None:
     async with httpx2.AsyncClient(headers={**ACCEPT, "PRIVATE-TOKEN": "alice"}) as http:
         for method in ("GET", "DELETE", "PUT", "OPTIONS"):
             answer = await http.request(method, server.url)

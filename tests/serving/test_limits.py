@@ -81,7 +81,7 @@ async def test_deep_nesting_is_refused_and_the_server_lives_on(
     assert labels.requests == []
 
 
-async def test_headers_beyond_the_limit_end_the_connection(server: Served) -> None:
+async def test_headers_beyond_the_limit_end_the_connection(server: Served, labels: StandIn) -> None:
     with line(server) as connection:
         connection.sendall(b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nX-Long: " + b"x" * 100_000)
         try:

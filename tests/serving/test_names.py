@@ -18,7 +18,7 @@ async def status(url: str, **headers: str) -> int:
     return answer.status_code
 
 
-async def test_only_names_of_this_machine_are_answered_by_default(server: Served) -> None:
+async def test_only_names_of_this_machine_are_answered_by_default(server: Served, labels: StandIn) -> None:
     for host in ("localhost", "127.0.0.1:8080", "[::1]:1"):
         assert await status(server.url, Host=host) == 200
     for host in (
@@ -31,7 +31,7 @@ async def test_only_names_of_this_machine_are_answered_by_default(server: Served
         assert await status(server.url, Host=host) == 421
 
 
-async def test_no_web_page_is_answered_by_default(server: Served) -> None:
+async def test_no_web_page_is_answered_by_default(server: Served, labels: StandIn) -> None:
     for origin in ("https://evil.example", "http://localhost:3000", "null"):
         assert await status(server.url, Origin=origin) == 403
 

@@ -21,7 +21,9 @@ def code(result: Any) -> str:
 
 
 @ERAS
-async def test_a_request_may_narrow_the_toolsets_for_listing_and_calling(server: Served, era: Any) -> None:
+async def test_a_request_may_narrow_the_toolsets_for_listing_and_calling(
+    server: Served, labels: StandIn, era: Any
+) -> None:
     headers = {"PRIVATE_TOKEN": "alice"}
     async with connected(server.url, era, **headers) as client:
         every = {tool.name for tool in (await client.list_tools()).tools}
@@ -58,7 +60,7 @@ async def test_a_request_cannot_ask_to_write_on_a_read_only_server(labels: Stand
             assert code(await client.call_tool("manage_label", create)) == "READ_ONLY_MODE"
 
 
-async def test_a_request_chooses_the_shape_of_its_errors(server: Served) -> None:
+async def test_a_request_chooses_the_shape_of_its_errors(server: Served, labels: StandIn) -> None:
     headers = {**ACCEPT, "PRIVATE-TOKEN": "alice", "X-MCP-Error-Style": "aql"}
     async with httpx2.AsyncClient() as http:
         answer = await http.post(server.url, json=call("browse_labels", {}), headers=headers)
@@ -70,7 +72,9 @@ async def test_a_request_chooses_the_shape_of_its_errors(server: Served) -> None
 
 
 @pytest.mark.parametrize("header", ["X-MCP-Error-Style", "X-MCP-Toolsets"])
-async def test_a_wish_that_means_nothing_is_refused_with_what_would(server: Served, header: str) -> None:
+async def test_a_wish_that_means_nothing_is_refused_with_what_would(
+    server: Served, labels: StandIn, header: str
+) -> None:
     headers = {**ACCEPT, "PRIVATE-TOKEN": "alice", header: "plannign"}
     async with httpx2.AsyncClient() as http:
         answer = await http.post(server.url, json=call("browse_labels", LIST), headers=headers)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import logging
 import os
@@ -106,6 +107,27 @@ class _Server(uvicorn.Server):
     def capture_signals(self) -> Iterator[None]:
         """Signals are ours: uvicorn would raise them again at its end, and the exit code would tell of a failure."""
         yield
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        # Clients that the system let in and nobody has greeted yet would be cut off when the port closes.
+        late = [client for port in sockets or () for client in _at_the_door(port)]
+        for server in self.servers:
+            server.close()
+        for client in late:
+            await asyncio.get_running_loop().connect_accepted_socket(self._connection, client)
+        await super().shutdown(sockets)
+
+    def _connection(self) -> asyncio.Protocol:
+        state = self.lifespan.state
+        return self.config.http_protocol_class(self.config, self.server_state, state)  # type: ignore[call-arg]
+
+
+def _at_the_door(port: socket.socket) -> Iterator[socket.socket]:
+    with contextlib.suppress(OSError):
+        while True:
+            client, _ = port.accept()
+            client.setblocking(False)
+            yield client
 
 
 async def _serve(server: uvicorn.Server, health: Health, port: socket.socket) -> None:
