@@ -34,7 +34,8 @@ CREATED = "id iid web_url state"
 UPDATED = "id iid state title labels assignees milestone due_date confidential web_url"
 TIME = "human_time_estimate human_total_time_spent time_estimate total_time_spent"
 
-IssueType = Literal["issue", "incident", "test_case", "task"]
+IssueType = Annotated[Literal["issue", "incident", "test_case", "task"], Needs("requirements")]
+LinkType = Annotated[Literal["relates_to", "blocks", "is_blocked_by"], Needs("issue_links_blocking")]
 Title = Annotated[str, Field(min_length=1, max_length=255)]
 Weight = Annotated[Annotated[Integer, Field(ge=0, le=2**31 - 1)], Needs("issue_weight")]
 Assignees = Annotated[UserIds, Needs("multiple_issue_assignees")]
@@ -270,7 +271,7 @@ class AddLink(OfIssue):
 
     target_issue_iid: IssueIid
     target_project_id: Id | None = None
-    link_type: Literal["relates_to", "blocks", "is_blocked_by"] | None = None
+    link_type: LinkType | None = None
 
     async def run(self, gitlab: GitLab) -> Answer:
         return await gitlab.send(self.request(target_project_id=self.target_project_id or self.project_id))

@@ -19,6 +19,7 @@ from gitlab_mcp.core.fields import (
     Labels,
     Line,
     MergeRequestIid,
+    Needs,
     Page,
     PerPage,
     ProjectId,
@@ -57,8 +58,8 @@ MERGE_REQUEST = (
 )
 COMMIT = "id=short_id title author=author_name created_at | message"
 ISSUE = "iid title state labels assignees=assignees.username web_url"
-PIPELINE = "id status ref sha source updated_at web_url"
-VERSION = "id head_commit_sha base_commit_sha start_commit_sha real_size created_at"
+PIPELINE = "id status ref sha source updated_at | web_url"
+VERSION = "id head_commit_sha real_size created_at | base_commit_sha start_commit_sha"
 APPROVALS = (
     "approved approvals_required approvals_left approved_by=approved_by.user.username"
     " user_has_approved user_can_approve rules_left=approval_rules_left.name"
@@ -97,7 +98,7 @@ class ListMergeRequests(Action):
     assignee_id: UserOrNone | None = None
     reviewer_username: Line | None = None
     reviewer_id: UserOrNone | None = None
-    approved_by_usernames: Words | None = None
+    approved_by_usernames: Annotated[Words, Needs("mr_approver_filters")] | None = None
     approved: Literal["yes", "no"] | None = None
     labels: Labels | None = None
     milestone: Annotated[Line, Field(description="Title, None or Any")] | None = None
@@ -204,7 +205,7 @@ class ReadDiffs(InMergeRequest):
     role=Role.REPORTER,
 )
 class ListVersions(PagedOfMergeRequest):
-    """List what was pushed, one version for each push, with the shas that line comments need."""
+    """List what was pushed, one version for each push."""
 
 
 @browse.action(
@@ -222,7 +223,7 @@ class ReadVersion(InMergeRequest):
     async def run(self, gitlab: GitLab) -> Result:
         body = (await gitlab.send(self.request())).body
         facts = {
-            **project(body, view(VERSION).in_a_list),
+            **project(body, view(VERSION).alone),
             "commits": [project(commit, view(COMMIT).in_a_list) for commit in body.get("commits") or ()],
         }
         source = f"version {self.version_id} of merge request !{self.merge_request_iid}"

@@ -134,7 +134,7 @@ class UpdateProject(Settings):
     shared_runners_enabled: Flag | None = None
     auto_devops_enabled: Flag | None = None
     merge_pipelines_enabled: Annotated[Flag, Needs("merged_results_pipelines")] | None = None
-    merge_trains_enabled: Annotated[Flag, Needs("merge_trains")] | None = None
+    merge_trains_enabled: Annotated[Flag, Needs("merged_results_pipelines")] | None = None
 
     @model_validator(mode="after")
     def _something(self) -> Self:
@@ -184,7 +184,9 @@ class DeleteProject(OfProject):
     feature="delayed_deletion_restore",
     role=Role.OWNER,
     lost=Look(
-        "browse_projects get", "project_id", proof=lambda _, found: found["marked_for_deletion_on"] is None
+        "browse_projects get",
+        "project_id",
+        proof=lambda _, found: found.get("marked_for_deletion_on", True) is None,
     ),
 )
 class RestoreProject(OfProject):

@@ -9,7 +9,19 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from gitlab_mcp.core.action import DELETE, POST, PUT, Action, Danger, Role
 from gitlab_mcp.core.exchange import GitLab
-from gitlab_mcp.core.fields import Branch, Expects, FromJson, Id, Line, ProjectId, Ref, Sent, Strings, Time
+from gitlab_mcp.core.fields import (
+    Branch,
+    Expects,
+    FromJson,
+    Id,
+    Line,
+    Needs,
+    ProjectId,
+    Ref,
+    Sent,
+    Strings,
+    Time,
+)
 from gitlab_mcp.core.look import Look, Lost, made
 from gitlab_mcp.core.result import Result
 from gitlab_mcp.core.tool import Tool
@@ -24,6 +36,7 @@ manage = Tool(
 TagName = Annotated[Line, Field(max_length=255)]
 LinkUrl = Annotated[str, Field(pattern=r"^(https?|ftp)://\S+$"), Expects("http, https or ftp URL")]
 LinkType = Literal["other", "runbook", "image", "package"]
+Titles = Annotated[Strings, Needs("group_milestones_in_releases"), Field(description="Titles")]
 AssetPath = Annotated[str, Field(pattern=r"^/\S+$"), Expects("path that begins with /")]
 Version = Annotated[
     str,
@@ -78,7 +91,7 @@ class CreateRelease(OfRelease):
     description: str | None = None
     ref: Ref | None = None
     tag_message: Line | None = None
-    milestones: Annotated[Strings, Field(description="Titles")] | None = None
+    milestones: Titles | None = None
     released_at: Time | None = None
     assets: Annotated[Assets, FromJson] | None = None
 
@@ -103,7 +116,7 @@ class UpdateRelease(OfRelease):
 
     name: Line | None = None
     description: str | None = None
-    milestones: Annotated[Strings, Field(description="Titles")] | None = None
+    milestones: Titles | None = None
     released_at: Time | None = None
 
 

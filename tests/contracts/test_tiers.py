@@ -1,0 +1,111 @@
+"""What actions say of tiers, held against what GitLab documents and against the map."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from facts import facts
+from gitlab_mcp.core.action import Action
+from gitlab_mcp.core.fields import Needs, Sent
+from gitlab_mcp.core.registry import Registry
+from gitlab_mcp.core.shape import shapes
+from gitlab_mcp.errors.tiers import Feature, tier_map
+
+REGISTRY = Registry()
+ACTIONS = REGISTRY.actions()
+FEATURES = tier_map().features
+PAGES = {entry["page"].removesuffix(".md").removesuffix("/_index") for entry in facts("endpoints")}
+
+NOT_ON_A_REST_PAGE = re.compile(
+    r"^(user|ci|operations|security|administration|api/graphql|api/duo_agent_platform_flows)(/|$)"
+)
+"""Pages that describe no endpoint: the table of endpoints cannot know them."""
+
+WAITED_FOR = {
+    *("browse_boards", "browse_variables", "browse_packages", "browse_ci_config", "browse_members"),
+    *("manage_member", "browse_access_tokens", "browse_deploy_access"),
+}
+"""Tools that alternatives name and nobody has written yet. Until then they are not offered."""
+
+
+def name_of(action: type[Action]) -> str:
+    return f"{action.spec.tool.name} {action.spec.name}"
+
+
+every_action = pytest.mark.parametrize("action", ACTIONS, ids=name_of)
+every_feature = pytest.mark.parametrize("feature", FEATURES.values(), ids=FEATURES)
+
+
+def form(endpoint: str) -> str:
+    """`GET /groups/:id/(-/)search` and `GET /groups/{group_id}/search` are one endpoint."""
+    return re.sub(r"[:*]\w+|\{\w+\}", ":_", re.sub(r"\(?-/\)?", "", endpoint))
+
+
+PAID = {
+    (form(endpoint), entry["attribute"])
+    for entry in facts("parameter_tiers")
+    for endpoint in entry["endpoints"]
+}
+
+
+def sent_as(action: type[Action], name: str) -> str:
+    sent = shapes(action)[name].mark(Sent)
+    return sent.name if sent else name
+
+
+@every_action
+def test_a_field_that_gitlab_sells_says_which_feature_it_needs(action: type[Action]) -> None:
+    endpoints = {form(str(endpoint)) for endpoint in action.spec.endpoints}
+    unmarked = [
+        name
+        for name, shape in shapes(action).items()
+        if not shape.mark(Needs) and any((each, sent_as(action, name)) in PAID for each in endpoints)
+    ]
+    assert unmarked == [] or action.spec.feature
+
+
+@every_action
+def test_a_feature_that_is_named_is_in_the_map(action: type[Action]) -> None:
+    named = {mark.feature for shape in shapes(action).values() if (mark := shape.mark(Needs))}
+    assert {*named, *([action.spec.feature] if action.spec.feature else [])} <= FEATURES.keys()
+
+
+@every_action
+def test_a_field_that_needs_a_feature_is_among_its_parameters(action: type[Action]) -> None:
+    """So that whoever reads the map finds it there. A place that is paid as a whole is an endpoint of the feature."""
+    places = {name for endpoint in action.spec.endpoints for name in endpoint.placeholders}
+    for name, shape in shapes(action).items():
+        if (mark := shape.mark(Needs)) and name not in places:
+            known = FEATURES[mark.feature].parameters
+            endpoints = {form(str(endpoint)) for endpoint in action.spec.endpoints}
+            listed = {form(endpoint) for endpoint, names in known.items() if sent_as(action, name) in names}
+            assert endpoints & listed, f"{mark.feature} does not list {name}"
+
+
+@every_feature
+def test_an_alternative_can_be_called_as_it_is_offered(feature: Feature) -> None:
+    for alternative in feature.alternatives:
+        tool, name = alternative.action.split(" ")
+        if tool in WAITED_FOR:
+            continue
+        assert tool in REGISTRY, alternative.action
+        assert name in REGISTRY.tool(tool).actions, alternative.action
+        assert alternative.arguments.keys() <= shapes(REGISTRY.tool(tool).actions[name]).keys()
+
+
+def test_a_tool_that_is_waited_for_is_not_there_yet() -> None:
+    assert WAITED_FOR & set(REGISTRY.names()) == set(), "take it off the list"
+
+
+@every_feature
+def test_the_page_of_a_feature_is_one_of_gitlabs(feature: Feature) -> None:
+    page = feature.docs.strip("/")
+    assert page in PAGES or NOT_ON_A_REST_PAGE.match(page)
+
+
+@every_action
+def test_the_page_of_an_action_is_one_of_gitlabs(action: type[Action]) -> None:
+    page = action.spec.docs.partition("#")[0].strip("/")
+    assert page in PAGES or NOT_ON_A_REST_PAGE.match(page), page
