@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pytest
 
+from gitlab_mcp.app import App
 from gitlab_mcp.core.action import Action
+from gitlab_mcp.core.look import Lost
 from gitlab_mcp.core.registry import Registry
 from gitlab_mcp.core.unsaid import Surroundings
 from gitlab_mcp.core.validation import example_of, validate
 from gitlab_mcp.errors.unanswered import check_with
+from gitlab_mcp.gitlab.faults import Refused, ReplayMiss
+
+SHOWN_TO_PROOFS = 28
+"""Of how many actions at least a recording answers the read."""
 
 REGISTRY = Registry()
 HERE = Surroundings("https://gitlab.example.com")
@@ -38,3 +46,26 @@ def test_the_read_that_settles_a_lost_write_is_one_this_server_has(action: type[
     tool, name = settled_by["action"].split()
     read = validate(REGISTRY, tool, {"action": name, **settled_by["arguments"]}, HERE)
     assert not read.action.spec.writes
+
+
+@pytest.mark.anyio
+async def test_proofs_can_read_what_a_real_gitlab_shows(replayed: App) -> None:
+    shown = set()
+    for action in WRITES:
+        look = action.spec.lost
+        if look is None or look.proof is None:
+            continue
+        write = validate(REGISTRY, action.spec.tool.name, example_of(action), HERE).action
+        tool, name = look.read.split()
+        read = validate(REGISTRY, tool, {"action": name, **look.arguments(write)}, HERE).action.request()
+        try:
+            body = (await replayed.gitlab().send(read)).body
+        except (Refused, ReplayMiss):
+            continue
+        lost = Lost(write, write.request().body or {}, datetime(2000, 1, 1, tzinfo=UTC), 2)
+        things = body[look.inside] if look.inside else body
+        for thing in things if isinstance(things, list) else [things]:
+            assert look.proof(lost, thing) in (True, False), name_of(action)
+            assert look.answer is None or look.answer(thing)
+            shown.add(name_of(action))
+    assert len(shown) >= SHOWN_TO_PROOFS, sorted(shown)
