@@ -38,11 +38,9 @@ COMMIT = "/projects/{project_id}/repository/commits/{sha}"
 THREAD = "/discussions/{discussion_id}"
 NOTE = "/notes/{note_id}"
 
-SHOWN_NOTE = "id author body created_at system resolvable resolved internal position | updated_at resolved_by"
-SHOWN_THREAD = (
-    "id individual_note notes(id author body created_at system resolved internal"
-    " file=position.new_path line=position.new_line old_line=position.old_line)"
-)
+AT = "file=position.new_path line=position.new_line old_line=position.old_line"
+SHOWN_NOTE = f"id author body created_at system resolvable resolved internal {AT} | updated_at resolved_by"
+SHOWN_THREAD = f"id individual_note notes(id author body created_at system resolved internal {AT})"
 SHOWN_EMOJI = "id name user created_at"
 
 DiscussionId = Annotated[str, Field(pattern=r"^[0-9a-f]{40}$"), Expects("40 hex digits, the id of a thread")]
@@ -132,10 +130,7 @@ class GetNote(OnSomething):
     GET(f"{MERGE_REQUEST}/draft_notes"),
     docs="api/draft_notes/#list-all-merge-request-draft-notes",
     example={"project_id": "acme/website", "merge_request_iid": 1},
-    shows=(
-        "id body=note file=position.new_path line=position.new_line old_line=position.old_line"
-        " discussion_id resolve_discussion"
-    ),
+    shows=f"id body=note {AT} discussion_id resolve_discussion",
     switch="merge_requests",
     role=Role.REPORTER,
 )

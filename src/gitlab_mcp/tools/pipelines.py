@@ -39,8 +39,8 @@ from gitlab_mcp.results.views import project, view
 browse = Tool("browse_pipelines", "Read CI/CD pipelines and find out why they failed.", switch="builds")
 
 PIPELINE = (
-    "id name status ref sha source updated_at web_url"
-    " | created_at finished_at duration coverage yaml_errors user=user.username"
+    "id name status ref sha source updated_at"
+    " | web_url created_at finished_at duration coverage yaml_errors user=user.username"
 )
 JOB = "id name stage status failure_reason allow_failure duration"
 BRIDGES = "/projects/{project_id}/pipelines/{pipeline_id}/bridges"
