@@ -1,7 +1,7 @@
 """Print what is derived from the code: catalogue.json, docs/reference/, the README's tool table.
 
-    python scripts/generate.py            write
-    python scripts/generate.py --check    fail when a committed file is not what would be written
+python scripts/generate.py            write
+python scripts/generate.py --check    fail when a committed file is not what would be written
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 
 import reference
+from left_out import left_out, section
 
 from gitlab_mcp.core.registry import TOOLSETS, declared
 from gitlab_mcp.core.schema import catalogue_entry
@@ -38,7 +39,11 @@ def generated() -> dict[Path, str]:
     tools = [tool for _, tool in declared()]
     toolsets = {name: [tool for tool in tools if tool.toolset == name] for name in TOOLSETS}
     toolsets = {name: members for name, members in toolsets.items() if members}
-    pages = {f"{name}.md": reference.tools_page(name, members, tier_map()) for name, members in toolsets.items()}
+    missing = left_out(toolsets)
+    pages = {
+        f"{name}.md": reference.tools_page(name, members, tier_map()) + section(missing[name])
+        for name, members in toolsets.items()
+    }
     pages |= {"tools.md": reference.index_page(toolsets), "errors.md": reference.errors_page()}
     return {
         ROOT / "src/gitlab_mcp/catalogue.json": catalogue(),
