@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import logging
 import re
@@ -36,7 +37,14 @@ CALLS: tuple[tuple[str, str, dict[str, Any]], ...] = (
         {"action": "create", "project_id": PROJECT, "title": "A title", "labels": ["bug"]},
     ),
 )
-MERGE = {"action": "merge", "project_id": PROJECT, "merge_request_iid": 1}
+READ_ISSUE = CALLS[0][1:]
+MERGE = ("manage_merge_request", {"action": "merge", "project_id": PROJECT, "merge_request_iid": 1})
+REFUSALS = {
+    401: "401 Unauthorized",
+    403: "403 Forbidden",
+    404: "404 Not found",
+    405: "405 Method Not Allowed",
+}
 
 UNSEEN = re.compile(
     r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\U000e0000-\U000e0fff]"
@@ -211,3 +219,174 @@ async def test_what_graphql_says_in_its_errors_is_data_whatever_it_says() -> Non
         ):
             problem = GraphQLRefused(Request("POST", "/graphql"), errors)
             check(await translate(problem, None, NobodyToAsk()))
+
+
+async def test_what_is_learned_while_a_refusal_is_explained_is_data_too(
+    standin: StandIn, against: Callable[..., App]
+) -> None:
+    for payload in PAYLOADS:
+        app = against()
+        standin.answer("GET", "/metadata", body={"version": payload, "enterprise": True, "revision": payload})
+        standin.answer(
+            "GET",
+            "/personal_access_tokens/self",
+            body={"id": 1, "name": payload, "scopes": [payload, "api"], "user_id": 2, "expires_at": payload},
+        )
+        standin.answer("GET", "/user", body={"id": 2, "username": payload, "name": payload, "state": payload})
+        place = {
+            "id": 1,
+            "name": payload,
+            "path_with_namespace": payload,
+            "visibility": payload,
+            "issues_access_level": payload,
+            "permissions": {"project_access": {"access_level": 20}},
+        }
+        standin.answer("GET", "/projects/acme%2Fwebsite", body=place)
+        merge_request = {"state": payload, "detailed_merge_status": payload, "title": payload}
+        standin.answer("GET", "/projects/*/merge_requests/1", body=merge_request)
+        for status, message in REFUSALS.items():
+            standin.answer("GET", "/projects/*/issues/1", status, {"message": message})
+            standin.answer("PUT", "/projects/*/merge_requests/1/merge", status, {"message": message})
+            standin.answer("GET", "/groups/*/epics", status, {"message": message})
+            check(await failure_of(app, *READ_ISSUE))
+            check(await failure_of(app, *MERGE))
+            check(await failure_of(app, "browse_epics", {"action": "list", "group_id": "acme"}))
+        app.close()
+
+
+READS: dict[str, tuple[str, dict[str, Any], Callable[[str], dict[str, Any]]]] = {
+    "an issue": (
+        "browse_issues",
+        {"action": "get", "issue_iid": 1},
+        lambda text: {
+            "/projects/*/issues/1": {
+                "iid": 1,
+                "title": text,
+                "description": text,
+                "labels": [text, text],
+                "milestone": {"title": text},
+                "author": {"username": "alice", "name": text},
+            }
+        },
+    ),
+    "issues": (
+        "browse_issues",
+        {"action": "list"},
+        lambda text: {
+            "/projects/*/issues": [{"iid": 1, "title": text, "labels": [text]}, {"iid": 2, "title": text}]
+        },
+    ),
+    "notes": (
+        "browse_discussions",
+        {"action": "list_notes", "issue_iid": 1},
+        lambda text: {"/projects/*/issues/1/notes": [{"id": 1, "body": text, "author": {"username": "bob"}}]},
+    ),
+    "branches": (
+        "browse_branches",
+        {"action": "list"},
+        lambda text: {
+            "/projects/*/repository/branches": [
+                {"name": text, "commit": {"id": "ab", "title": text, "message": text, "author_name": text}}
+            ]
+        },
+    ),
+    "commits": (
+        "browse_commits",
+        {"action": "list"},
+        lambda text: {
+            "/projects/*/repository/commits": [
+                {"id": "ab", "short_id": "ab", "title": text, "message": text, "author_name": text}
+            ]
+        },
+    ),
+    "labels": (
+        "browse_labels",
+        {"action": "list"},
+        lambda text: {"/projects/*/labels": [{"id": 1, "name": text, "description": text}]},
+    ),
+    "a merge request": (
+        "browse_merge_requests",
+        {"action": "get", "merge_request_iid": 1},
+        lambda text: {
+            "/projects/*/merge_requests/1": {
+                "iid": 1,
+                "title": text,
+                "description": text,
+                "source_branch": text,
+                "target_branch": text,
+            }
+        },
+    ),
+    "a log": (
+        "browse_jobs",
+        {"action": "log", "job_id": 1},
+        lambda text: {
+            "/projects/*/jobs/1": {"id": 1, "name": text, "status": "failed"},
+            "/projects/*/jobs/1/trace": text,
+        },
+    ),
+    "a file": (
+        "browse_files",
+        {"action": "get", "file_path": "a.md", "ref": "main"},
+        lambda text: {
+            "/projects/*/repository/files/a.md": {
+                "file_name": text,
+                "file_path": text,
+                "encoding": "base64",
+                "content": base64.b64encode(text.encode("utf-8", "replace")).decode(),
+                "size": 9,
+                "ref": text,
+            }
+        },
+    ),
+    "a diff": (
+        "browse_merge_requests",
+        {"action": "diffs", "merge_request_iid": 1},
+        lambda text: {
+            "/projects/*/merge_requests/1/diffs": [
+                {"old_path": text, "new_path": text, "diff": f"@@ -1 +1 @@\n+{text}\n"}
+            ]
+        },
+    ),
+}
+
+
+@pytest.mark.parametrize("format", ["json", "markdown", "both"])
+@pytest.mark.parametrize("read", READS)
+async def test_what_people_wrote_is_named_as_theirs_or_stands_inside_a_boundary(
+    read: str, format: str, standin: StandIn, against: Callable[..., App], one_line_each: Callable[[], None]
+) -> None:
+    tool, arguments, answers = READS[read]
+    server = GitLabServer(against(), error_style="tier", format=format)
+    for payload in PAYLOADS:
+        for path, body in answers(payload).items():
+            sent = body.encode("utf-8", "surrogatepass") if isinstance(body, str) else body
+            standin.answer("GET", path, body=sent)
+        result = await server.call_tool(tool, {"project_id": PROJECT, **arguments})
+        assert not result.is_error, result.content
+        for block in result.content:
+            check_block(block.text)
+    one_line_each()
+
+
+def check_block(text: str) -> None:
+    assert not UNSEEN.search(text.replace("\n", "").replace("\t", "").replace("\ufe0f", "")), text[:300]
+    if text.startswith("<untrusted-text "):
+        opening, *_, closing = text.split("\n")
+        found = re.fullmatch(r'<untrusted-text id="([0-9a-f]{12})" source="[^"<>]*">', opening)
+        assert found
+        assert closing == f'</untrusted-text id="{found[1]}">'
+        assert text.count(found[1]) == 2
+        assert WORD not in opening.lower()
+    elif text.startswith("{"):
+        data = json.loads(text)
+        theirs = set(data.get("untrusted", ()))
+        for name, value in strings(data):
+            assert name in theirs or WORD not in value.lower(), (name, value[:200])
+    else:
+        named = re.search(r"^\*\*untrusted\*\*: (.*)$", text, re.MULTILINE)
+        theirs = set(named[1].split("; ")) if named else set()
+        for line in text.splitlines():
+            if WORD in line.lower():
+                assert line.startswith(("- ", "**")), line[:200]
+                assert any(f"{name}:" in line or f"**{name}**:" in line for name in theirs), line[:200]

@@ -34,7 +34,7 @@ def test_a_list_shows_the_short_view_of_each_item_and_its_total() -> None:
     found = shown(ListIssues(project_id=WEBSITE), answer)
     assert found["total"] == 5
     assert "next_page" not in found
-    assert found["untrusted"] == ["title"]
+    assert found["untrusted"] == ["title", "author", "labels", "milestone"]
     assert found["items"][-1] == {
         "iid": 1,
         "title": "Login button does nothing",
@@ -53,13 +53,13 @@ def test_a_get_shows_the_long_view() -> None:
         "untrusted", "iid", "title", "state", "author", "labels", "assignees", "milestone", "web_url", "description",
         "created_at",
     ]  # fmt: skip
-    assert found["untrusted"] == ["title", "description"]
+    assert found["untrusted"] == ["title", "author", "labels", "milestone", "description"]
 
 
 def test_full_detail_is_all_that_gitlab_sent() -> None:
     answer = recorded("issues", "/projects/1/issues/1")
     found = shown(GetIssue(project_id=WEBSITE, issue_iid=1), answer, "full")
-    assert found == {"untrusted": ["title", "description"], **answer.body}
+    assert found == {"untrusted": ["title", "description", "labels", "name"], **answer.body}
 
 
 def test_a_long_list_says_where_it_goes_on() -> None:
@@ -122,7 +122,12 @@ def test_a_write_answers_with_what_the_caller_does_not_know() -> None:
         201, {}, {"iid": 7, "title": "Sent", "labels": ["a"], "web_url": "https://x/7", "description": "long"}
     )
     action = CreateIssue(project_id="1", title="Sent", labels=["a", "b"])
-    assert shown(action, answer) == {"iid": 7, "labels": ["a"], "web_url": "https://x/7"}
+    assert shown(action, answer) == {
+        "untrusted": ["labels"],
+        "iid": 7,
+        "labels": ["a"],
+        "web_url": "https://x/7",
+    }
 
 
 def test_a_write_without_a_view_answers_with_what_identifies_its_object() -> None:

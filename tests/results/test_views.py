@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from gitlab_mcp.results.views import project, slim, view
+from gitlab_mcp.core.registry import Registry
+from gitlab_mcp.results.untrusted import WRITTEN_BY_PEOPLE
+from gitlab_mcp.results.views import Word, project, slim, view
 
 ALICE = {"id": 2, "username": "alice", "name": "Alice Example", "state": "active", "avatar_url": None}
 BOB = {**ALICE, "id": 3, "username": "bob"}
@@ -60,8 +63,22 @@ def test_the_links_of_a_release_stay_and_maps_of_addresses_go() -> None:
 
 
 def test_words_in_parentheses_project_what_is_inside() -> None:
-    thread = {"id": "a", "notes": [{"id": 1, "body": "Hm", "author": {"username": "bob", "name": "B"}, "noise": 1}]}
+    thread = {
+        "id": "a",
+        "notes": [{"id": 1, "body": "Hm", "author": {"username": "bob", "name": "B"}, "noise": 1}],
+    }
     assert project(thread, view("id notes(id author body)").alone) == {
         "id": "a",
         "notes": [{"id": 1, "author": "bob", "body": "Hm"}],
     }
+
+
+def test_a_view_that_renames_words_of_people_keeps_them_marked_as_theirs() -> None:
+    def names(words: tuple[Word, ...]) -> Iterator[tuple[str, str]]:
+        for word in words:
+            yield word.name, word.path[-1]
+            yield from names(word.inside)
+
+    registry = Registry()
+    shown = {pair for action in registry.actions() for pair in names(view(action.spec.shows).alone)}
+    assert {name for name, source in shown if source in WRITTEN_BY_PEOPLE} <= WRITTEN_BY_PEOPLE

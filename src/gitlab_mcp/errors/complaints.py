@@ -101,7 +101,7 @@ def in_sentences(texts: Iterable[str], action: Action | None) -> Complaints:
 
 
 def our_name(theirs: str, action: Action | None) -> str | None:
-    """`project_namespace.path` is `path`, `actions[0][file_path]` is `actions`; None where it is no field that we know."""
+    """`project_namespace.path` is `path`, `actions[0][file_path]` is `actions`; None where we know no such field."""
     name = theirs.rsplit(".", 1)[-1].split("[", 1)[0].lower()
     if name == "base" or not _FIELD.fullmatch(name):
         return None

@@ -10,25 +10,26 @@ from collections.abc import Iterable
 from email.utils import parsedate_to_datetime
 from typing import Any, Final
 
-SCOPES: Final = frozenset(
-    "admin_mode ai_features ai_workflows api create_runner email k8s_proxy manage_runner mcp openid profile "
-    "read_api read_observability read_registry read_repository read_service_ping read_user "
-    "read_virtual_registry self_rotate sudo write_observability write_registry write_repository "
-    "write_virtual_registry".split()
-)
+SCOPES: Final = frozenset((
+    "admin_mode", "ai_features", "ai_workflows", "api", "create_runner", "email", "k8s_proxy", "manage_runner",
+    "mcp", "openid", "profile", "read_api", "read_observability", "read_registry", "read_repository",
+    "read_service_ping", "read_user", "read_virtual_registry", "self_rotate", "sudo", "write_observability",
+    "write_registry", "write_repository", "write_virtual_registry",
+))  # fmt: skip
 
 # X of `404 X Not Found`: GitLab puts names of its models there, and sometimes the caller's words.
-_THINGS: Final = frozenset(
-    "application|approval rule|artifacts|avatar|badge|blob|board|branch|build|commit|deploy key|deploy token|"
-    "deployment|discussion|email|environment|epic|error tracking setting|feature flag|file|freeze period|gpg key|"
-    "group|group variable|groupvariable|hook|identity|instance variable|instancevariable|integration|invitation|"
-    "issue|issue link|iteration|job|key|label|link|list|member|merge request|milestone|namespace|note|package|"
-    "page|personal access token|pipeline|pipeline schedule|project|protected branch|protectedbranch|"
-    "protected environment|protected tag|ref|reference|release|remote mirror|repository|runner|schedule|snippet|"
-    "ssh key|status check|submodule|tag|todo|topic|tree|trigger|url variable|user|variable|version|wiki page".split(
-        "|"
-    )
-)
+_THINGS: Final = frozenset((
+    "application", "approval rule", "artifacts", "avatar", "badge", "blob", "board", "branch", "build",
+    "commit", "deploy key", "deploy token", "deployment", "discussion", "email", "environment", "epic",
+    "error tracking setting", "feature flag", "file", "freeze period", "gpg key", "group", "group variable",
+    "groupvariable", "hook", "identity", "instance variable", "instancevariable", "integration", "invitation",
+    "issue", "issue link", "iteration", "job", "key", "label", "link", "list", "member", "merge request",
+    "milestone", "namespace", "note", "package", "page", "personal access token", "pipeline",
+    "pipeline schedule", "project", "protected branch", "protectedbranch", "protected environment",
+    "protected tag", "ref", "reference", "release", "remote mirror", "repository", "runner", "schedule",
+    "snippet", "ssh key", "status check", "submodule", "tag", "todo", "topic", "tree", "trigger",
+    "url variable", "user", "variable", "version", "wiki page",
+))  # fmt: skip
 
 _VERSION: Final = re.compile(r"\d{1,3}(?:\.\d{1,4}){1,3}(?:-(?:pre|rc\d{1,3}|ee|ce|jh))*")
 _REQUEST_ID: Final = re.compile(

@@ -19,9 +19,16 @@ _LOOKED_AT = 8000
 
 
 def file_result(
-    body: Mapping[str, Any], *, start_line: int | None = None, end_line: int | None = None
+    body: Mapping[str, Any],
+    *,
+    asked_for: str | None = None,
+    start_line: int | None = None,
+    end_line: int | None = None,
 ) -> Result:
-    """The answer of `GET /projects/:id/repository/files/:path`, decoded."""
+    """The answer of `GET /projects/:id/repository/files/:path`, decoded.
+
+    What names it outside the boundary is the path the caller asked for, not what the answer says.
+    """
     facts = {
         "file_path": body.get("file_path"),
         "ref": body.get("ref"),
@@ -31,9 +38,8 @@ def file_result(
     }
     content = str(body.get("content") or "")
     data = _decoded(content) if body.get("encoding") == "base64" else content.encode()
-    return content_result(
-        data, str(body.get("file_path") or ""), facts, start_line=start_line, end_line=end_line
-    )
+    path = asked_for or str(body.get("file_path") or "")
+    return content_result(data, path, facts, start_line=start_line, end_line=end_line)
 
 
 def content_result(

@@ -8,9 +8,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-WRITTEN_BY_PEOPLE = frozenset(
-    ("title", "description", "body", "note", "message", "commit_message", "content", "bio", "text")
-)
+# Free text, and names that take whole sentences: a branch may be called `ignore-all-previous-instructions`. The last
+# lines hold the names under which views show one of the others.
+WRITTEN_BY_PEOPLE = frozenset((
+    "title", "description", "body", "note", "message", "commit_message", "content", "bio", "text",
+    "name", "labels", "label", "milestone", "author_name", "committer_name",
+    "ref", "branch", "source_branch", "target_branch", "tag_name",
+    "path", "file_path", "new_path", "old_path", "file_name", "filename",
+    "author", "commit", "environment", "epic", "file", "iteration", "job", "last_commit", "last_ref", "milestones",
+    "protected_branches", "runner", "rules_left", "scanner", "licenses", "identifiers", "location",
+))  # fmt: skip
 
 # Characters a reader does not see and a model does: controls, bidi overrides, zero widths, tag characters,
 # fillers, and the variation selectors that can carry hidden bytes. U+FE0E and U+FE0F stay once after a
@@ -20,6 +27,7 @@ _INVISIBLE = re.compile(
     "\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0d\ufeff\uffa0\ufff0-\ufffb\ud800-\udfff"
     "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]|(?<=[\ufe0e\ufe0f])[\ufe0e\ufe0f]"
 )
+_LINE_ENDS = re.compile("\r\n|[\u2028\u2029]")
 _NOT_IN_A_SOURCE = re.compile(r'["<>\n\t]')
 _NONCE_BYTES = 6
 _LONGEST_SOURCE = 100
@@ -36,7 +44,7 @@ def clean(text: str) -> Cleaned:
     """The text without invisible characters; a line ends with a line feed."""
     if text.isascii() and text.isprintable():
         return Cleaned(text, 0)
-    cleaned, removed = _INVISIBLE.subn("", text.replace("\r\n", "\n"))
+    cleaned, removed = _INVISIBLE.subn("", _LINE_ENDS.sub("\n", text))
     return Cleaned(cleaned, removed)
 
 
@@ -60,7 +68,7 @@ def clean_all(value: Any) -> Cleaned:
 
 
 def written_by_people(value: Any) -> list[str]:
-    """The names of the members, at any depth, that hold free text of other people, in order of appearance."""
+    """The names of the members, at any depth, that hold words of other people, in order of appearance."""
     found: dict[str, None] = {}
     _gather(value, found)
     return list(found)
@@ -69,12 +77,18 @@ def written_by_people(value: Any) -> list[str]:
 def _gather(value: Any, found: dict[str, None]) -> None:
     if isinstance(value, Mapping):
         for name, member in value.items():
-            if name in WRITTEN_BY_PEOPLE and isinstance(member, str) and member:
+            if name in WRITTEN_BY_PEOPLE and _has_words(member):
                 found[name] = None
             _gather(member, found)
     elif isinstance(value, list | tuple):
         for item in value:
             _gather(item, found)
+
+
+def _has_words(member: Any) -> bool:
+    if isinstance(member, list | tuple):
+        return any(isinstance(item, str) and item for item in member)
+    return isinstance(member, str) and bool(member)
 
 
 def new_nonce() -> str:

@@ -93,7 +93,8 @@ class GetFile(OfFile):
     async def run(self, gitlab: GitLab) -> Result:
         request = self.request(ref=self.ref or DEFAULT_BRANCH, start_line=None, end_line=None)
         answer = await gitlab.send(request)
-        return file_result(answer.body, start_line=self.start_line, end_line=self.end_line)
+        lines = {"start_line": self.start_line, "end_line": self.end_line}
+        return file_result(answer.body, asked_for=self.file_path, **lines)
 
 
 @browse.action(
