@@ -11,6 +11,10 @@ from gitlab_mcp.settings import Secret, Settings
 from standin import StandIn
 
 
+UNGUARDED: dict[str, Any] = {"trust": "dangerous", "confirm": "never"}
+"""What actions do is tested without anybody being asked; tests/policy is about the asking."""
+
+
 @pytest.fixture
 def anyio_backend() -> str:
     return "asyncio"
@@ -32,7 +36,7 @@ def standin() -> Iterator[StandIn]:
 @pytest.fixture(scope="session")
 def replayed(cassettes: Path) -> Iterator[App]:
     """The whole server, with recorded answers of a real GitLab behind it."""
-    app = App(Settings(url="https://gitlab.example.com", replay=(cassettes,)))
+    app = App(Settings(url="https://gitlab.example.com", replay=(cassettes,), **UNGUARDED))
     yield app
     app.close()
 
@@ -43,7 +47,7 @@ def against(standin: StandIn) -> Iterator[Callable[..., App]]:
     apps: list[App] = []
 
     def make(**settings: Any) -> App:
-        chosen = {"token": Secret("alice"), "toolsets": ("all",), **settings}
+        chosen = {"token": Secret("alice"), "toolsets": ("all",), **UNGUARDED, **settings}
         apps.append(App(Settings(url=standin.url, **chosen)))
         return apps[-1]
 

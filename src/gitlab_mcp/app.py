@@ -4,23 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from gitlab_mcp.core.caller import Token, Visit
+from gitlab_mcp.core.action import Danger
+from gitlab_mcp.core.caller import Token, Visit, Who
+from gitlab_mcp.core.outcome import Outcome
 from gitlab_mcp.core.registry import Registry
 from gitlab_mcp.core.result import Result
 from gitlab_mcp.core.unsaid import Surroundings
 from gitlab_mcp.dispatch import Caller, Dispatch
-from gitlab_mcp.policy import Guard
+from gitlab_mcp.policy.actions import Actions, unknown
 from gitlab_mcp.policy.concurrency import Slots
-from gitlab_mcp.policy.read_only import reads_only
-from gitlab_mcp.policy.toolsets import only
-from gitlab_mcp.settings import Settings
+from gitlab_mcp.policy.rules import Rules, narrowing, pipeline
+from gitlab_mcp.settings import Settings, SettingsError
+from gitlab_mcp.settings.problems import no_redis, no_such_action
+from gitlab_mcp.store import Store
+from gitlab_mcp.store.memory import MemoryStore
 
 if TYPE_CHECKING:
     from requests.adapters import BaseAdapter
 
+    from gitlab_mcp.errors.failure import Failure
+    from gitlab_mcp.errors.tiers import TierMap
     from gitlab_mcp.gitlab.client import GitLabClient, Upstream
     from gitlab_mcp.gitlab.instance import Answers
 
@@ -40,22 +47,34 @@ class App:
         self._token = settings.token_source()
         self._upstreams: dict[str, Upstream] = {}
         self._answers: Answers | None = None
+        self._tier_map: TierMap | None = None
         self._slots = Slots(settings.calls_per_caller)
-        guards: list[Guard] = [reads_only] if settings.read_only else []
+        self._store = _store(settings)
+        registry = Registry()
+        _check_patterns(settings, registry)
         self._dispatch = Dispatch(
-            registry=Registry(),
+            registry=registry,
             here=Surroundings(settings.url, settings.project),
-            guards=guards,
+            guards=pipeline(_rules(settings), self._store),
             max_bytes=settings.max_bytes,
+            tiers=self._tiers,
+            show=partial(_rendered, settings.error_style),
         )
+        if settings.tier_features:
+            # What the operator wrote is checked before anybody calls; what is packaged has been.
+            self._tiers()
 
     def listing(self, visit: Visit | None = None) -> Sequence[Mapping[str, Any]]:
         """The tools of the chosen toolsets; those that write are not offered where nothing may be written."""
         narrowed = visit.toolsets if visit is not None else None
         tools = self._dispatch.registry.listing(self._settings.toolsets if narrowed is None else narrowed)
         if self._settings.read_only or (visit is not None and visit.read_only):
-            return [tool for tool in tools if tool["annotations"]["readOnlyHint"]]
-        return tools
+            tools = [tool for tool in tools if tool["annotations"]["readOnlyHint"]]
+        allowed = Actions(self._settings.only_actions, self._settings.never_actions)
+        callable_ = {
+            tool for tool, *more in self._dispatch.registry.every_name() if allowed.allows(tool, *more)
+        }
+        return [tool for tool in tools if tool["name"] in callable_]
 
     async def call(
         self,
@@ -64,7 +83,10 @@ class App:
         report: Report | None = None,
         visit: Visit | None = None,
     ) -> Result:
-        return await self._dispatch_for(visit)(tool, arguments, lambda: self._caller(report, visit))
+        url, token = self._whose(visit)
+        who = Who(token.fingerprint if token else "", url, visit.request_id if visit else None)
+        connect = partial(self._caller, who, url, token, report, limited=visit is not None)
+        return await self._dispatch_for(visit)(tool, arguments, who, connect)
 
     def gitlab(self, report: Report | None = None) -> GitLabClient:
         """GitLab with the rights of the configured token."""
@@ -117,6 +139,10 @@ class App:
             upstream.close()
         return True
 
+    def observe(self, sink: Callable[[Outcome], None]) -> None:
+        """From now on `sink` hears how each call ended."""
+        self._dispatch = replace(self._dispatch, observe=sink)
+
     def serve_stdio(self) -> int:
         from gitlab_mcp.protocol import GitLabServer
         from gitlab_mcp.transports import stdio
@@ -136,7 +162,7 @@ class App:
         server = GitLabServer(self, error_style=self._settings.error_style, format=self._settings.format)
         in_flight = ("Tool calls being worked on.", lambda: server.in_flight.count)
         metrics = Metrics({"gitlab_mcp_calls_in_flight": in_flight})
-        self._dispatch = replace(self._dispatch, observe=metrics.call)
+        self.observe(metrics.call)
         try:
             return http.serve(
                 server,
@@ -152,33 +178,50 @@ class App:
     def close(self) -> None:
         while self._upstreams:
             self._upstreams.popitem()[1].close()
+        self._store.close()
 
     def _dispatch_for(self, visit: Visit | None) -> Dispatch:
         """What a request says about itself comes on top of what the operator decided."""
         if visit is None:
             return self._dispatch
-        guards = list(self._dispatch.guards)
-        if visit.read_only:
-            guards.append(reads_only)
-        if visit.toolsets is not None:
-            guards.append(only(visit.toolsets))
+        guards = narrowing(read_only=visit.read_only, toolsets=visit.toolsets)
         here = Surroundings(visit.url) if visit.url else self._dispatch.here
-        return replace(self._dispatch, here=here, guards=guards)
+        show = partial(_rendered, visit.error_style) if visit.error_style else self._dispatch.show
+        return replace(self._dispatch, here=here, guards=(*guards, *self._dispatch.guards), show=show)
 
-    def _caller(self, report: Report | None, visit: Visit | None) -> Caller:
+    def _whose(self, visit: Visit | None) -> tuple[str, Token | None]:
+        """The GitLab that is meant, and the token for it."""
+        if visit is None:
+            return self._settings.url, self._token()
+        if visit.url is not None:
+            # The server's own token is for the server's own GitLab.
+            return visit.url, visit.token
+        return self._settings.url, visit.token or self._token()
+
+    def _caller(
+        self, who: Who, url: str, token: Token | None, report: Report | None, *, limited: bool
+    ) -> Caller:
         from gitlab_mcp.gitlab.instance import InstanceAsk
 
-        if visit is None:
-            url, token = self._settings.url, self._token()
-        elif visit.url is not None:
-            # The server's own token is for the server's own GitLab.
-            url, token = visit.url, visit.token
-        else:
-            url, token = self._settings.url, visit.token or self._token()
-        who = token.fingerprint if token else ""
         gitlab = _as(self._connected(url), token, report)
-        ask = InstanceAsk(gitlab, self._remembered(), caller=who, tier=self._settings.tier)
-        return Caller(gitlab, ask) if visit is None else Caller(gitlab, ask, self._slots.of(who))
+        ask = InstanceAsk(gitlab, self._remembered(), caller=who.fingerprint, tier=self._settings.tier)
+        return Caller(gitlab, ask, self._slots.of(who.fingerprint)) if limited else Caller(gitlab, ask)
+
+    def _tiers(self) -> TierMap:
+        """The tier facts, with those alternatives only that can be called here."""
+        if self._tier_map is None:
+            from gitlab_mcp.errors.tiers import tier_map
+
+            own = self._settings.tier_features
+            self._tier_map = tier_map(*([own] if own else [])).offering(self._offered())
+        return self._tier_map
+
+    def _offered(self) -> set[str]:
+        return {
+            f"{tool['name']} {action}"
+            for tool in self.listing()
+            for action in tool["inputSchema"]["properties"]["action"]["enum"]
+        }
 
     def _remembered(self) -> Answers:
         if self._answers is None:
@@ -231,3 +274,37 @@ def _as(
     if token is None:
         return upstream.as_caller(None, report=report, deadline=deadline)
     return upstream.as_caller(token.value.reveal(), kind=token.kind, report=report, deadline=deadline)
+
+
+def _rules(settings: Settings) -> Rules:
+    return Rules(
+        read_only=settings.read_only,
+        only_in=settings.only_in,
+        never_in=settings.never_in,
+        only_actions=settings.only_actions,
+        never_actions=settings.never_actions,
+        trust=Danger(settings.trust),
+        confirm=None if settings.confirm == "never" else Danger(settings.confirm),
+    )
+
+
+def _store(settings: Settings) -> Store:
+    if settings.redis is None:
+        return MemoryStore()
+    try:
+        from gitlab_mcp.store.shared import RedisStore
+    except ImportError:
+        raise SettingsError(no_redis(settings.sources.get("redis", "redis"))) from None
+    return RedisStore(settings.redis.reveal())
+
+
+def _check_patterns(settings: Settings, registry: Registry) -> None:
+    for name in ("only_actions", "never_actions"):
+        for pattern in unknown(getattr(settings, name), registry.every_name()):
+            raise SettingsError(no_such_action(name, settings.sources.get(name, name), pattern))
+
+
+def _rendered(style: str, failure: Failure) -> Mapping[str, Any]:
+    from gitlab_mcp.errors.render import render
+
+    return render(failure, style)

@@ -6,20 +6,26 @@ import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 from gitlab_mcp.core.action import Action
+from gitlab_mcp.core.batch import Batch, BatchedCall
+from gitlab_mcp.core.call import Call, Options
+from gitlab_mcp.core.caller import Who
 from gitlab_mcp.core.exchange import Answer, GitLab, Request
 from gitlab_mcp.core.outcome import Outcome
 from gitlab_mcp.core.registry import Registry
-from gitlab_mcp.core.result import Result
+from gitlab_mcp.core.result import Result, Warning
 from gitlab_mcp.core.unsaid import Surroundings
 from gitlab_mcp.core.validation import validate
 from gitlab_mcp.errors.ask import Ask, NobodyToAsk
 from gitlab_mcp.errors.catalogue import CODES, INTERNAL_ERROR
 from gitlab_mcp.errors.failure import CallFailed, Failure
-from gitlab_mcp.policy import Guard
+from gitlab_mcp.policy import Guard, Intent
+
+if TYPE_CHECKING:
+    from gitlab_mcp.errors.tiers import TierMap
 
 log = logging.getLogger("gitlab_mcp.calls")
 
@@ -40,10 +46,13 @@ class Dispatch:
     here: Surroundings
     guards: Sequence[Guard]
     max_bytes: int
+    tiers: Callable[[], TierMap]
+    show: Callable[[Failure], Mapping[str, Any]]
+    """A failure in the words of the dialect that was chosen, for where several are in one answer."""
     observe: Callable[[Outcome], None] = lambda outcome: None
 
     async def __call__(
-        self, tool: str, arguments: Mapping[str, Any], connect: Callable[[], Caller]
+        self, tool: str, arguments: Mapping[str, Any], who: Who, connect: Callable[[], Caller]
     ) -> Result:
         """The result of the call. Raises CallFailed, and nothing else but a cancellation."""
         started = time.perf_counter()
@@ -53,20 +62,9 @@ class Dispatch:
         try:
             call = validate(self.registry, tool, arguments, self.here)
             action = call.action
-            for guard in self.guards:
-                guard(call)
             caller = connect()
             with caller.slot:
-                answer = await self._run(action, caller.gitlab)
-            # Here, not above: a call that is refused needs none of it, and start-up is paid by everyone.
-            from gitlab_mcp.results.present import present
-
-            result = present(
-                action,
-                answer,
-                detail=call.options.detail or "slim",
-                max_bytes=call.options.max_bytes or self.max_bytes,
-            )
+                result = await self._carried_out(call, who, caller)
             self._tell(Outcome(self._operation(tool, action), time.perf_counter() - started))
             return result
         except CallFailed as failed:
@@ -74,7 +72,7 @@ class Dispatch:
             failure = failed.failure
         except Exception as problem:
             caught = time.perf_counter()
-            failure = await _translated(problem, action, caller)
+            failure = await self._translated(problem, action, caller)
             bug = problem if failure.code == INTERNAL_ERROR else None
         failure = failure.knowing(tool=tool, action=_action_name(action, arguments))
         ended = time.perf_counter()
@@ -84,12 +82,52 @@ class Dispatch:
         self._tell(outcome)
         raise CallFailed(failure) from None
 
+    async def _carried_out(self, call: Call, who: Who, caller: Caller) -> Result:
+        action, max_bytes = call.action, call.options.max_bytes or self.max_bytes
+        intent = Intent(call, who, caller.ask)
+        warned = [said for guard in self.guards if (said := await guard(intent))]
+        if isinstance(action, Batch):
+            return await self._batch(action, call.options, who, caller)
+        answer = await self._run(action, caller.gitlab)
+        warnings = [*warned, *await self._doubts(action, answer, caller.ask)]
+        # Here, not above: a call that is refused needs none of it, and start-up is paid by everyone.
+        from gitlab_mcp.results.present import present
+
+        detail = call.options.detail or "slim"
+        return present(action, answer, detail=detail, max_bytes=max_bytes, warnings=warnings)
+
+    async def _batch(self, batch: Batch, options: Options, who: Who, caller: Caller) -> Result:
+        """Each call in it is validated, guarded and counted as if it came alone; all share one deadline."""
+        from gitlab_mcp.batch import Means, carry_out
+
+        alone = replace(caller, slot=nullcontext())
+
+        async def one(call: BatchedCall, share: int) -> Result:
+            arguments = call.within(share, options.detail)
+            return await replace(self, max_bytes=share)(call.tool, arguments, who, lambda: alone)
+
+        def writes(call: BatchedCall) -> bool:
+            return self.registry.writes(call.tool, call.arguments.get("action"))
+
+        means = Means(writes, one, self.show, caller.gitlab.report)
+        return await carry_out(batch.calls, options.max_bytes or self.max_bytes, means)
+
     async def _run(self, action: Action, gitlab: GitLab) -> Answer | Result:
         if not action.spec.writes:
             return await action.run(gitlab)
         from gitlab_mcp.recovery import carry_out
 
         return await carry_out(action, gitlab, self._reading)
+
+    async def _doubts(self, action: Action, answer: Answer | Result, ask: Ask) -> Sequence[Warning]:
+        from gitlab_mcp.errors.silence import doubts
+
+        return await doubts(action, answer, ask, self.tiers)
+
+    async def _translated(self, problem: Exception, action: Action | None, caller: Caller | None) -> Failure:
+        from gitlab_mcp.errors.translate import translate
+
+        return await translate(problem, action, caller.ask if caller else NobodyToAsk(), self.tiers)
 
     def _reading(self, read: str, arguments: Mapping[str, Any]) -> Request:
         tool, _, name = read.partition(" ")
@@ -105,12 +143,6 @@ class Dispatch:
             self.observe(outcome)
         except Exception:
             log.exception("the outcome of %s was not counted", outcome.operation)
-
-
-async def _translated(problem: Exception, action: Action | None, caller: Caller | None) -> Failure:
-    from gitlab_mcp.errors.translate import translate
-
-    return await translate(problem, action, caller.ask if caller else NobodyToAsk())
 
 
 def _action_name(action: Action | None, arguments: Mapping[str, Any]) -> str | None:

@@ -1,4 +1,4 @@
-"""MCP on one side, our calls on the other. With transports/, the only code that knows MCP."""
+"""MCP on one side, our calls on the other. With elicitation and transports/, the only code that knows MCP."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ import anyio
 from mcp.server import MCPServer
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.mcpserver import Context
-from mcp.types import CallToolResult, ContentBlock, ImageContent, TextContent
+from mcp.types import CallToolResult, ContentBlock, ImageContent, InputRequiredResult, TextContent
 from mcp.types import Tool as ListedTool
 
 from gitlab_mcp import __version__
 from gitlab_mcp.core.caller import Visit
 from gitlab_mcp.core.result import Result
+from gitlab_mcp.elicitation import Person, declined
 from gitlab_mcp.errors.failure import CallFailed, Failure
 
 if TYPE_CHECKING:
@@ -81,16 +82,31 @@ class GitLabServer(MCPServer[None]):
 
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[None, Any] | None = None
-    ) -> CallToolResult:
-        """Every call ends here as a result: a failure is one too, with is_error set."""
+    ) -> CallToolResult | InputRequiredResult:
+        """Every call ends here as a result: a failure is one too, with is_error set.
+
+        A failure that a person's yes would lift is put to the person, where the client can do that.
+        """
         wanted = arguments.get("format")
         format = wanted if wanted in ("json", "markdown", "both") else self._format
         visit = visit_of(context.request_context.request) if context is not None else None
-        with self.in_flight:
-            try:
-                return _success(await self._with_progress(name, arguments, context, visit), format)
-            except CallFailed as failed:
-                return self._refusal(failed.failure, format, visit)
+        person = Person(context)
+        answer = person.answered()
+        while True:
+            if answer is not None and not answer.yes:
+                return self._refusal(declined(), format, visit)
+            confirmed = {"confirmation_token": answer.token} if answer is not None else {}
+            with self.in_flight:
+                try:
+                    result = await self._with_progress(name, {**arguments, **confirmed}, context, visit)
+                    return _success(result, format)
+                except CallFailed as failed:
+                    failure = failed.failure
+            if (later := person.question(failure)) is not None:
+                return later
+            answer = await person.ask(failure)
+            if answer is None:
+                return self._refusal(failure, format, visit)
 
     async def _narrowed(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
         """A request that asks for fewer tools is shown fewer."""

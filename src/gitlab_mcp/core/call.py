@@ -24,6 +24,7 @@ class Options(BaseModel):
     detail: Detail | None = None
     max_bytes: Annotated[Integer, Field(ge=1_000, le=200_000)] | None = None
     format: Format | None = None
+    confirmation_token: Annotated[str, Field(min_length=1, max_length=200)] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,3 +67,18 @@ class Visit:
     error_style: str | None = None
     toolsets: tuple[str, ...] | None = None
     read_only: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Who:
+    """A caller as far as rules need to know one: which token, at which GitLab. The token itself is not here."""
+
+    fingerprint: str
+    """Empty where there is no token."""
+    gitlab: str
+    request_id: str | None = None
+
+    @property
+    def key(self) -> str:
+        """One caller in a store or a log, short and without anything to learn from."""
+        return hashlib.sha256(f"{self.gitlab}\n{self.fingerprint}".encode()).hexdigest()[:32]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from gitlab_mcp.core.call import Call
 from gitlab_mcp.errors.catalogue import READ_ONLY_MODE
 from gitlab_mcp.errors.failure import CallFailed, Failure
+from gitlab_mcp.policy import Intent
 
 
-def reads_only(call: Call) -> None:
-    spec = call.action.spec
+async def reads_only(intent: Intent) -> None:
+    spec = intent.call.action.spec
     if spec.writes:
         raise CallFailed(
             Failure(READ_ONLY_MODE, f"This server only reads; {spec.name} would change something.").knowing(

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from gitlab_mcp.core.call import Call
 from gitlab_mcp.errors.catalogue import OUT_OF_SCOPE
 from gitlab_mcp.errors.failure import CallFailed, Failure
-from gitlab_mcp.policy import Guard
+from gitlab_mcp.policy import Guard, Intent
 
 
 def only(toolsets: tuple[str, ...]) -> Guard:
-    def within(call: Call) -> None:
-        if call.tool.toolset not in toolsets:
+    async def within(intent: Intent) -> None:
+        if intent.call.tool.toolset not in toolsets:
             raise CallFailed(
                 Failure(
                     OUT_OF_SCOPE, "This request was narrowed to toolsets that do not hold this tool."

@@ -40,6 +40,8 @@ class Setting:
 TIERS = ("free", "premium", "ultimate")
 ERROR_STYLES = ("tier", "toolerror", "aql", "problem", "text")
 FORMATS = ("json", "markdown", "both")
+TRUST = ("read", "reversible", "destructive", "dangerous")
+CONFIRM = ("never", "dangerous", "destructive", "reversible")
 LOG_LEVELS = ("debug", "info", "warning", "error")
 LOG_FORMATS = ("text", "json")
 
@@ -218,6 +220,73 @@ SETTINGS: tuple[Setting, ...] = (
         accepts=bool,
         default=("core",),
         environment=("GITLAB_TOOLSETS",),
+    ),
+    Setting(
+        name="only_in",
+        group="What agents may do",
+        help="The projects and groups that may be touched at all, subgroups and their projects included. A call that "
+        "names none is then refused.",
+        expects="paths such as acme or acme/website, numbers of projects, or group:7, with commas between",
+        parse=values.places,
+        default=(),
+        environment=("GITLAB_MCP_ONLY_IN", "GITLAB_ALLOWED_PROJECT_IDS"),
+        repeatable=True,
+    ),
+    Setting(
+        name="never_in",
+        group="What agents may do",
+        help="Projects and groups that may not be touched, even inside those that may.",
+        expects="paths such as acme or acme/website, numbers of projects, or group:7, with commas between",
+        parse=values.places,
+        default=(),
+        environment=("GITLAB_MCP_NEVER_IN",),
+        repeatable=True,
+    ),
+    Setting(
+        name="only_actions",
+        group="What agents may do",
+        help="Patterns of the actions that may be called: `browse_*`, `manage_issue.create`, `toolset:planning`.",
+        expects="patterns with commas between, each of which fits at least one action",
+        parse=values.listed,
+        default=(),
+        environment=("GITLAB_MCP_ONLY_ACTIONS",),
+        repeatable=True,
+    ),
+    Setting(
+        name="never_actions",
+        group="What agents may do",
+        help="Patterns of the actions that may not be called: `manage_*.delete`, `toolset:admin`.",
+        expects="patterns with commas between, each of which fits at least one action",
+        parse=values.listed,
+        default=(),
+        environment=("GITLAB_MCP_NEVER_ACTIONS",),
+        repeatable=True,
+    ),
+    _choice(
+        "trust",
+        TRUST,
+        group="What agents may do",
+        help="The most dangerous kind of action that may be called. Dangerous is what reaches far: deleting a project, "
+        "giving rights.",
+        default="destructive",
+        environment=("GITLAB_MCP_TRUST",),
+    ),
+    _choice(
+        "confirm",
+        CONFIRM,
+        group="What agents may do",
+        help="From which kind of action on a person must say yes first.",
+        default="destructive",
+        environment=("GITLAB_MCP_CONFIRM",),
+    ),
+    Setting(
+        name="redis",
+        group="Serving over HTTP",
+        help="A Redis in which several servers keep together what was confirmed and how much was used. It needs the "
+        "extra `redis`.",
+        expects="an address such as redis://localhost:6379/0 or rediss://:password@host:6379",
+        parse=values.redis_url,
+        environment=("GITLAB_MCP_REDIS",),
     ),
     _choice(
         "format",

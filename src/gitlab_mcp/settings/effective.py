@@ -30,6 +30,13 @@ class Settings:
     deadline: float = 50.0
     read_only: bool = False
     toolsets: tuple[str, ...] = ("core",)
+    only_in: tuple[str, ...] = ()
+    never_in: tuple[str, ...] = ()
+    only_actions: tuple[str, ...] = ()
+    never_actions: tuple[str, ...] = ()
+    trust: str = "destructive"
+    confirm: str = "destructive"
+    redis: Secret | None = None
     format: str = "json"
     error_style: str = "tier"
     max_bytes: int = 24_000

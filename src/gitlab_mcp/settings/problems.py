@@ -31,6 +31,20 @@ def record_and_replay(sources: Mapping[str, str]) -> Failure:
     )
 
 
+def no_such_action(setting: str, source: str, pattern: str) -> Failure:
+    """A pattern with a slip in it would allow or forbid nothing, and nobody would notice."""
+    expected = "patterns that each fit at least one action"
+    fix = f"Correct {pattern!r} in {source}; `gitlab-mcp tools` lists the tools and their actions."
+    return problem(setting, source, expected, fix)
+
+
+def no_redis(source: str) -> Failure:
+    expected = "an address of Redis, where the package redis is installed"
+    return problem(
+        "redis", source, expected, "Install gitlab-mcp-server with the extra `redis`, or leave it out."
+    )
+
+
 def token_within_reach(source: str, address: str) -> Failure:
     """Everybody who reaches the port would act with the server's rights."""
     return problem(

@@ -78,6 +78,29 @@ def toolsets(value: Any) -> tuple[str, ...]:
     return tuple("core" if name == "default" else name for name in words(value))
 
 
+def listed(value: Any) -> tuple[str, ...]:
+    """Words with commas between, in one piece or in several."""
+    pieces = value if isinstance(value, list | tuple) else [value]
+    return tuple(dict.fromkeys(each for piece in pieces for each in words(text(piece))))
+
+
+def places(value: Any) -> tuple[str, ...]:
+    """Paths of projects and groups, numbers of projects, `group:7`."""
+    found = tuple(each.strip("/") for each in listed(value))
+    if not all(re.fullmatch(r"group:\d+|[\w.-]+(/[\w.-]+)*", each) for each in found):
+        raise ValueError
+    return found
+
+
+def redis_url(value: Any) -> Secret:
+    """It may hold a password, so it is shown to nobody."""
+    line = text(value)
+    parts = urlsplit(line)
+    if parts.scheme not in ("redis", "rediss", "unix") or not (parts.hostname or parts.path):
+        raise ValueError
+    return Secret(line)
+
+
 def path(value: Any) -> Path:
     return Path(text(value)).expanduser()
 

@@ -1,0 +1,28 @@
+"""Lines that GitLab would take for commands are sent as text; here the caller hears of it."""
+
+from __future__ import annotations
+
+from gitlab_mcp.core.quick_actions import Speaks, escaped_fields
+from gitlab_mcp.core.result import Warning
+from gitlab_mcp.core.shape import shapes
+from gitlab_mcp.errors.catalogue import NOT_APPLIED
+from gitlab_mcp.policy import Intent
+
+
+async def sent_as_text(intent: Intent) -> Warning | None:
+    action = intent.call.action
+    if not action.spec.writes or intent.call.options.quick_actions:
+        return None
+    speaking = {name for name, shape in shapes(type(action)).items() if shape.speaks}
+    fields = list(escaped_fields({name: value for name, value in action.given().items() if name in speaking}))
+    if not fields:
+        return None
+    return Warning(
+        NOT_APPLIED,
+        "Lines that begin with a slash and a word were sent as text, not as quick actions.",
+        {
+            "fields": fields,
+            "suggested_fix": "Send quick_actions: true if they were meant and the person agrees; "
+            "otherwise nothing is left to do.",
+        },
+    )

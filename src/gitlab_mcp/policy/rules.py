@@ -1,0 +1,65 @@
+"""The operator's rules in one place, and the order in which a call meets them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gitlab_mcp.core.action import Danger
+from gitlab_mcp.policy import Guard
+from gitlab_mcp.policy.actions import Actions
+from gitlab_mcp.policy.confirmation import Confirmation, Tokens
+from gitlab_mcp.policy.danger import narrowed_to, needs_confirmation, trusted_up_to
+from gitlab_mcp.policy.places import Places
+from gitlab_mcp.policy.read_only import reads_only
+from gitlab_mcp.policy.toolsets import only
+from gitlab_mcp.store import Store
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rules:
+    read_only: bool = False
+    only_in: tuple[str, ...] = ()
+    never_in: tuple[str, ...] = ()
+    only_actions: tuple[str, ...] = ()
+    never_actions: tuple[str, ...] = ()
+    trust: Danger = Danger.DESTRUCTIVE
+    """The most dangerous kind of action that callers may take."""
+    confirm: Danger | None = Danger.DESTRUCTIVE
+    """The least dangerous kind of action that a person must confirm; None: nobody is asked."""
+
+
+def pipeline(rules: Rules, store: Store) -> tuple[Guard, ...]:
+    """What costs nothing comes first; what uses something up (a token, a quota) comes last."""
+    guards: list[Guard] = []
+    if rules.read_only:
+        guards.append(reads_only)
+    if rules.only_actions or rules.never_actions:
+        guards.append(Actions(rules.only_actions, rules.never_actions))
+    guards.append(trusted_up_to(rules.trust))
+    if rules.only_in or rules.never_in:
+        guards.append(Places(rules.only_in, rules.never_in))
+    guards.append(Confirmation(needs_confirmation(rules.confirm), Tokens(store)))
+    return tuple(guards)
+
+
+def narrowing(
+    *,
+    read_only: bool = False,
+    toolsets: tuple[str, ...] | None = None,
+    only_actions: tuple[str, ...] = (),
+    only_in: tuple[str, ...] = (),
+    most: Danger | None = None,
+) -> tuple[Guard, ...]:
+    """What a request says about itself, as guards that stand before the operator's: it can only take away."""
+    guards: list[Guard] = []
+    if read_only:
+        guards.append(reads_only)
+    if toolsets is not None:
+        guards.append(only(toolsets))
+    if only_actions:
+        guards.append(Actions(only=only_actions))
+    if most is not None:
+        guards.append(narrowed_to(most))
+    if only_in:
+        guards.append(Places(only=only_in))
+    return tuple(guards)

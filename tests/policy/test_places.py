@@ -1,0 +1,247 @@
+"""Where callers may act."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from gitlab_mcp.core.batch import Batch
+from gitlab_mcp.core.registry import Registry
+from gitlab_mcp.policy.places import NOWHERE, field_names
+from policy.guarded import DEFAULTS, Server, code_of, outcome, refused
+from standin import Reply, Say, StandIn
+
+pytestmark = pytest.mark.anyio
+
+ACME, WEB, SECRET, OTHER = 10, 11, 12, 20
+"""Groups: acme, acme/web below it, acme/secret below it, and other."""
+
+
+def group(standin: StandIn, number: int, path: str, parent: int | None = None) -> None:
+    body = {"id": number, "full_path": path, "parent_id": parent}
+    for name in (str(number), path.replace("/", "%2F")):
+        standin.answer("GET", f"/groups/{name}", body=body)
+        standin.answer("GET", f"/groups/{name}/labels", body=[])
+
+
+def project(standin: StandIn, number: int, path: str, group: int) -> None:
+    above = path.rpartition("/")[0]
+    body = {
+        "id": number,
+        "path_with_namespace": path,
+        "namespace": {"id": group, "kind": "group", "full_path": above},
+    }
+    for name in (str(number), path.replace("/", "%2F")):
+        standin.answer("GET", f"/projects/{name}", body=body)
+        standin.answer("GET", f"/projects/{name}/labels", body=[{"id": 1, "name": "bug"}])
+
+
+@pytest.fixture
+def world(standin: StandIn) -> StandIn:
+    group(standin, ACME, "acme")
+    group(standin, WEB, "acme/web", ACME)
+    group(standin, SECRET, "acme/secret", ACME)
+    group(standin, OTHER, "other")
+    project(standin, 1, "acme/site", ACME)
+    project(standin, 2, "acme/web/shop", WEB)
+    project(standin, 3, "acme/secret/keys", SECRET)
+    project(standin, 4, "other/thing", OTHER)
+    return standin
+
+
+def labels(project_id: str | None = None, **more: Any) -> tuple[str, dict[str, Any]]:
+    given = {"project_id": project_id} if project_id else {}
+    return "browse_labels", {"action": "list", **given, **more}
+
+
+@pytest.mark.parametrize("named", ["1", "acme/site", "ACME/Site", "2", "acme/web/shop"])
+async def test_a_group_that_is_allowed_includes_its_subgroups(
+    named: str, world: StandIn, against: Server
+) -> None:
+    world.answer("GET", "/projects/ACME%2FSite", body={
+        "id": 1, "path_with_namespace": "acme/site", "namespace": {"id": ACME, "kind": "group"},
+    })  # fmt: skip
+    world.answer("GET", "/projects/ACME%2FSite/labels", body=[])
+    app = against(only_in=("acme",))
+    await app.call(*labels(named))
+
+
+@pytest.mark.parametrize("named", ["4", "other/thing", "acme-evil/site", "acme", "404"])
+async def test_a_project_outside_of_the_allowed_group_is_refused(
+    named: str, world: StandIn, against: Server
+) -> None:
+    app = against(only_in=("acme",))
+    assert await code_of(app, *labels(named)) == "OUT_OF_SCOPE"
+    assert [each.route for each in world.requests if each.route.endswith("/labels")] == []
+
+
+async def test_a_url_is_judged_like_the_project_it_names(world: StandIn, against: Server) -> None:
+    app = against(only_in=("acme",))
+    await app.call(*labels(url=f"{world.url}/acme/site/-/labels"))
+    assert await code_of(app, *labels(url=f"{world.url}/other/thing/-/labels")) == "OUT_OF_SCOPE"
+    assert await code_of(app, *labels(f"{world.url}/other/thing")) == "OUT_OF_SCOPE"
+
+
+async def test_the_default_project_is_judged_too(world: StandIn, against: Server) -> None:
+    assert await code_of(against(only_in=("acme",), project="other/thing"), *labels()) == "OUT_OF_SCOPE"
+
+
+@pytest.mark.parametrize("denied", ["acme/secret", "group:12", "acme/secret/keys", "3"])
+@pytest.mark.parametrize("named", ["3", "acme/secret/keys"])
+async def test_a_place_that_is_denied_is_denied_inside_an_allowed_group(
+    denied: str, named: str, world: StandIn, against: Server
+) -> None:
+    app = against(only_in=("acme",), never_in=(denied,))
+    assert await code_of(app, *labels(named)) == "OUT_OF_SCOPE"
+    await app.call(*labels("acme/site"))
+
+
+async def test_a_group_that_holds_a_denied_place_does_not_show_it(world: StandIn, against: Server) -> None:
+    app = against(never_in=("acme/secret/keys",))
+    for holding in ("acme", "10", "acme/secret"):
+        assert await code_of(app, *labels(group_id=holding)) == "OUT_OF_SCOPE"
+    await app.call(*labels(group_id="acme/web"))
+
+
+async def test_a_rename_does_not_let_a_denied_project_slip_through(world: StandIn, against: Server) -> None:
+    app = against(never_in=("acme/site",))
+    assert await code_of(app, *labels("acme/site")) == "OUT_OF_SCOPE"
+    project(world, 1, "acme/renamed", ACME)
+    for named in ("acme/renamed", "1"):
+        assert await code_of(app, *labels(named)) == "OUT_OF_SCOPE"
+
+
+async def test_an_old_path_leads_to_the_project_that_had_it(world: StandIn, against: Server) -> None:
+    moved = Reply.of(301, "moved", {"Location": f"{world.url}/api/v4/projects/4"})
+    world.fault("GET", "/projects/acme%2Fthing", Say(moved), times=None)
+    assert await code_of(against(only_in=("acme",)), *labels("acme/thing")) == "OUT_OF_SCOPE"
+    # The operator wrote the old path down before the project was renamed.
+    assert await code_of(against(never_in=("acme/thing",)), *labels("other/thing")) == "OUT_OF_SCOPE"
+
+
+async def test_a_new_project_under_an_allowed_name_is_not_the_one_that_was_allowed(
+    world: StandIn, against: Server
+) -> None:
+    app = against(only_in=("acme/site",))
+    await app.call(*labels("acme/site"))
+    project(world, 1, "acme/renamed", ACME)
+    project(world, 99, "acme/site", ACME)
+    await app.call(*labels("1"))
+    assert await code_of(app, *labels("99")) == "OUT_OF_SCOPE"
+
+
+async def test_a_project_below_a_group_that_cannot_be_read_is_outside(
+    world: StandIn, against: Server
+) -> None:
+    project(world, 5, "hidden/thing", 77)
+    assert await code_of(against(never_in=("other",)), *labels("5")) == "OUT_OF_SCOPE"
+    assert await code_of(against(only_in=("hidden",)), *labels("5")) == "OUT_OF_SCOPE"
+
+
+async def test_a_personal_project_is_in_the_place_of_its_owner(world: StandIn, against: Server) -> None:
+    body = {
+        "id": 6,
+        "path_with_namespace": "alice/dots",
+        "namespace": {"id": 60, "kind": "user", "full_path": "alice"},
+    }
+    world.answer("GET", "/projects/alice%2Fdots", body=body)
+    world.answer("GET", "/projects/alice%2Fdots/labels", body=[])
+    world.answer("GET", "/namespaces/alice", body={"id": 60, "kind": "user", "full_path": "alice"})
+    await against(only_in=("alice",)).call(*labels("alice/dots"))
+    assert await code_of(against(never_in=("alice",)), *labels("alice/dots")) == "OUT_OF_SCOPE"
+    assert await code_of(against(only_in=("acme",)), *labels("alice/dots")) == "OUT_OF_SCOPE"
+
+
+async def test_the_second_project_of_a_call_is_judged_too(world: StandIn, against: Server) -> None:
+    app = against(only_in=("acme",))
+    move = {"action": "move", "project_id": "1", "issue_iid": 5, "to_project_id": 4}
+    failure = await refused(app, "manage_issue", move)
+    assert failure.code == "OUT_OF_SCOPE" and "to_project_id" in failure.message
+
+
+async def test_a_batch_does_not_get_past_the_limits(world: StandIn, against: Server) -> None:
+    app = against(only_in=("acme",))
+    calls = [dict(zip(("tool", "arguments"), labels(named), strict=True)) for named in ("1", "4")]
+    result = await app.call("run_batch", {"action": "run", "calls": calls})
+    assert [list(item) for item in result.data["results"]] == [["result"], ["error"]]
+    assert result.data["results"][1]["error"]["error_code"] == "OUT_OF_SCOPE"
+
+
+async def test_under_limits_no_action_of_the_catalogue_reaches_anything_outside(
+    standin: StandIn, against: Server
+) -> None:
+    """Only the looking up of projects, groups and users' namespaces is ever sent."""
+    group(standin, ACME, "acme")
+    app = against(only_in=("elsewhere",))
+    for action in Registry().actions():
+        name = f"{action.spec.tool.name}.{action.spec.name}"
+        if issubclass(action, Batch) or name in NOWHERE or f"{action.spec.tool.name}.*" in NOWHERE:
+            continue
+        code = await code_of(app, action.spec.tool.name, {"action": action.spec.name, **action.spec.example})
+        assert code == "OUT_OF_SCOPE", name
+    for request in standin.requests:
+        assert request.method == "GET"
+        assert len(request.route.strip("/").split("/")) == 2, request.route
+        assert request.route.split("/")[1] in ("projects", "groups", "namespaces"), request.route
+
+
+def test_every_field_that_sounds_like_a_place_is_known_as_one() -> None:
+    harmless = {
+        "include_ancestor_groups",
+        "include_descendant_groups",
+        "include_subgroups",
+        "without_projects",
+    }
+    for action in Registry().actions():
+        known = field_names(action)
+        for name in action.model_fields:
+            if any(word in name for word in ("project", "group", "namespace")) and name not in known:
+                assert name in harmless | NO_PLACES, (action, name)
+
+
+NO_PLACES = {"group_access", "without_project_bots", "subgroup_events"}
+
+
+async def test_a_place_inside_of_a_list_is_judged_too(world: StandIn, against: Server) -> None:
+    app = against(only_in=("acme",))
+    protect = {
+        "action": "create",
+        "project_id": "1",
+        "name": "main",
+        "allowed_to_push": [{"access_level": 40}, {"group_id": OTHER}],
+    }
+    failure = await refused(app, "manage_protected_branch", protect)
+    assert failure.code == "OUT_OF_SCOPE" and "allowed_to_push.group_id" in failure.message
+
+
+async def test_patterns_of_actions_allow_and_forbid(world: StandIn, against: Server) -> None:
+    app = against(only_actions=("browse_*", "manage_label.create"), never_actions=("browse_labels.get",))
+    await app.call(*labels("1"))
+    get = {"action": "get", "project_id": "1", "label_id": "bug"}
+    assert await code_of(app, "browse_labels", get) == "OUT_OF_SCOPE"
+    assert await code_of(app, "manage_label", {**get, "action": "delete"}) == "OUT_OF_SCOPE"
+    offered = {tool["name"] for tool in app.listing()}
+    assert "manage_label" in offered and "browse_issues" in offered and "manage_issue" not in offered
+
+
+async def test_a_toolset_can_be_forbidden_whole(world: StandIn, against: Server) -> None:
+    app = against(never_actions=("toolset:planning",))
+    assert await code_of(app, *labels("1")) == "OUT_OF_SCOPE"
+    ended = await outcome(app, "browse_projects", {"action": "get", "project_id": "1"})
+    assert getattr(ended, "code", None) != "OUT_OF_SCOPE"
+
+
+def test_a_pattern_that_fits_nothing_stops_the_server(against: Server) -> None:
+    from gitlab_mcp.settings import SettingsError
+
+    with pytest.raises(SettingsError) as stopped:
+        against(never_actions=("manage_lable.*",))
+    assert stopped.value.failure.code == "CONFIGURATION_ERROR"
+
+
+def test_the_usual_rules_are_those_of_the_settings() -> None:
+    from gitlab_mcp.settings import Settings
+
+    settings = Settings()
+    assert {"trust": settings.trust, "confirm": settings.confirm} == DEFAULTS
