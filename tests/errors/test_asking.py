@@ -40,7 +40,7 @@ async def test_the_edition_and_the_missing_licence_are_found_by_any_user(
 
 async def test_a_token_that_may_not_ask_leaves_the_tier_unknown(standin: StandIn) -> None:
     standin.play_rows(rows("context_ee"))
-    assert await asking(standin, "alice_repo").instance() == InstanceFacts()
+    assert await asking(standin, "alice_repo").instance() == InstanceFacts(edition="EE")
 
 
 async def test_the_operator_knows_better(standin: StandIn) -> None:

@@ -14,6 +14,8 @@ class TokenFacts:
     alive: bool
     problem: str | None = None
     """Where it is not alive: unknown, expired, revoked or blocked."""
+    kind: str | None = None
+    """personal, project or group: whose token it is."""
     scopes: tuple[str, ...] = ()
     user_id: int | None = None
     admin: bool | None = None

@@ -16,11 +16,17 @@ _OF_PROJECT: Final = (
     ("allow_pipeline_trigger_approve_deployment", "Premium"),
     ("requirements_access_level", "Free"),
 )
-# No key of a group tells Ultimate from Premium.
+# No key of a group tells Ultimate from Premium; its plan does, which GitLab.com shows to owners.
 _OF_GROUP: Final = (
     ("allowed_email_domains_list", "Premium"),
     ("prevent_forking_outside_group", "Free"),
 )
+_PLANS: Final = {
+    "free": "Free",
+    **dict.fromkeys(("premium", "premium_trial", "silver"), "Premium"),
+    **dict.fromkeys(("ultimate", "ultimate_trial", "ultimate_trial_paid_customer"), "Ultimate"),
+    **dict.fromkeys(("opensource", "gold"), "Ultimate"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +41,8 @@ class Standing:
         if self.instance.edition != "CE":
             if found := _shown(self.project, _OF_PROJECT):
                 return found, f"the project shows the settings of {found}"
+            if planned := _PLANS.get(str(self.group.get("plan"))) if self.group else None:
+                return planned, f"the plan of the namespace is {planned}"
             if _shown(self.group, _OF_GROUP) == "Free":
                 return "Free", "the group shows no settings of a paid tier"
         if self.instance.tier is None or self.instance.at_least:

@@ -78,7 +78,12 @@ class InstanceAsk:
         return _mapping(heard)
 
     async def group(self, id: str) -> Mapping[str, Any] | None:
-        return await self._object(f"/groups/{encode_segment(id)}", with_projects="false")
+        group = await self._object(f"/groups/{encode_segment(id)}", with_projects="false")
+        if group is None or not self._is_gitlab_com:
+            return group
+        # Only owners see the plan; elsewhere than on GitLab.com it is always `default`.
+        namespace = await self._object(f"/namespaces/{encode_segment(id)}") or {}
+        return {**group, "plan": namespace.get("plan")}
 
     async def group_role(self, id: str) -> int | None:
         """From the membership: a group's own answer does not show the caller's role."""
@@ -114,16 +119,17 @@ class InstanceAsk:
 
     async def _who(self) -> TokenFacts | None:
         own = await self._get("/personal_access_tokens/self")
-        if isinstance(own, Refused) and own.status in (401, 403):
+        if isinstance(own, Refused) and _is_unauthorized(own) and _problem(own) != "unknown":
             return TokenFacts(alive=False, problem=_problem(own))
+        # OAuth tokens have no entry of their own: one that may read /user is alive all the same.
         user = await self._get("/user")
         told, about = _mapping(own) or {}, _mapping(user) or {}
         if not told and not about:
-            # Other kinds of tokens have no entry of their own; one that may read /user is alive all the same.
             return TokenFacts(alive=False, problem=_problem(user)) if _is_unauthorized(user) else None
         return TokenFacts(
             alive=told.get("active", True) is not False,
             problem=None if told.get("active", True) is not False else "revoked",
+            kind=_kind(about) if about else None,
             scopes=words.scopes(told.get("scopes") or ()),
             user_id=told.get("user_id") or about.get("id"),
             # Only an administrator sees the key; without the right to read /user nobody knows.
@@ -132,30 +138,31 @@ class InstanceAsk:
         )
 
     async def _where(self) -> InstanceFacts | None:
-        told = _mapping(await self._get("/metadata"))
-        if told is None:
+        told = _mapping(await self._get("/metadata")) or {}
+        edition = ("EE" if told["enterprise"] else "CE") if "enterprise" in told else None
+        probe = await self._get(_LICENCE_PROBE) if edition != "CE" and not self._is_gitlab_com else None
+        edition = edition or _edition_by(probe)
+        if edition is None and not told:
             return None
-        edition = {True: "EE", False: "CE"}.get(bool(told["enterprise"])) if "enterprise" in told else None
-        tier, at_least, known_by = await self._licence(edition)
-        return InstanceFacts(edition, words.version(told.get("version")), tier, at_least, known_by, self._is_gitlab_com)
+        tier, at_least, known_by = self._licence(edition, probe)
+        version = words.version(told.get("version"))
+        return InstanceFacts(edition, version, tier, at_least, known_by, self._is_gitlab_com)
 
     @property
     def _is_gitlab_com(self) -> bool:
         return urlsplit(self._gitlab.base_url).hostname == "gitlab.com"
 
-    async def _licence(self, edition: str | None) -> tuple[str | None, bool, str | None]:
+    def _licence(
+        self, edition: str | None, probe: Answer | Refused | None
+    ) -> tuple[str | None, bool, str | None]:
         if self._tier:
             return self._tier, False, _SAID_BY_OPERATOR
         if edition == "CE":
             return "Free", False, "this is the Community Edition"
-        if edition is None or self._is_gitlab_com:
-            # There the licence of the instance says nothing: each namespace has its own plan.
-            return None, False, None
-        # The licence is checked before the project is looked for, so project 0 tells it to every token with a scope.
-        heard = await self._get("/projects/0/approval_rules")
-        if isinstance(heard, Refused) and heard.body() == {"message": "403 Forbidden"}:
+        said = probe.body() if isinstance(probe, Refused) else None
+        if said == {"message": "403 Forbidden"}:
             return "Free", False, "the instance has no licence"
-        if isinstance(heard, Refused) and heard.body() == {"message": "404 Project Not Found"}:
+        if said == {"message": "404 Project Not Found"}:
             return "Premium", True, "the instance has a licence"
         return None, False, None
 
@@ -181,7 +188,31 @@ class InstanceAsk:
 
 
 _MOVED: Final = re.compile(r"/api/v4/projects/(\d+)$")
+_LICENCE_PROBE: Final = "/projects/0/approval_rules"
+"""The licence is checked before the project is looked for, so that every token with a scope hears of it. On GitLab.com
+it says nothing: there each namespace has its own plan. CE has no such route, whoever asks."""
+_BOT: Final = re.compile(r"(project|group)_\d+_bot")
 _SAID_BY_OPERATOR: Final = "GITLAB_TIER says so"
+
+
+def _edition_by(probe: Answer | Refused | None) -> str | None:
+    """From the refusal that a token without the scope to read /metadata gets."""
+    if not isinstance(probe, Refused):
+        return None
+    said = probe.body()
+    if said == {"error": "404 Not Found"}:
+        return "CE"
+    named = isinstance(said, dict) and said.get("error") == "insufficient_scope"
+    return (
+        "EE"
+        if named or said in ({"message": "403 Forbidden"}, {"message": "404 Project Not Found"})
+        else None
+    )
+
+
+def _kind(user: Mapping[str, Any]) -> str:
+    bot = _BOT.match(str(user.get("username", ""))) if user.get("bot") else None
+    return bot[1] if bot else "personal"
 
 
 def _mapping(heard: Answer | Refused | None) -> Mapping[str, Any] | None:

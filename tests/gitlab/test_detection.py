@@ -1,0 +1,184 @@
+"""What is concluded about an instance and a token from what a real GitLab answers each kind of caller.
+
+`detect_*`: an EE without a licence and a CE on the same data, asked by everybody. What no recording shows, licensed
+instances and GitLab.com, is synthetic and made of what GitLab's documentation says of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+from errors.exam import API, Recorded
+from gitlab_mcp.core.exchange import Answer, Request
+from gitlab_mcp.errors.standing import standing_at
+from gitlab_mcp.gitlab.faults import Refused
+from gitlab_mcp.gitlab.instance import Answers, InstanceAsk
+from recordings import rows
+
+pytestmark = pytest.mark.anyio
+
+
+class Detected(Recorded):
+    """What one caller was answered, its token in the usual place."""
+
+    def __init__(self, recording: str, actor: str) -> None:
+        self._answers: dict[str, dict[str, Any]] = {}
+        for row in rows(recording):
+            path = urlsplit(row["path"])
+            if (
+                row["actor"] == actor
+                and row["method"] == "GET"
+                and not path.query
+                and "request_headers" not in row
+            ):
+                self._answers.setdefault(path.path.removeprefix(API), row)
+
+
+EE_FREE = ("EE", "17.2.0-pre", "Free")
+PERSONAL = "personal"
+
+ON_EE = {
+    "root": (EE_FREE, PERSONAL, True),
+    "root_read": (EE_FREE, PERSONAL, True),
+    "alice": (EE_FREE, PERSONAL, False),
+    "bob": (EE_FREE, PERSONAL, False),
+    "carol": (EE_FREE, PERSONAL, False),
+    "dave": (EE_FREE, PERSONAL, False),
+    "alice_read": (EE_FREE, PERSONAL, False),
+    # read_user may read which GitLab it is, and not what a licence opens.
+    "alice_user": (("EE", "17.2.0-pre", None), PERSONAL, False),
+    "alice_repo": (("EE", None, None), None, None),
+    "s_k8s_proxy": (("EE", None, None), None, None),
+    "s_create_runner": (("EE", None, None), None, None),
+    "pt_api": (("EE", None, "Free"), "project", False),
+    "ptok": (("EE", None, "Free"), "project", False),
+    "gt_api": (("EE", None, "Free"), "group", False),
+    "anon": ((None, None, None), None, None),
+    "bad": ((None, None, None), None, None),
+    "expired": ((None, None, None), None, None),
+    "revoked": ((None, None, None), None, None),
+}
+"""Who asks: edition, version and tier; whose token it is; whether an administrator."""
+
+
+@pytest.mark.parametrize("actor", ON_EE)
+async def test_an_ee_without_a_licence_is_known_as_far_as_the_token_reaches(actor: str) -> None:
+    ask = InstanceAsk(Detected("detect_ee", actor), Answers())
+    instance, token = await ask.instance(), await ask.token()
+    assert token is not None
+    concluded = ((instance.edition, instance.version, instance.tier), token.kind, token.admin)
+    assert concluded == ON_EE[actor]
+    assert not instance.at_least
+
+
+@pytest.mark.parametrize("actor", ON_EE)
+async def test_a_ce_is_known_to_everybody_and_free(actor: str) -> None:
+    instance = await InstanceAsk(Detected("detect_ce", actor), Answers()).instance()
+    assert (instance.edition, instance.tier) == ("CE", "Free")
+
+
+@pytest.mark.parametrize(
+    ("actor", "scopes"),
+    [
+        ("alice", ("api",)),
+        ("alice_read", ("read_api",)),
+        ("alice_user", ("read_user",)),
+        ("alice_repo", ("read_repository",)),
+        ("s_k8s_proxy", ("k8s_proxy",)),
+        ("s_api_admin_mode", ("api", "admin_mode")),
+        ("imp", ("api",)),
+        ("gtok", ("read_api",)),
+        ("pt_repo", ("read_repository",)),
+    ],
+)
+@pytest.mark.parametrize("edition", ["ee", "ce"])
+async def test_every_living_token_tells_its_scopes(edition: str, actor: str, scopes: tuple[str, ...]) -> None:
+    token = await InstanceAsk(Detected(f"detect_{edition}", actor), Answers()).token()
+    assert token is not None
+    assert (token.alive, token.scopes) == (True, scopes)
+
+
+@pytest.mark.parametrize(
+    ("actor", "problem"),
+    [("expired", "expired"), ("revoked", "revoked"), ("bad", "unknown"), ("pt_revoked", "unknown")],
+)
+@pytest.mark.parametrize("edition", ["ee", "ce"])
+async def test_a_dead_token_says_what_it_died_of(edition: str, actor: str, problem: str) -> None:
+    token = await InstanceAsk(Detected(f"detect_{edition}", actor), Answers()).token()
+    assert token is not None
+    assert (token.alive, token.problem) == (False, problem)
+
+
+class Synthetic(Recorded):
+    """A GitLab that nobody recorded: answers by path, everything else is not found."""
+
+    def __init__(self, answers: Mapping[str, Any], base_url: str = "https://gitlab.example.com") -> None:
+        self.base_url = base_url
+        self._bodies = answers
+
+    async def send(self, request: Request) -> Answer:
+        if request.path in self._bodies:
+            return Answer(200, {}, self._bodies[request.path])
+        headers = {"content-type": "application/json"}
+        raise Refused(request, 404, headers, b'{"message":"404 Project Not Found"}')
+
+
+METADATA = {"/metadata": {"version": "18.9.0-ee", "enterprise": True}}
+READABLE = {"id": 7, "requirements_access_level": "enabled"}
+PREMIUM = {**READABLE, "allow_pipeline_trigger_approve_deployment": False}
+ULTIMATE = {**PREMIUM, "only_allow_merge_if_all_status_checks_passed": False}
+GROUP = {"id": 9, "prevent_forking_outside_group": False}
+PAID_GROUP = {**GROUP, "allowed_email_domains_list": ""}
+GITLAB_COM = "https://gitlab.com"
+
+
+async def test_a_licensed_instance_is_premium_at_least() -> None:
+    """Synthetic: the probe finds no project 0 instead of being refused."""
+    instance = await InstanceAsk(Synthetic(METADATA), Answers()).instance()
+    assert (instance.edition, instance.tier, instance.at_least) == ("EE", "Premium", True)
+
+
+@pytest.mark.parametrize(
+    ("project", "tier"), [(READABLE, "Free"), (PREMIUM, "Premium"), (ULTIMATE, "Ultimate"), ({"id": 7}, None)]
+)
+async def test_on_gitlab_com_the_project_shows_its_tier(project: Mapping[str, Any], tier: str | None) -> None:
+    """Synthetic. Without the keys that every EE shows, nobody knows."""
+    ask = InstanceAsk(Synthetic({**METADATA, "/projects/7": project}, GITLAB_COM), Answers())
+    standing = await standing_at(ask, "7", None)
+    assert standing.instance.tier is None
+    assert (standing.known[0] if standing.known else None) == tier
+
+
+@pytest.mark.parametrize(
+    ("group", "plan", "known", "least"),
+    [
+        (GROUP, None, "Free", "Free"),
+        (PAID_GROUP, None, None, "Premium"),
+        (PAID_GROUP, "premium", "Premium", "Premium"),
+        (PAID_GROUP, "ultimate_trial", "Ultimate", "Ultimate"),
+        ({"id": 9}, None, None, "Free"),
+    ],
+)
+async def test_on_gitlab_com_a_group_shows_its_tier_and_its_owner_the_plan(
+    group: Mapping[str, Any], plan: str | None, known: str | None, least: str
+) -> None:
+    """Synthetic. Nothing of a group but its plan tells Ultimate from Premium."""
+    answers = {**METADATA, "/groups/9": group, **({"/namespaces/9": {"plan": plan}} if plan else {})}
+    standing = await standing_at(InstanceAsk(Synthetic(answers, GITLAB_COM), Answers()), None, "9")
+    assert (standing.known[0] if standing.known else None) == known
+    assert standing.least == least
+
+
+async def test_two_namespaces_of_gitlab_com_are_told_apart() -> None:
+    """Synthetic."""
+    answers = {**METADATA, "/projects/7": PREMIUM, "/projects/8": READABLE}
+    ask = InstanceAsk(Synthetic(answers, GITLAB_COM), Answers(), caller="alice")
+    paid, free = await standing_at(ask, "7", None), await standing_at(ask, "8", None)
+    assert (paid.known, free.known) == (
+        ("Premium", "the project shows the settings of Premium"),
+        ("Free", "the project shows the settings of Free"),
+    )
