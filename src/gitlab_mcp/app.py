@@ -19,7 +19,7 @@ from gitlab_mcp.policy.actions import Actions, unknown
 from gitlab_mcp.policy.concurrency import Slots
 from gitlab_mcp.policy.rules import Rules, narrowing, pipeline
 from gitlab_mcp.settings import Settings, SettingsError
-from gitlab_mcp.settings.problems import no_redis, no_such_action
+from gitlab_mcp.settings.problems import bad_tier_features, no_redis, no_such_action
 from gitlab_mcp.store import Store
 from gitlab_mcp.store.memory import MemoryStore
 
@@ -210,10 +210,15 @@ class App:
     def _tiers(self) -> TierMap:
         """The tier facts, with those alternatives only that can be called here."""
         if self._tier_map is None:
-            from gitlab_mcp.errors.tiers import tier_map
+            from gitlab_mcp.errors.tiers import TierMapError, tier_map
 
             own = self._settings.tier_features
-            self._tier_map = tier_map(*([own] if own else [])).offering(self._offered())
+            try:
+                features = tier_map(*([own] if own else []))
+            except TierMapError as mistake:
+                source = self._settings.sources.get("tier_features", "tier_features")
+                raise SettingsError(bad_tier_features(source, str(mistake))) from None
+            self._tier_map = features.offering(self._offered())
         return self._tier_map
 
     def _offered(self) -> set[str]:

@@ -38,6 +38,11 @@ def no_such_action(setting: str, source: str, pattern: str) -> Failure:
     return problem(setting, source, expected, fix)
 
 
+def bad_tier_features(source: str, what: str) -> Failure:
+    """`what` names the file and the key in it."""
+    return problem("tier_features", source, "a YAML file of features, as tier_features.yaml is", f"{what}.")
+
+
 def no_redis(source: str) -> Failure:
     expected = "an address of Redis, where the package redis is installed"
     return problem(
