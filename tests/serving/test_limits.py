@@ -13,7 +13,10 @@ from typing import Any
 import anyio
 import httpx2
 import pytest
+import uvicorn
+from starlette.types import Receive, Scope, Send
 
+from gitlab_mcp.transports.http.connections import impatient
 from serving.served import ACCEPT, INITIALIZE, Served, call, served
 from standin import Delay, StandIn
 
@@ -107,6 +110,35 @@ async def test_a_client_that_does_not_finish_its_body_is_told_so(labels: StandIn
     with served(labels.url, "--client-timeout", "0.5") as server, line(server) as slow:
         slow.sendall(head(1000) + b'{"jsonrpc"')
         assert rest(slow).startswith(b"HTTP/1.1 408 ")
+
+
+async def test_a_client_that_does_not_take_its_answer_is_hung_up_on() -> None:
+    """With an answer larger than the system keeps for a connection, which none of ours is today."""
+    ended = anyio.Event()
+
+    async def endless(scope: Scope, receive: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        try:
+            for _ in range(64):
+                await send({"type": "http.response.body", "body": bytes(1_000_000), "more_body": True})
+        finally:
+            ended.set()
+
+    class Quiet(uvicorn.Server):
+        @contextmanager
+        def capture_signals(self) -> Iterator[None]:
+            yield
+
+    config = uvicorn.Config(endless, http=impatient(0.3), lifespan="off", log_config=None)  # type: ignore[arg-type]
+    listening = socket.create_server(("127.0.0.1", 0))
+    server = Quiet(config)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(server.serve, [listening])
+        with socket.create_connection(listening.getsockname()) as lazy:
+            lazy.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            with anyio.fail_after(5):
+                await ended.wait()
+        server.should_exit = True
 
 
 def test_a_connection_may_rest_between_requests_for_longer_than_a_request_may_take(labels: StandIn) -> None:

@@ -14,12 +14,14 @@ _LAST_CHANCE = 0.2
 
 
 def impatient(seconds: float) -> Callable[..., H11Protocol]:
-    """Connections on which the head of a request must arrive within `seconds`. Uvicorn has no limit of its own."""
+    """Connections whose clients must send the head of a request, and take the next part of an answer, within
+    `seconds`. Uvicorn has no limit of its own for either."""
 
     class Impatient(H11Protocol):
         def __init__(self, *args: Any, **kwargs: Any) -> None:
             super().__init__(*args, **kwargs)
             self._deadline: asyncio.TimerHandle | None = None
+            self._stuck: asyncio.TimerHandle | None = None
 
         def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
             super().connection_made(transport)
@@ -34,7 +36,25 @@ def impatient(seconds: float) -> Callable[..., H11Protocol]:
 
         def connection_lost(self, exc: Exception | None) -> None:
             self._stop()
+            if self._stuck is not None:
+                self._stuck.cancel()
             super().connection_lost(exc)
+
+        def pause_writing(self) -> None:
+            super().pause_writing()
+            # Closing would wait until the rest is taken: for ever.
+            self._stuck = self.loop.call_later(seconds, self.transport.abort)
+
+        def resume_writing(self) -> None:
+            if self._stuck is not None:
+                self._stuck.cancel()
+                self._stuck = None
+            super().resume_writing()
+
+        def timeout_keep_alive_handler(self) -> None:
+            if self.transport.get_write_buffer_size():
+                self.transport.abort()
+            super().timeout_keep_alive_handler()
 
         def shutdown(self) -> None:
             if self.cycle is None or self.cycle.response_complete:

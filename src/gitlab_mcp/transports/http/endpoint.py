@@ -38,7 +38,7 @@ class Manners:
     largest: int
     """Bytes of a request."""
     seconds: float
-    """That a client may take to send it, or to take the next part of the answer."""
+    """That a client may take to send its body."""
     style: str
     scope: str
     """The OAuth scope that clients should ask GitLab for."""
@@ -142,7 +142,7 @@ class Endpoint:
         # Progress needs a stream of events, and who wants progress says so; all others get plain JSON.
         wanted = b'"progressToken"' in body and "text/event-stream" in headers.get("accept", "")
         sessions = self._events if wanted else self._plain
-        await while_connected(sessions.handle_request, scope, body, receive, send, manners.seconds)
+        await while_connected(sessions.handle_request, scope, body, receive, send)
 
     def _turned_away(self, turned: Turned, headers: Headers, request_id: str) -> Response:
         try:

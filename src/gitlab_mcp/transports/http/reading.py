@@ -49,13 +49,8 @@ async def read_away(receive: Receive) -> bool:
     return False
 
 
-async def while_connected(
-    app: ASGIApp, scope: Scope, body: bytes, receive: Receive, send: Send, seconds: float
-) -> None:
-    """Run `app` until it has answered, or until nobody listens any more: then what it does is cancelled.
-
-    A client that does not take the next part of the answer within `seconds` does not listen.
-    """
+async def while_connected(app: ASGIApp, scope: Scope, body: bytes, receive: Receive, send: Send) -> None:
+    """Run `app` until it has answered, or until nobody listens any more: then what it does is cancelled."""
     gone = anyio.Event()
     given = False
 
@@ -75,15 +70,8 @@ async def while_connected(
             gone.set()
             tasks.cancel_scope.cancel()
 
-        async def patiently(message: Message) -> None:
-            with anyio.move_on_after(seconds) as waiting:
-                await send(message)
-            if waiting.cancelled_caught:
-                gone.set()
-                tasks.cancel_scope.cancel()
-
         tasks.start_soon(watch)
-        await app(scope, replay, patiently)
+        await app(scope, replay, send)
         tasks.cancel_scope.cancel()
 
 
