@@ -35,4 +35,7 @@ DIFFERENCES: dict[str, str] = {
     "manage_environment delete_review_apps: before is string, GitLab takes time": "a time under another name",
     "browse_audit_events list_instance: entity_type is required by GitLab": "only where entity_id is given",
     "run_batch run: calls is not known to GitLab": "a batch is no endpoint of GitLab",
+    "browse_compliance security_settings: no route GET /projects/{project_id}/security_settings": "newer",
+    "browse_vulnerabilities findings: pipeline_id is integer, GitLab takes string": "it is a number everywhere else",
+    "manage_vulnerability link_issue: target_project_id is integer, GitLab takes string": "as for links between issues",
 }

@@ -3,7 +3,7 @@
 `routes`: every route of 17.2 with its parameters. `endpoints`: every documented endpoint of 18.9 with its
 tier. `roles_switches`: the least role and the project switch of endpoints, measured. `parameter_tiers`: the
 documented parameters above Free; `parameter_tiers_measured`: what sending them to an EE without a licence and to
-a CE did.
+a CE did. `graphql`: types, fields and arguments of 17.2's GraphQL, and which of them only EE has.
 """
 
 from __future__ import annotations

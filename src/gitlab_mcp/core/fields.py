@@ -117,6 +117,8 @@ def broken_rule(what_would_be_right: str, field: str) -> PydanticCustomError:
 
 FromJson = BeforeValidator(_from_json)
 """Beside the type of an array of objects: it may come as JSON text."""
+Listed = BeforeValidator(_listed)
+"""Beside the type of an array of words: it may come as one word, or with commas between."""
 Integer = Annotated[int, BeforeValidator(_no_bool), Expects("number")]
 Id = Annotated[Integer, Field(ge=1, le=BIGGEST_ID), Expects("number")]
 Flag = Annotated[bool, Expects("true or false")]

@@ -16,8 +16,8 @@ from gitlab_mcp.core.shape import Shape, shapes
 from gitlab_mcp.core.tool import Tool
 
 LISTED_OPTIONS = ("detail",)
-"""The rest is taken everywhere too, but told where it is needed (a cut answer names max_bytes): a listing is
-paid for with every request."""
+"""By tools that read; what a write answers is short. It and the rest are taken everywhere, but told where needed (a
+cut answer names max_bytes): a listing is paid for with every request."""
 
 
 SELF_EXPLAINING = ("page", "per_page", "sort", "order_by")
@@ -103,7 +103,7 @@ def input_schema(tool: Tool) -> dict[str, Any]:
     properties: dict[str, Any] = {"action": {"type": "string", "enum": list(tool.actions)}}
     for name, users in _fields(tool).items():
         properties[name] = _property(name, users, tool)
-    for name in LISTED_OPTIONS:
+    for name in LISTED_OPTIONS if tool.reads else ():
         properties.setdefault(name, _plain(shapes(Options)[name]))
     return {"type": "object", "properties": properties, "required": ["action", *always_required(tool)]}
 

@@ -19,7 +19,7 @@ from gitlab_mcp.errors.signatures import recognise
 from gitlab_mcp.errors.tiers import TierMap
 from gitlab_mcp.errors.tokens import unknown_token
 from gitlab_mcp.errors.worded import named, rejected
-from gitlab_mcp.gitlab.faults import GraphQLRefused, Refused
+from gitlab_mcp.gitlab.faults import GraphQLRefused, Refused, Withheld
 
 _HIDDEN: Final = re.compile(r"does not exist or you don't have permission", re.IGNORECASE)
 _NOT_IN_SCHEMA: Final = {"undefinedField", "undefinedType", "argumentNotAccepted"}
@@ -31,7 +31,9 @@ async def translate(
     texts = tuple(clean(str(error.get("message", ""))) for error in problem.errors[:20])
     said = Said(texts=texts, message=clean("; ".join(texts)))
     case = Case(Refused(problem.request, 200), said, action, paid_for(action, tiers))
-    finding = await _find(case, problem.errors, ask)
+    finding = await (
+        _hidden(case, ask) if isinstance(problem, Withheld) else _find(case, problem.errors, ask)
+    )
     return as_failure(finding).knowing(gitlab_message=said.message or None)
 
 
@@ -43,17 +45,22 @@ async def _find(case: Case, errors: tuple[Mapping[str, Any], ...], ask: Ask) -> 
         case = await gather(case, ask)
         return causes.weigh(case, (causes.tier,), not_in_schema(case))
     if any(_HIDDEN.search(text) for text in case.said.texts):
-        case = await gather(case, ask)
-        if case.token is not None and not case.token.alive:
-            return unknown_token(case)
-        hidden = missing_record(case, None)
-        return causes.weigh(case, (causes.tier, causes.archived, causes.switch, causes.role), hidden)
+        return await _hidden(case, ask)
     signature = (
         None if {str(each.get("code", "")) for each in extensions} - {""} else recognise(case.said.texts)
     )
     if signature is None or signature.code == codes.REJECTED:
         return rejected(case, signature)
     return named(case, signature)
+
+
+async def _hidden(case: Case, ask: Ask) -> Finding:
+    """Licence, role and absence look the same."""
+    case = await gather(case, ask)
+    if case.token is not None and not case.token.alive:
+        return unknown_token(case)
+    hidden = missing_record(case, None)
+    return causes.weigh(case, (causes.tier, causes.archived, causes.switch, causes.role), hidden)
 
 
 def not_in_schema(case: Case) -> Finding:

@@ -47,6 +47,13 @@ class GraphQLRefused(Exception):
     errors: tuple[Mapping[str, Any], ...]
 
 
+@dataclass(eq=False)
+class Withheld(GraphQLRefused):
+    """GraphQL answered 200 without `errors`, and null where something should be."""
+
+    path: tuple[str, ...] = ()
+
+
 class Why(StrEnum):
     DNS = "dns"
     REFUSED = "connection refused"

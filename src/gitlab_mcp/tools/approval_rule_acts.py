@@ -38,9 +38,7 @@ RULE = (
 CHECK = "id name external_url hmac protected_branches=protected_branches.name"
 
 Count = Annotated[Integer, Field(ge=0, le=100)]
-FullSha = Annotated[
-    str, Field(pattern=r"^[0-9a-f]{40}([0-9a-f]{24})?$", description="Head of the source branch")
-]
+FullSha = Annotated[str, Field(pattern=r"^[0-9a-f]{40}([0-9a-f]{24})?$")]
 OfMergeRequest = Annotated[MergeRequestIid, Needs("mr_approval_rules")]
 OfGroup = Annotated[GroupId, Needs("group_approval_rules")]
 
@@ -56,7 +54,6 @@ class Approvers(Action):
     user_ids: Ids | None = None
     group_ids: Ids | None = None
     protected_branch_ids: Ids | None = None
-    applies_to_all_protected_branches: Flag | None = None
 
 
 @manage.action(
@@ -75,22 +72,17 @@ class Approvers(Action):
     lost=Look("browse_approval_rules list", "project_id group_id merge_request_iid", proof=as_asked),
 )
 class CreateRule(Approvers):
-    """Require approvals; any_approver takes anybody's, the other kind those of the people named."""
+    """Require approvals of the people named."""
 
     project_id: ProjectId | None = None
     group_id: OfGroup | None = None
     merge_request_iid: OfMergeRequest | None = None
     name: Line
     approvals_required: Count
-    rule_type: Literal["regular", "any_approver"] | None = None
 
     @model_validator(mode="after")
     def _fits_the_place(self) -> CreateRule:
-        in_project = {"protected_branch_ids", "applies_to_all_protected_branches"}
-        if self.group_id is not None:
-            _left_out(self, in_project, "a group")
-        elif self.merge_request_iid is not None:
-            _left_out(self, in_project | {"rule_type"}, "a merge request")
+        _branches_are_a_projects(self)
         return self
 
 
@@ -121,11 +113,7 @@ class UpdateRule(Approvers):
 
     @model_validator(mode="after")
     def _fits_the_place(self) -> UpdateRule:
-        in_project = {"protected_branch_ids", "applies_to_all_protected_branches"}
-        if self.group_id is not None:
-            _left_out(self, in_project, "a group")
-        elif self.merge_request_iid is not None:
-            _left_out(self, in_project, "a merge request")
+        _branches_are_a_projects(self)
         if self.model_fields_set <= {"project_id", "group_id", "merge_request_iid", "approval_rule_id"}:
             raise broken_rule("at least one thing to change", field="approvals_required")
         return self
@@ -172,7 +160,6 @@ class UpdateSettings(Action):
     group_id: GroupId | None = None
     allow_author_approval: Flag | None = None
     allow_committer_approval: Flag | None = None
-    allow_overrides_to_approver_list_per_merge_request: Flag | None = None
     retain_approvals_on_push: Flag | None = None
 
     @model_validator(mode="after")
@@ -299,7 +286,8 @@ class RetryCheck(Action):
     external_status_check_id: Id
 
 
-def _left_out(action: Action, names: set[str], place: str) -> None:
-    """GitLab takes what a place does not have, and forgets it."""
-    if given := sorted(names & action.model_fields_set):
-        raise broken_rule(f"left out for {place}", field=given[0])
+def _branches_are_a_projects(rule: CreateRule | UpdateRule) -> None:
+    """GitLab takes what a group or a merge request does not have, and forgets it."""
+    elsewhere = rule.group_id is not None or rule.merge_request_iid is not None
+    if elsewhere and rule.protected_branch_ids is not None:
+        raise broken_rule("left out: only a project's rule has branches", field="protected_branch_ids")

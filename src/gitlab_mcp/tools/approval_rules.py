@@ -12,7 +12,6 @@ from gitlab_mcp.core.fields import (
     MergeRequestIid,
     Needs,
     Page,
-    PerPage,
     ProjectId,
     Sort,
 )
@@ -75,7 +74,6 @@ class ListRules(Action):
     group_id: OfGroup | None = None
     merge_request_iid: OfMergeRequest | None = None
     page: Page | None = None
-    per_page: PerPage | None = None
 
 
 @browse.action(
@@ -142,7 +140,6 @@ class ListChecks(Action):
     project_id: ProjectId
     merge_request_iid: MergeRequestIid | None = None
     page: Page | None = None
-    per_page: PerPage | None = None
 
 
 @browse.action(
@@ -162,4 +159,3 @@ class ListTrains(Action):
     scope: Literal["active", "complete"] | None = None
     sort: Sort | None = None
     page: Page | None = None
-    per_page: PerPage | None = None

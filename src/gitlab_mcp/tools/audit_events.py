@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import model_validator
 
 from gitlab_mcp.core.action import GET, Action, Role
-from gitlab_mcp.core.fields import GroupId, Id, Needs, Page, PerPage, ProjectId, Time, broken_rule
+from gitlab_mcp.core.fields import GroupId, Id, Needs, Page, ProjectId, Time, broken_rule
 from gitlab_mcp.core.tool import Tool
 
 browse = Tool(
@@ -40,9 +40,7 @@ class ListAuditEvents(Somewhere):
     """List what happened, newest first; a developer sees own events only."""
 
     created_after: Time | None = None
-    created_before: Time | None = None
     page: Page | None = None
-    per_page: PerPage | None = None
 
 
 @browse.action(
@@ -78,9 +76,7 @@ class ListInstanceEvents(Action):
     entity_type: Literal["Project", "User", "Group"] | None = None
     entity_id: Id | None = None
     created_after: Time | None = None
-    created_before: Time | None = None
     page: Page | None = None
-    per_page: PerPage | None = None
 
     @model_validator(mode="after")
     def _an_id_is_of_a_type(self) -> ListInstanceEvents:

@@ -17,7 +17,7 @@ from gitlab_mcp.results.files import file_result
 
 browse = Tool(
     "browse_code_owners",
-    "Read CODEOWNERS: whose a path is, whose a merge request's files are. Approval by owners needs Premium.",
+    "Read CODEOWNERS: whose a path or a merge request is. Only Premium enforces it.",
     toolset="security",
     switch="repository",
 )

@@ -271,7 +271,6 @@ class ApproveDeployment(OfDeployment):
 
     status: Literal["approved", "rejected"]
     comment: str | None = None
-    represented_as: Annotated[Line, Field(description="User, group or role you approve for")] | None = None
 
 
 @manage.action(

@@ -101,7 +101,6 @@ class ListDeployments(InProject):
     environment: Line | None = None
     status: Literal["created", "running", "success", "failed", "canceled", "skipped", "blocked"] | None = None
     updated_after: Time | None = None
-    updated_before: Time | None = None
     order_by: Literal["id", "iid", "created_at", "updated_at", "finished_at"] | None = None
     sort: Sort | None = None
     page: Page | None = None

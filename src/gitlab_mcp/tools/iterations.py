@@ -5,15 +5,24 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Literal
 
-from gitlab_mcp.core.action import GET, Action, Role
+from gitlab_mcp.core.action import GET, POST, Action, Role
 from gitlab_mcp.core.exchange import Answer, GitLab
-from gitlab_mcp.core.fields import Flag, GroupId, Page, PerPage, ProjectId, Search, Time
+from gitlab_mcp.core.fields import GroupId, Page, ProjectId, Search
+from gitlab_mcp.core.result import Result
 from gitlab_mcp.core.tool import Tool
+from gitlab_mcp.gitlab.queries import full_path, number_of, reached
 
 browse = Tool("browse_iterations", "Read the iterations of a group or project (Premium).", toolset="planning")
 
 _STATES = {1: "upcoming", 2: "current", 3: "closed"}
 """GitLab is asked with words and answers with numbers."""
+CADENCES = """query($path: ID!) {
+  group(fullPath: $path) {
+    iterationCadences(includeAncestorGroups: true) {
+      nodes { id title description active automatic startDate durationInWeeks iterationsInAdvance rollOver }
+    }
+  }
+}"""
 
 
 @browse.action(
@@ -32,12 +41,35 @@ class ListIterations(Action):
     group_id: GroupId | None = None
     state: Literal["opened", "upcoming", "current", "closed", "all"] | None = None
     search: Search | None = None
-    include_ancestors: Flag | None = None
-    updated_after: Time | None = None
     page: Page | None = None
-    per_page: PerPage | None = None
 
     async def run(self, gitlab: GitLab) -> Answer:
         answer = await gitlab.send(self.request())
         named = [{**each, "state": _STATES.get(each.get("state"), each.get("state"))} for each in answer.body]
         return replace(answer, body=named)
+
+
+@browse.action(
+    "cadences",
+    POST("/graphql"),
+    docs="user/group/iterations/",
+    example={"group_id": "params"},
+    feature="iterations",
+    role=Role.GUEST,
+)
+class Cadences(Action):
+    """List the rhythms in which a group makes iterations."""
+
+    group_id: GroupId
+
+    async def run(self, gitlab: GitLab) -> Result:
+        path = await full_path(gitlab, group_id=self.group_id)
+        found = reached(await gitlab.graphql(CADENCES, {"path": path}), "group", "iterationCadences", "nodes")
+        items = [
+            {
+                **{name: value for name, value in each.items() if value is not None},
+                "id": number_of(each["id"]),
+            }
+            for each in found
+        ]
+        return Result(data={"items": items, "total": len(items)})

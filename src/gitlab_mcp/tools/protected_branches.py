@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
-from pydantic import model_validator
+from pydantic import AfterValidator, model_validator
 
 from gitlab_mcp.core.action import DELETE, GET, PATCH, POST, Action, Danger, Role
 from gitlab_mcp.core.allow_lists import AllowList
 from gitlab_mcp.core.fields import (
+    Expects,
     Flag,
     GroupId,
+    Integer,
     Line,
     Needs,
-    Numbered,
     Page,
-    PerPage,
     ProjectId,
     Search,
     broken_rule,
@@ -50,7 +50,14 @@ TAG = (
 )
 
 
-Level = Annotated[Literal[0, 30, 40, 60], Numbered]
+def _a_level(level: int) -> int:
+    """Said once, in the description of the tool, and not as a choice in three places."""
+    if level not in (0, 30, 40, 60):
+        raise ValueError("no such level")
+    return level
+
+
+Level = Annotated[Integer, AfterValidator(_a_level), Expects("0, 30, 40 or 60")]
 PaidList = Annotated[AllowList, Needs("protected_branch_allowlist")]
 
 
@@ -88,7 +95,6 @@ class ListProtectedBranches(InProjectOrGroup):
 
     search: Search | None = None
     page: Page | None = None
-    per_page: PerPage | None = None
 
 
 @browse.action(
@@ -116,7 +122,6 @@ class ListProtectedTags(Action):
 
     project_id: ProjectId
     page: Page | None = None
-    per_page: PerPage | None = None
 
 
 @browse.action(

@@ -33,7 +33,7 @@ def _balanced(value: str) -> str:
 
 
 Regex = Annotated[str, Field(max_length=511), AfterValidator(_balanced), Expects("regular expression (RE2)")]
-Megabytes = Annotated[Integer, Field(ge=0, le=2**31 - 1, description="MB; 0: any")]
+Megabytes = Annotated[Integer, Field(ge=0, le=2**31 - 1)]
 
 
 class InProjectOrGroup(Action):
@@ -56,9 +56,7 @@ class GetPushRules(InProjectOrGroup):
 
 class Rules(InProjectOrGroup):
     commit_message_regex: Regex | None = None
-    commit_message_negative_regex: Regex | None = None
     branch_name_regex: Regex | None = None
-    author_email_regex: Regex | None = None
     file_name_regex: Regex | None = None
     max_file_size: Megabytes | None = None
     deny_delete_tag: Flag | None = None

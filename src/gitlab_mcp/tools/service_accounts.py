@@ -12,13 +12,11 @@ from gitlab_mcp.core.action import DELETE, GET, POST, Action, Danger, Role
 from gitlab_mcp.core.exchange import Answer, GitLab
 from gitlab_mcp.core.fields import (
     AccessLevel,
-    Flag,
     FutureDate,
     GroupId,
     Id,
     Line,
     Page,
-    PerPage,
     UserId,
     Words,
 )
@@ -39,7 +37,7 @@ manage = Tool(
 )
 
 Permissions = Annotated[Words, Field(min_length=1, description="Like read_code")]
-Scopes = Annotated[Words, Field(min_length=1, description="Like read_api")]
+Scopes = Annotated[Words, Field(min_length=1)]
 
 
 def _so_named(lost: Lost, found: Mapping[str, Any]) -> bool:
@@ -78,7 +76,6 @@ class ListAccounts(InGroupOrHere):
     """List service accounts."""
 
     page: Page | None = None
-    per_page: PerPage | None = None
 
 
 @manage.action(
@@ -110,9 +107,7 @@ class CreateAccount(InGroupOrHere):
     lost=Look("browse_service_accounts list", "group_id"),
 )
 class DeleteAccount(OfAccount):
-    """Delete a service account; with hard_delete also what it wrote."""
-
-    hard_delete: Flag | None = None
+    """Delete a service account; what it wrote becomes that of a ghost."""
 
 
 @manage.action(
@@ -182,7 +177,6 @@ class CreateRole(InGroupOrHere):
 
     base_access_level: AccessLevel
     name: Line
-    description: str | None = None
     permissions: Permissions
 
     async def run(self, gitlab: GitLab) -> Result:

@@ -17,7 +17,6 @@ from gitlab_mcp.core.fields import (
     Line,
     Needs,
     Page,
-    PerPage,
     ProjectId,
     WebUrl,
     broken_rule,
@@ -61,7 +60,6 @@ class ListHooks(InProjectOrGroup):
     """List webhooks, and which of them GitLab has switched off after failures."""
 
     page: Page | None = None
-    per_page: PerPage | None = None
 
     async def run(self, gitlab: GitLab) -> Answer:
         answer = await gitlab.send(self.request())
@@ -86,17 +84,14 @@ class GetHook(OfHook):
 
 class Settings(InProjectOrGroup):
     name: str | None = None
-    description: str | None = None
     token: Annotated[Line, Field(description="Secret sent along as X-Gitlab-Token")] | None = None
     enable_ssl_verification: Flag | None = None
     push_events: Flag | None = None
-    push_events_branch_filter: str | None = None
     tag_push_events: Flag | None = None
     issues_events: Flag | None = None
     confidential_issues_events: Flag | None = None
     merge_requests_events: Flag | None = None
     note_events: Flag | None = None
-    confidential_note_events: Flag | None = None
     job_events: Flag | None = None
     pipeline_events: Flag | None = None
     wiki_page_events: Flag | None = None

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import Field, model_validator
 
 from gitlab_mcp.core.action import DELETE, GET, POST, PUT, Action, Danger, Role
 from gitlab_mcp.core.exchange import GitLab
-from gitlab_mcp.core.fields import Flag, GroupId, Line, Needs, ProjectId, broken_rule
+from gitlab_mcp.core.fields import Expects, Flag, GroupId, Line, Needs, ProjectId, broken_rule
 from gitlab_mcp.core.look import Look
 from gitlab_mcp.core.result import Result, Text
 from gitlab_mcp.core.tool import Tool
@@ -25,10 +25,11 @@ manage = Tool(
 
 PAGE = "slug title format"
 
-Slug = Annotated[Line, Field(description="Like guides/Set-up")]
 Title = Annotated[str, Field(min_length=1, max_length=245, description="With its folder: guides/Set up")]
 
-Markup = Literal["markdown", "rdoc", "asciidoc", "org"]
+Markup = Annotated[
+    str, Field(pattern=r"^(markdown|rdoc|asciidoc|org)$"), Expects("markdown, rdoc, asciidoc or org")
+]
 
 
 class InProjectOrGroup(Action):
@@ -37,7 +38,7 @@ class InProjectOrGroup(Action):
 
 
 class OfPage(InProjectOrGroup):
-    slug: Slug
+    slug: Line
 
 
 @browse.action(
@@ -68,7 +69,7 @@ class GetPage(OfPage):
     async def run(self, gitlab: GitLab) -> Result:
         page = (await gitlab.send(self.request())).body
         facts = {name: page[name] for name in ("slug", "title", "format")}
-        return Result(data=facts, text=Text(page.get("content") or "", f"wiki page {page['slug']}"))
+        return Result(data=facts, text=Text(page.get("content") or "", f"wiki page {self.slug}"))
 
 
 @manage.action(

@@ -1,0 +1,67 @@
+"""Every GraphQL document is one that a real GitLab 17.2 understands."""
+
+from __future__ import annotations
+
+import pytest
+
+from contracts.documents import Checked, documents
+from facts import facts
+
+SCHEMA = facts("graphql")
+DOCUMENTS = dict(documents())
+FOR_EVERY_EDITION = {
+    "tools.analytics.PROJECT_FLOW",
+}
+"""What is asked where nobody has looked at the edition: one field that CE lacks would void the whole answer."""
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_a_document_asks_for_what_there_is(name: str) -> None:
+    assert Checked(DOCUMENTS[name], SCHEMA).problems == []
+
+
+@pytest.mark.parametrize("name", sorted(FOR_EVERY_EDITION))
+def test_what_every_edition_is_asked_every_edition_has(name: str) -> None:
+    assert Checked(DOCUMENTS[name], SCHEMA).ee_only == []
+
+
+def test_paid_documents_are_known_as_such() -> None:
+    assert Checked(DOCUMENTS["tools.analytics.PAID_PROJECT_FLOW"], SCHEMA).ee_only
+    assert Checked(DOCUMENTS["tools.vulnerabilities.VULNERABILITY"], SCHEMA).ee_only
+
+
+def test_documents_inside_mappings_are_found_too() -> None:
+    assert {"tools.vulnerabilities.LISTINGS[project]", "tools.vulnerabilities.LISTINGS[group]"} <= set(
+        DOCUMENTS
+    )
+    assert len(DOCUMENTS) > 10
+
+
+@pytest.mark.parametrize(
+    ("document", "problem"),
+    [
+        ("query { nothing }", "no Query.nothing"),
+        ("query { project { id } }", "needs fullPath"),
+        ('query { project(fullPath: "a", colour: "b") { id } }', "no Query.project(colour)"),
+        ('query { project(fullPath: "a") }', "what is to be shown"),
+        ('query { project(fullPath: "a") { id { x } } }', "what is to be shown"),
+        ("query($p: ID) { project(fullPath: $p) { id } }", "must be given"),
+        ("query($p: Int!) { project(fullPath: $p) { id } }", "is ID!"),
+        ("query($p: ID!, $q: Int) { project(fullPath: $p) { id } }", "$q is not used"),
+        ("query($p: Nothing!) { project(fullPath: $p) { id } }", "no type Nothing!"),
+        (
+            "query($p: ID!) { project(fullPath: $p) { issues(sort: SIDEWAYS) { count } } }",
+            "cannot be SIDEWAYS",
+        ),
+        (
+            "query($v: VulnerabilityID!) { vulnerability(id: $v) { location { ... on Project { id } } } }",
+            "never",
+        ),
+    ],
+)
+def test_the_check_sees_what_gitlab_would_refuse(document: str, problem: str) -> None:
+    try:
+        found = Checked(document, SCHEMA).problems
+    except AssertionError as wrong:
+        found = [str(wrong)]
+    assert any(problem in each for each in found), found

@@ -1,0 +1,111 @@
+"""What GitLab sells is declared as sold: a refusal without a reason must find the feature behind it."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from facts import facts
+from gitlab_mcp.core.action import Action, Endpoint
+from gitlab_mcp.core.fields import Needs
+from gitlab_mcp.core.registry import Registry
+from gitlab_mcp.core.shape import shapes
+from gitlab_mcp.errors.tiers import rank, tier_map
+
+ACTIONS = Registry().actions()
+TIERS = tier_map()
+
+
+def one_form(endpoint: str) -> str:
+    """The tables name the same placeholder in different ways, or not at all."""
+    return re.sub(r"[:*]\w+|\{\w+\}", ":_", endpoint.partition("?")[0]).replace("(-/)", "").rstrip("/")
+
+
+DOCUMENTED: dict[str, str] = {}
+for _endpoint in facts("endpoints"):
+    # An endpoint documented twice, once as free, is free.
+    _known = DOCUMENTED.setdefault(one_form(_endpoint["endpoint"]), _endpoint["tier"] or "Free")
+    DOCUMENTED[one_form(_endpoint["endpoint"])] = min(_known, _endpoint["tier"] or "Free", key=rank)
+
+MAPPED = {
+    one_form(endpoint): feature for feature in TIERS.features.values() for endpoint in feature.endpoints
+}
+
+FREE_AFTER_ALL = {
+    "GET /projects/:_/merge_requests/:_/approvals": "in the Community Edition since 13.x",
+    "POST /projects/:_/merge_requests/:_/approve": "in the Community Edition since 13.x",
+    "POST /projects/:_/merge_requests/:_/unapprove": "in the Community Edition since 13.x",
+    "PUT /projects/:_/merge_requests/:_/reset_approvals": "in the Community Edition since 13.x",
+}
+"""Documented as paid, and measured to work without."""
+
+
+def name_of(action: type[Action]) -> str:
+    return f"{action.spec.tool.name} {action.spec.name}"
+
+
+def declared(action: type[Action], endpoint: Endpoint) -> str | None:
+    """The feature behind a call of this endpoint: that of the place, else that of the action."""
+    marks = (shapes(action)[name].mark(Needs) for name in endpoint.placeholders)
+    places = [mark.feature for mark in marks if mark is not None]
+    return places[-1] if places else action.spec.feature
+
+
+def tier_in_the_facts(endpoint: Endpoint) -> str:
+    known = one_form(str(endpoint))
+    if known in FREE_AFTER_ALL:
+        return "Free"
+    if known in MAPPED:
+        # The map was held against running instances; pages lag behind.
+        return MAPPED[known].tier_in("18.9")
+    return DOCUMENTED.get(known, "Free")
+
+
+CALLS = [
+    pytest.param(action, endpoint, id=f"{name_of(action)}: {endpoint}")
+    for action in ACTIONS
+    for endpoint in action.spec.endpoints
+    if endpoint.path != "/graphql"
+]
+
+
+@pytest.mark.parametrize(("action", "endpoint"), CALLS)
+def test_a_paid_endpoint_declares_its_feature_and_a_free_one_none(
+    action: type[Action], endpoint: Endpoint
+) -> None:
+    tier = tier_in_the_facts(endpoint)
+    feature = declared(action, endpoint)
+    if tier != "Free":
+        assert feature is not None, f"{endpoint} is {tier}"
+    elif feature is not None and one_form(str(endpoint)) in DOCUMENTED:
+        # A free endpoint may be paid with one value: the search of a group, for code.
+        with_a_value = {one_form(each) for each in TIERS[feature].parameters}
+        assert TIERS[feature].tier_in("18.9") == "Free" or one_form(str(endpoint)) in with_a_value
+
+
+@pytest.mark.parametrize(("action", "endpoint"), CALLS)
+def test_the_feature_is_the_one_that_has_the_endpoint(action: type[Action], endpoint: Endpoint) -> None:
+    feature = declared(action, endpoint)
+    mapped = MAPPED.get(one_form(str(endpoint)))
+    if feature is not None and mapped is not None:
+        assert TIERS[feature].name == mapped.name
+
+
+@pytest.mark.parametrize("action", ACTIONS, ids=name_of)
+def test_every_declared_feature_is_in_the_map(action: type[Action]) -> None:
+    marks: list[Any] = [shape.mark(Needs) for shape in shapes(action).values()]
+    for key in (action.spec.feature, *(mark.feature for mark in marks if mark)):
+        assert key is None or key in TIERS.features
+
+
+def test_a_tool_whose_every_action_is_paid_says_so() -> None:
+    """An agent that reads the listing should know before it calls."""
+    silent = [
+        tool.name
+        for tool in {action.spec.tool for action in ACTIONS}
+        if all(action.spec.feature for action in tool.actions.values())
+        and not re.search("Premium|Ultimate", tool.about)
+    ]
+    assert silent == []
