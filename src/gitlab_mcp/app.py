@@ -170,7 +170,7 @@ class App:
                 http.listen(address),
                 metrics=metrics,
                 knows=self.knows,
-                ready={"gitlab": self.reaches_gitlab},
+                ready={"gitlab": self.reaches_gitlab, "store": self._store.alive},
             )
         finally:
             self.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import socket
 from pathlib import Path
 
 import httpx2
@@ -34,7 +35,15 @@ async def test_without_gitlab_it_is_alive_but_not_ready_and_tells_only_the_opera
         assert (await get(server.at("/healthz"))).status_code == 200
         proxied = await get(server.at("/readyz"), X_Forwarded_For="203.0.113.9")
         assert (proxied.status_code, proxied.json()) == (503, {"status": "not ready"})
-        assert (await get(server.at("/readyz"))).json()["checks"] == {"gitlab": "failed"}
+        assert (await get(server.at("/readyz"))).json()["checks"] == {"gitlab": "failed", "store": "ok"}
+
+
+async def test_a_store_that_is_gone_makes_it_unready(labels: StandIn) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        nobody = free.getsockname()[1]
+    with served(labels.url, GITLAB_MCP_REDIS=f"redis://127.0.0.1:{nobody}/0") as server:
+        ready = await get(server.at("/readyz"))
+    assert (ready.status_code, ready.json()["checks"]) == (503, {"gitlab": "ok", "store": "failed"})
 
 
 async def test_metrics_count_calls_and_errors_and_name_no_project(labels: StandIn) -> None:
