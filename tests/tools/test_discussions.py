@@ -65,6 +65,7 @@ async def test_a_plain_comment_cannot_be_resolved_and_the_failure_says_so(
 
 async def test_quick_actions_alone_write_no_note_and_say_what_they_did(replayed: App) -> None:
     arguments = {"project_id": "writes/app", "issue_iid": 1, "body": "/label ~doing\n/due 2027-01-01"}
+    arguments["quick_actions"] = True
     result = await replayed.call("manage_discussion", {"action": "create_note", **arguments})
     assert "id" not in result.data
     assert result.data["summary"] == ['Added ~"doing" label. Set the due date to Jan 1, 2027.']
@@ -74,6 +75,7 @@ async def test_quick_actions_alone_write_no_note_and_say_what_they_did(replayed:
 async def test_a_quick_action_that_did_nothing_is_told(standin: StandIn, against: Against) -> None:
     standin.play_rows(row for row in rows("errors") if row["label"] == "notes/quick_action_not_allowed")
     arguments = {"action": "create_note", "project_id": "12", "issue_iid": 11, "body": "/label ~bug"}
+    arguments["quick_actions"] = True
     result = await against(token=Secret("e_guest")).call("manage_discussion", arguments)
     assert [warning["code"] for warning in result.data["warnings"]] == ["NOT_APPLIED"]
 

@@ -7,8 +7,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from gitlab_mcp.core.action import Action
-from gitlab_mcp.core.fields import Integer, Line
+from gitlab_mcp.core.action import Action, Danger
+from gitlab_mcp.core.fields import Flag, Integer, Line
 from gitlab_mcp.core.tool import Tool
 
 Detail = Literal["slim", "full"]
@@ -24,6 +24,9 @@ class Options(BaseModel):
     detail: Detail | None = None
     max_bytes: Annotated[Integer, Field(ge=1_000, le=200_000)] | None = None
     format: Format | None = None
+    quick_actions: Annotated[Flag, Field(description="Lines like /close are commands, not text")] | None = (
+        None
+    )
     confirmation_token: Annotated[str, Field(min_length=1, max_length=200)] | None = None
 
 
@@ -32,3 +35,9 @@ class Call:
     tool: Tool
     action: Action
     options: Options
+
+    @property
+    def danger(self) -> Danger:
+        """The action's own; a text with quick actions can do more than the action it comes with."""
+        own = self.action.spec.danger
+        return Danger.DESTRUCTIVE if self.options.quick_actions and own is Danger.REVERSIBLE else own

@@ -11,6 +11,7 @@ from gitlab_mcp.core.action import Action
 from gitlab_mcp.core.call import Call, Options
 from gitlab_mcp.core.limits import check_transportable
 from gitlab_mcp.core.problems import Problems, collect, example_of, nearest
+from gitlab_mcp.core.quick_actions import WANTED
 from gitlab_mcp.core.registry import Registry
 from gitlab_mcp.core.schema import required_fields
 from gitlab_mcp.core.shape import shapes
@@ -29,7 +30,7 @@ def validate(registry: Registry, name: str, arguments: Mapping[str, Any], here: 
     fill_in(action, given, options.url, here, problems)
     _place(action, given, problems)
     _no_dots(action, given, problems)
-    validated = _model(action, given, problems)
+    validated = _model(action, given, options, problems)
     if problems or validated is None:
         raise CallFailed(problems.failure())
     return Call(tool, validated, options)
@@ -110,9 +111,11 @@ def _no_dots(action: type[Action], given: Mapping[str, Any], problems: Problems)
             problems.wrong(name, "a name or number, not dots alone", "dots")
 
 
-def _model(action: type[Action], given: Mapping[str, Any], problems: Problems) -> Action | None:
+def _model(
+    action: type[Action], given: Mapping[str, Any], options: Options, problems: Problems
+) -> Action | None:
     try:
-        return action.model_validate(given)
+        return action.model_validate(given, context={WANTED: options.quick_actions})
     except ValidationError as error:
         collect(error, shapes(action), problems)
         return None

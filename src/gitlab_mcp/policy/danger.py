@@ -30,7 +30,7 @@ def trusted_up_to(trust: Danger) -> Guard:
     """The operator's word on how far callers are trusted."""
 
     async def within(intent: Intent) -> None:
-        danger = intent.call.action.spec.danger
+        danger = intent.call.danger
         if exceeds(danger, trust):
             raise CallFailed(
                 _refusal(TRUST_INSUFFICIENT, intent, trust).knowing(
@@ -47,7 +47,7 @@ def narrowed_to(most: Danger) -> Guard:
     """A request's own word on how far it goes."""
 
     async def within(intent: Intent) -> None:
-        if exceeds(intent.call.action.spec.danger, most):
+        if exceeds(intent.call.danger, most):
             raise CallFailed(
                 _refusal(DANGER_DENIED, intent, most).knowing(
                     suggested_fix="Do not try again; the client that sent the request limits how dangerous it may be."
@@ -61,17 +61,16 @@ def needs_confirmation(least: Danger | None) -> Callable[[Call], bool]:
     """`least` is the least dangerous kind of action that a person must confirm; None: nobody is asked."""
     if least is None:
         return lambda call: False
-    return lambda call: not exceeds(least, call.action.spec.danger)
+    return lambda call: not exceeds(least, call.danger)
 
 
 def _refusal(code: str, intent: Intent, most: Danger) -> Failure:
-    spec = intent.call.action.spec
-    return Failure(
-        code, f"{spec.name} is {spec.danger}, and callers may do at most what is {most} here."
-    ).knowing(
-        danger=str(spec.danger),
+    name, danger = intent.call.action.spec.name, intent.call.danger
+    what = f"{name} with quick_actions" if intent.call.options.quick_actions else name
+    return Failure(code, f"{what} is {danger}, and callers may do at most what is {most} here.").knowing(
+        danger=str(danger),
         trust_held=str(most),
-        trust_required=str(spec.danger),
+        trust_required=str(danger),
         confidence="certain",
         retryable=False,
     )

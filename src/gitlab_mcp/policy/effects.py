@@ -30,7 +30,8 @@ async def effect(intent: Intent) -> str:
         about.append(f"on {_plural(count, 'open issue')}")
     what = " ".join((type(action).__doc__ or action.spec.name).split()).rstrip(".")
     facts = f" ({', '.join(about)})" if about else ""
-    return f"{what}: {await _target(action, endpoint, ask)}{facts}."
+    commands = " Quick actions in the text are carried out." if intent.call.options.quick_actions else ""
+    return f"{what}: {await _target(action, endpoint, ask)}{facts}.{commands}"
 
 
 def _path_of_thing(action: Action, endpoint: Endpoint) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gitlab_mcp.core.quick_actions import Speaks, escaped_fields
+from gitlab_mcp.core.quick_actions import Speaks, was_escaped
 from gitlab_mcp.core.result import Warning
 from gitlab_mcp.core.shape import shapes
 from gitlab_mcp.errors.catalogue import NOT_APPLIED
@@ -13,8 +13,8 @@ async def sent_as_text(intent: Intent) -> Warning | None:
     action = intent.call.action
     if not action.spec.writes or intent.call.options.quick_actions:
         return None
-    speaking = {name for name, shape in shapes(type(action)).items() if shape.speaks}
-    fields = list(escaped_fields({name: value for name, value in action.given().items() if name in speaking}))
+    marked = (name for name, shape in shapes(type(action)).items() if shape.mark(Speaks))
+    fields = [name for name in marked if was_escaped(getattr(action, name) or "")]
     if not fields:
         return None
     return Warning(

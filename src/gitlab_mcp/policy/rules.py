@@ -10,6 +10,7 @@ from gitlab_mcp.policy.actions import Actions
 from gitlab_mcp.policy.confirmation import Confirmation, Tokens
 from gitlab_mcp.policy.danger import narrowed_to, needs_confirmation, trusted_up_to
 from gitlab_mcp.policy.places import Places
+from gitlab_mcp.policy.quick_actions import sent_as_text
 from gitlab_mcp.policy.read_only import reads_only
 from gitlab_mcp.policy.toolsets import only
 from gitlab_mcp.store import Store
@@ -30,7 +31,7 @@ class Rules:
 
 def pipeline(rules: Rules, store: Store) -> tuple[Guard, ...]:
     """What costs nothing comes first; what uses something up (a token, a quota) comes last."""
-    guards: list[Guard] = []
+    guards: list[Guard] = [sent_as_text]
     if rules.read_only:
         guards.append(reads_only)
     if rules.only_actions or rules.never_actions:

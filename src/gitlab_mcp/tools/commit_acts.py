@@ -20,6 +20,7 @@ from gitlab_mcp.core.fields import (
     broken_rule,
 )
 from gitlab_mcp.core.look import Look, Lost, said
+from gitlab_mcp.core.quick_actions import SpokenLine
 from gitlab_mcp.core.tool import Tool
 
 manage = Tool(
@@ -54,7 +55,7 @@ class OfCommit(Action):
 class CommentCommit(OfCommit):
     """Comment on a commit, or on one line of its diff."""
 
-    note: Line
+    note: SpokenLine
     path: FilePath | None = None
     line: Annotated[Integer, Field(ge=1, le=2**31 - 1)] | None = None
     line_type: Literal["new", "old"] | None = None

@@ -14,7 +14,6 @@ from gitlab_mcp.core.fields import (
     Flag,
     Id,
     IssueIid,
-    Line,
     MergeRequestIid,
     Page,
     PerPage,
@@ -23,6 +22,7 @@ from gitlab_mcp.core.fields import (
     Sort,
 )
 from gitlab_mcp.core.look import Look, Lost, made, said
+from gitlab_mcp.core.quick_actions import SpokenLine
 from gitlab_mcp.core.tool import Tool
 from gitlab_mcp.errors.failure import CallFailed, Failure
 
@@ -163,7 +163,7 @@ class ListEmoji(OnSomething):
 class Said(OnSomething):
     """Something said. Where it is nothing but quick actions no note is written, and `summary` says what they did."""
 
-    body: Line
+    body: SpokenLine
 
 
 def _my_thread(lost: Lost, found: Mapping[str, Any]) -> bool:
@@ -257,7 +257,7 @@ class UpdateNote(OnSomething):
     """Rewrite your own comment."""
 
     note_id: Id
-    body: Line
+    body: SpokenLine
 
 
 @manage.action(

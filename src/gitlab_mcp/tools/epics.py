@@ -26,6 +26,7 @@ from gitlab_mcp.core.fields import (
     broken_rule,
 )
 from gitlab_mcp.core.look import Look, Lost, made, said
+from gitlab_mcp.core.quick_actions import Spoken, SpokenLine
 from gitlab_mcp.core.tool import Tool
 
 browse = Tool("browse_epics", "Read the epics and epic boards of a group (Premium).", toolset="planning")
@@ -239,7 +240,7 @@ class CreateEpic(EpicDates):
     """Open an epic."""
 
     title: Title
-    description: str | None = None
+    description: Spoken | None = None
     labels: Labels | None = None
     confidential: Flag | None = None
     parent_id: ParentId | None = None
@@ -261,7 +262,7 @@ class UpdateEpic(EpicDates):
     epic_iid: Iid
     state_event: Literal["close", "reopen"] | None = None
     title: Title | None = None
-    description: str | None = None
+    description: Spoken | None = None
     labels: Labels | None = None
     add_labels: Labels | None = None
     remove_labels: Labels | None = None
@@ -426,7 +427,7 @@ class CreateNote(InGroup):
     """Comment on an epic."""
 
     epic_id: Id
-    body: Line
+    body: SpokenLine
     internal: Flag | None = None
 
 

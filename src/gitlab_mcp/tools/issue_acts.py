@@ -26,6 +26,7 @@ from gitlab_mcp.core.fields import (
     broken_rule,
 )
 from gitlab_mcp.core.look import Look, Lost, made
+from gitlab_mcp.core.quick_actions import Spoken
 from gitlab_mcp.core.tool import Tool
 
 manage = Tool("manage_issue", "Create and change issues, their links and time.", switch="issues")
@@ -67,7 +68,7 @@ class CreateIssue(Action):
 
     project_id: ProjectId
     title: Title
-    description: str | None = None
+    description: Spoken | None = None
     labels: Labels | None = None
     assignee_ids: Assignees | None = None
     milestone_id: MilestoneOrZero | None = None
@@ -92,7 +93,7 @@ class UpdateIssue(OfIssue):
 
     state_event: Literal["close", "reopen"] | None = None
     title: Title | None = None
-    description: str | None = None
+    description: Spoken | None = None
     labels: Labels | None = None
     add_labels: Labels | None = None
     remove_labels: Labels | None = None

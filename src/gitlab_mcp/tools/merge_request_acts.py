@@ -27,6 +27,7 @@ from gitlab_mcp.core.fields import (
     broken_rule,
 )
 from gitlab_mcp.core.look import Look, Lost, made, new
+from gitlab_mcp.core.quick_actions import Spoken
 from gitlab_mcp.core.result import Result
 from gitlab_mcp.core.tool import Tool
 from gitlab_mcp.errors.failure import CallFailed
@@ -93,7 +94,7 @@ class CreateMergeRequest(Action):
     source_branch: Branch
     target_branch: Branch
     title: Title
-    description: str | None = None
+    description: Spoken | None = None
     target_project_id: Annotated[Id, Field(description="Where a fork's changes go")] | None = None
     assignee_ids: People | None = None
     reviewer_ids: People | None = None
@@ -126,7 +127,7 @@ class UpdateMergeRequest(InMergeRequest):
 
     state_event: Literal["close", "reopen"] | None = None
     title: Title | None = None
-    description: str | None = None
+    description: Spoken | None = None
     target_branch: Branch | None = None
     assignee_ids: People | None = None
     reviewer_ids: People | None = None

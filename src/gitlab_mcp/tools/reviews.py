@@ -22,6 +22,7 @@ from gitlab_mcp.core.fields import (
     broken_rule,
 )
 from gitlab_mcp.core.look import Look, Lost, said
+from gitlab_mcp.core.quick_actions import SpokenLine
 from gitlab_mcp.core.result import Result, Warning
 from gitlab_mcp.core.tool import Tool
 from gitlab_mcp.results.drafts import is_astray
@@ -39,7 +40,7 @@ DRAFT = f"{MR}/draft_notes/{{draft_note_id}}"
 ONE = {"project_id": "acme/shop", "merge_request_iid": 25}
 
 # GitLab takes an empty draft, and drops it when it is published.
-Body = Annotated[str, Field(pattern=r"^\s*\S"), Expects("text that is not empty")]
+Body = Annotated[SpokenLine, Field(pattern=r"^\s*\S"), Expects("text that is not empty")]
 LineNumber = Annotated[Integer, Field(ge=1)]
 DiscussionId = Annotated[str, Field(pattern=r"^[0-9a-f]{40}$"), Expects("40 hex digits, the id of a thread")]
 
