@@ -240,6 +240,20 @@ def test_tools_of_one_toolset_are_only_those(capsys: pytest.CaptureFixture[str])
     assert {each["toolset"] for each in listed} == {"planning"}
 
 
+def test_tools_with_tiers_say_what_costs_more(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["tools", "--tiers", "--json", "--toolset", "planning"]) == 0
+    listed = {(each["tool"], each["action"]): each for each in json.loads(capsys.readouterr().out)}
+    assert listed["browse_labels", "list"]["tier"] == "Free"
+    epic = listed["manage_epic", "create"]
+    assert (epic["tier"], epic["paid_fields"]) == ("Premium", {"parent_id": "Ultimate"})
+    assert main(["tools", "--tiers"]) == 0
+    line = next(
+        line for line in capsys.readouterr().out.splitlines() if "browse_issues" in line and " list " in line
+    )
+    assert line.split()[2] == "Free"
+    assert "weight: Premium" in line
+
+
 def test_errors_lists_every_code_and_explains_one(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["errors", "--json"]) == 0
     assert [each["code"] for each in json.loads(capsys.readouterr().out)] == list(CODES)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Sequence
-from typing import Any, NoReturn
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from gitlab_mcp.cli import exits
 from gitlab_mcp.cli.usage import UsageError
-from gitlab_mcp.settings import SETTINGS
+from gitlab_mcp.settings import SETTINGS, load
+
+if TYPE_CHECKING:
+    from gitlab_mcp.errors.tiers import TierMap
 
 _PROGRAM = "gitlab-mcp"
 _EXAMPLES = """examples:
@@ -56,7 +59,7 @@ def run(argv: Sequence[str]) -> int:
         case "tools":
             from gitlab_mcp.cli.tools import show_tools
 
-            return show_tools(given.toolset, as_json=given.json)
+            return show_tools(given.toolset, as_json=given.json, tiers=_tiers(flags) if given.tiers else None)
         case "call":
             from gitlab_mcp.cli.call import call
 
@@ -77,6 +80,16 @@ def run(argv: Sequence[str]) -> int:
             from gitlab_mcp.cli.serve import serve
 
             return serve(flags)
+
+
+def _tiers(flags: Mapping[str, Any]) -> TierMap:
+    from gitlab_mcp.errors.tiers import TierMapError, tier_map
+
+    own = load(flags).tier_features
+    try:
+        return tier_map(*([own] if own else []))
+    except TierMapError as mistake:
+        raise UsageError("The file of tier features cannot be used.", f"{mistake}.") from None
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -105,9 +118,13 @@ def _parser() -> argparse.ArgumentParser:
         "tools",
         "list every tool and action, whichever toolsets are on",
         "gitlab-mcp tools --toolset ci",
+        "gitlab-mcp tools --tiers | grep -v Free",
         "gitlab-mcp tools --json | jq '.[].endpoints'",
     )
     tools.add_argument("--toolset", help="only the tools of this toolset")
+    tools.add_argument(
+        "--tiers", action="store_true", help="what each action and its fields need to be paid for"
+    )
     call = _command(
         commands,
         "call",

@@ -13,16 +13,26 @@ from gitlab_mcp.core.fields import Needs
 from gitlab_mcp.core.registry import TOOLSETS, Registry
 from gitlab_mcp.core.schema import required_fields
 from gitlab_mcp.core.shape import Shape, shapes
+from gitlab_mcp.errors.prices import price_of
+from gitlab_mcp.errors.tiers import TierMap
 
 
-def show_tools(toolset: str | None, *, as_json: bool) -> int:
+def show_tools(toolset: str | None, *, as_json: bool, tiers: TierMap | None = None) -> int:
+    """With `tiers` what each action costs is said too."""
     if toolset is not None and toolset not in TOOLSETS:
         raise UsageError("There is no such toolset.", f"Use one of {', '.join(TOOLSETS)}.")
     actions = [
         action for action in Registry().actions() if toolset is None or action.spec.tool.toolset == toolset
     ]
     if as_json:
-        say_json([described(action) for action in actions])
+        say_json([{**described(action), **(_priced(action, tiers) if tiers else {})} for action in actions])
+        return exits.OK
+    if tiers:
+        say(
+            table(
+                [_price(action, tiers) for action in actions], ["TOOL", "ACTION", "TIER", "FEATURE", "MORE"]
+            )
+        )
         return exits.OK
     rows = [
         [
@@ -54,6 +64,27 @@ def described(action: type[Action]) -> dict[str, Any]:
         "role": spec.role.name.lower() if spec.role else None,
         "toolset": spec.tool.toolset,
     }
+
+
+def _priced(action: type[Action], tiers: TierMap) -> dict[str, Any]:
+    price = price_of(action, tiers)
+    return {
+        "tier": price.tier,
+        "paid_places": price.above(price.places),
+        "paid_fields": price.above(price.fields),
+    }
+
+
+def _price(action: type[Action], tiers: TierMap) -> list[str]:
+    price = price_of(action, tiers)
+    more = price.above(price.places) | price.above(price.fields)
+    return [
+        action.spec.tool.name,
+        action.spec.name,
+        price.tier,
+        price.whole.name if price.whole else "",
+        ", ".join(f"{name}: {tier}" for name, tier in more.items()),
+    ]
 
 
 def _field(shape: Shape) -> dict[str, Any]:
