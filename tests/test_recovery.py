@@ -191,7 +191,13 @@ async def test_a_quick_action_in_a_comment_does_not_hide_it(
          "created_at": "2999-01-01T00:00:00Z"}]}
     ]  # fmt: skip
     standin.fault("POST", "*/notes", Drop())
-    comment = {"action": "create_note", **FRESH, "issue_iid": 1, "body": "Done.\n/close"}
+    comment = {
+        "action": "create_note",
+        **FRESH,
+        "issue_iid": 1,
+        "body": "Done.\n/close",
+        "quick_actions": True,
+    }
     assert (await against().call("manage_discussion", comment)).data["recovered"] is True
 
 

@@ -24,7 +24,6 @@ _GROUP: Final = re.compile(r"(\w+_)?(group|namespace)(_id|_ids|_path)?$")
 NOWHERE: Final = (
     # Each call in a batch is looked at for itself.
     "run_batch.run",
-    "run_batch.run",
     "browse_instance.*",
     "browse_users.current",
     "browse_users.get",
