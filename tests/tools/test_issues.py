@@ -188,3 +188,16 @@ async def test_what_gitlab_would_swallow_is_refused_before_it_is_sent(
 async def test_time_that_was_booked_can_be_taken_back(replayed: App) -> None:
     arguments = {"action": "add_spent_time", "project_id": "writes/app", "issue_iid": 1, "duration": "-30m"}
     assert (await replayed.call("manage_issue", arguments)).data["human_total_time_spent"] == "30m"
+
+
+async def test_issues_that_are_overdue_and_closed_are_told_apart(replayed: App) -> None:
+    overdue = {"action": "list", "project_id": "acme/shop", "milestone": "v1.1", "due_date": "overdue"}
+    items = (await replayed.call("browse_issues", overdue)).data["items"]
+    assert {item["state"] for item in items} == {"opened", "closed"}
+    still = (await replayed.call("browse_issues", {**overdue, "state": "opened"})).data["items"]
+    assert {item["state"] for item in still} == {"opened"}
+    schema = replayed.listing()
+    field = next(tool for tool in schema if tool["name"] == "browse_issues")["inputSchema"]["properties"][
+        "due_date"
+    ]
+    assert "closed" in field["description"]

@@ -10,6 +10,7 @@ from gitlab_mcp.app import App
 from gitlab_mcp.errors.failure import CallFailed
 from gitlab_mcp.results.blocks import weight
 from recordings import rows
+from recordings.picked import picked
 from standin import StandIn
 
 pytestmark = pytest.mark.anyio
@@ -239,3 +240,53 @@ async def test_an_update_must_change_something(standin: StandIn, against: Agains
         await against().call("manage_merge_request", arguments)
     assert failed.value.failure.code == "INVALID_VALUE"
     assert not standin.requests
+
+
+async def test_merged_after_which_gitlab_ignores_is_no_filter(standin: StandIn, against: Against) -> None:
+    arguments = {"action": "list", "project_id": "1", "merged_after": "2026-01-01T00:00:00Z"}
+    with pytest.raises(CallFailed) as refused:
+        await against().call("browse_merge_requests", arguments)
+    assert refused.value.failure.facts["unknown_fields"] == ["merged_after"]
+    assert standin.requests == []
+
+
+async def test_a_second_approval_is_a_conflict_and_not_a_bad_token(
+    standin: StandIn, against: Against, cassettes: Path
+) -> None:
+    twice = picked(cassettes / "shop_reviews.json", "POST", "/merge_requests/25/approve")
+    standin.play_rows(row for row in twice if row["status"] == 401)
+    standin.play(cassettes / "shop.json", cassettes / "users.json")
+    arguments = {"action": "approve", "project_id": "acme/shop", "merge_request_iid": 25}
+    with pytest.raises(CallFailed) as failed:
+        await against().call("manage_merge_request", arguments)
+    assert (failed.value.failure.code, failed.value.failure.facts["state"]) == ("CONFLICT", "not approvable")
+
+
+async def test_a_pipeline_for_a_request_that_is_still_prepared_is_asked_for_again_later(
+    standin: StandIn, against: Against
+) -> None:
+    standin.answer(
+        "POST", "/projects/1/merge_requests/1/pipelines", 405, {"message": "405 Method Not Allowed"}
+    )
+    arguments = {"action": "create_pipeline", "project_id": "1", "merge_request_iid": 1}
+    with pytest.raises(CallFailed) as failed:
+        await against().call("manage_merge_request", arguments)
+    assert (failed.value.failure.code, failed.value.failure.facts["state"]) == ("CONFLICT", "preparing")
+
+
+async def test_approvals_that_were_reset_are_said_to_be_though_gitlab_says_only_202(
+    standin: StandIn, against: Against
+) -> None:
+    standin.answer("PUT", "/projects/1/merge_requests/1/reset_approvals", 202, 202)
+    arguments = {"action": "reset_approvals", "project_id": "1", "merge_request_iid": 1}
+    assert (await against().call("manage_merge_request", arguments)).data == {"done": True}
+
+
+@pytest.mark.parametrize("iid", [14, 15, 17])
+async def test_a_missing_branch_or_an_empty_request_is_not_called_a_conflict(replayed: App, iid: int) -> None:
+    whole = {"project_id": "acme/shop", "merge_request_iid": iid}
+    more = {"include_rebase_in_progress": True, "include_diverged_commits_count": True, "detail": "full"}
+    raw = await replayed.call("browse_merge_requests", {"action": "get", **whole, **more})
+    assert raw.data["has_conflicts"] is True
+    data = (await replayed.call("browse_merge_requests", {"action": "merge_readiness", **whole})).data
+    assert "conflict" not in [blocker["check"] for blocker in data["blockers"]]

@@ -215,3 +215,11 @@ async def test_only_so_many_logs_are_read_and_the_rest_is_said(standin: StandIn,
     assert len(result.data["failed_jobs"]) == 11
     assert sum(request.path.endswith("/trace") for request in standin.requests) == 8
     assert result.data["truncated"][0]["omitted"] == 3
+
+
+@pytest.mark.parametrize("pipeline_id", [15, 8])
+async def test_a_status_that_lags_behind_the_cancelling_is_not_told(replayed: App, pipeline_id: int) -> None:
+    arguments = {"action": "cancel", "project_id": "acme/website", "pipeline_id": pipeline_id}
+    data = (await replayed.call("manage_pipeline", arguments)).data
+    assert "status" not in data
+    assert "warnings" not in data

@@ -97,3 +97,13 @@ async def test_the_kind_of_event_does_not_collide_with_the_action_of_the_call(
     arguments = {"action": "events", "project_id": "acme/shop", "event_action": "commented"}
     await against().call("browse_projects", arguments)
     assert ("action", "commented") in standin.requests[0].params
+
+
+async def test_a_project_is_not_deleted_at_once_with_parameters_that_gitlab_ignores(
+    standin: StandIn, against: Against
+) -> None:
+    arguments = {"project_id": "1", "permanently_remove": True, "full_path": "acme/other"}
+    with pytest.raises(CallFailed) as refused:
+        await against().call("manage_project", {"action": "delete", **arguments})
+    assert refused.value.failure.facts["unknown_fields"] == ["permanently_remove", "full_path"]
+    assert standin.requests == []

@@ -10,7 +10,7 @@ import pytest
 from gitlab_mcp.app import App
 from gitlab_mcp.errors.failure import CallFailed
 from recordings import rows
-from standin import StandIn
+from standin import Reply, Say, StandIn
 
 pytestmark = pytest.mark.anyio
 Against = Callable[..., App]
@@ -144,3 +144,41 @@ async def test_what_a_release_cannot_be_is_refused_before_sending(
 ) -> None:
     assert await wrong_fields(against(), "manage_release", project_id="1", **arguments) == [field]
     assert standin.requests == []
+
+
+async def test_deleting_a_branch_says_which_merge_requests_that_closes(
+    standin: StandIn, against: Against
+) -> None:
+    standin.answer("GET", "/projects/1/merge_requests", body=[{"iid": 3}, {"iid": 8}])
+    standin.answer("DELETE", "/projects/1/repository/branches/x", 204)
+    result = await against().call("manage_branch", {"action": "delete", "project_id": "1", "branch": "x"})
+    assert result.data == {"done": True, "closes_merge_requests": [3, 8]}
+    assert dict(standin.requests[0].params) == {"source_branch": "x", "state": "opened"}
+
+
+async def test_a_branch_is_deleted_where_merge_requests_cannot_be_read(
+    standin: StandIn, against: Against
+) -> None:
+    standin.answer("GET", "/projects/1/merge_requests", 403, {"message": "403 Forbidden"})
+    standin.answer("DELETE", "/projects/1/repository/branches/x", 204)
+    result = await against().call("manage_branch", {"action": "delete", "project_id": "1", "branch": "x"})
+    assert result.data == {"done": True}
+
+
+REFUSED = {"message": "Validation failed: None of the group milestones have the same project as the release"}
+
+
+async def test_milestones_that_a_refused_change_took_from_a_release_are_put_back(
+    standin: StandIn, against: Against
+) -> None:
+    """Synthetic in its order; the refusal is recorded."""
+    release = "/projects/10/releases/v2"
+    standin.fault("GET", release, Say(Reply.of(200, {"milestones": [{"title": "pm1"}]})))
+    standin.answer("GET", release, body={"tag_name": "v2", "milestones": []})
+    standin.fault("PUT", release, Say(Reply.of(400, REFUSED)))
+    standin.answer("PUT", release, body={"tag_name": "v2"})
+    arguments = {"action": "update", "project_id": "10", "tag_name": "v2", "milestones": ["gm1"]}
+    with pytest.raises(CallFailed):
+        await against().call("manage_release", arguments)
+    sent = [request.json for request in standin.requests if request.method == "PUT"]
+    assert sent == [{"milestones": ["gm1"]}, {"milestones": ["pm1"]}]

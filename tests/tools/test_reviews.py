@@ -456,3 +456,14 @@ async def test_drafts_are_written_rewritten_listed_and_thrown_away(
     gone = await bob.call("manage_review", {"action": "delete_draft", **there, "draft_note_id": 6})
     assert gone.data == {"done": True}
     assert [request.method for request in standin.requests] == ["POST", "GET", "PUT", "DELETE"]
+
+
+async def test_a_quick_action_that_names_no_changes_is_not_called_undone(
+    standin: StandIn, against: Against, cassettes: Path
+) -> None:
+    standin.play_rows(picked(cassettes / "shop_reviews.json", "POST", "/16/notes", "bob"))
+    note = {"merge_request_iid": 16, "body": "/request_changes", "quick_actions": True}
+    arguments = {"action": "create_note", "project_id": "acme/shop", **note}
+    result = await against(token=Secret("bob")).call("manage_discussion", arguments)
+    assert "warnings" not in result.data
+    assert result.data["summary"] == ["Changes requested to the current merge request."]

@@ -16,6 +16,8 @@ from gitlab_mcp.errors.success import Success
 Given = Mapping[str, Any]
 
 _COMMAND: Final = re.compile(r"^/[a-z_]+(?=\s|$)", re.MULTILINE)
+_SHOW_NO_CHANGES: Final = {"/request_changes", "/submit_review"}
+"""Carried out without being among the changes that GitLab names."""
 _ENDED: Final = ("success", "failed", "skipped", "manual")
 
 
@@ -58,12 +60,13 @@ def undone(success: Success) -> Iterator[Warning]:
     body = success.body
     if not success.writes or not isinstance(body, Mapping):
         return
-    if "summary" in body and body.get("commands_changes") == {}:
+    given = _commands(success.given.get("body"))
+    if "summary" in body and body.get("commands_changes") == {} and not (given and given <= _SHOW_NO_CHANGES):
         yield _not_applied("The quick actions changed nothing.", gitlab_message=_said(body["summary"]))
     if body.get("status") == "error" and "message" in body:
         message = "GitLab said yes and refused inside its answer; nothing of what it names was done."
         yield _not_applied(message, gitlab_message=_said(body["message"]))
-    if commands := _commands(success.given.get("body")) & _commands(body.get("body")):
+    if commands := given & _commands(body.get("body")):
         message = "GitLab does not know the quick action here and wrote it as text."
         yield _not_applied(message, field="body", quick_actions=sorted(commands))
     for act in ACTS:

@@ -52,7 +52,7 @@ def _body(action: Action, answer: Answer, detail: Detail) -> dict[str, Any]:
     if isinstance(body, list):
         words = view(spec.shows).in_a_list
         return page(action, answer, body if detail == "full" else [project(item, words) for item in body])
-    if body is None or body == "" or body == {}:
+    if body is None or body == "" or body == {} or (spec.writes and _says_only_yes(answer)):
         return {"done": True} if spec.writes else {"empty": True}
     if not isinstance(body, dict):
         return {"value": body}
@@ -61,6 +61,11 @@ def _body(action: Action, answer: Answer, detail: Detail) -> dict[str, Any]:
     if spec.writes:
         return written(body, spec.shows, _sent(action)) or {"done": True}
     return dict(project(body, view(spec.shows).alone)) or {"empty": True}
+
+
+def _says_only_yes(answer: Answer) -> bool:
+    """Some writes are answered with `true`, or with their own status for a body."""
+    return answer.body is True or str(answer.body) == str(answer.status)
 
 
 def _sent(action: Action) -> dict[str, Any]:

@@ -7,12 +7,13 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator
 
-from gitlab_mcp.core.action import DELETE, GET, POST, Action, Danger, Role
-from gitlab_mcp.core.exchange import GitLab
+from gitlab_mcp.core.action import DELETE, GET, POST, Action, Danger, Role, fill
+from gitlab_mcp.core.exchange import Answer, GitLab
 from gitlab_mcp.core.fields import Branch, Expects, Line, Page, PerPage, ProjectId, Ref, Search
 from gitlab_mcp.core.look import Look
 from gitlab_mcp.core.result import Result
 from gitlab_mcp.core.tool import Tool
+from gitlab_mcp.gitlab.together import FAULTS
 
 browse = Tool("browse_branches", "Read the branches of a repository.", switch="repository")
 manage = Tool("manage_branch", "Create and delete branches of a repository.", switch="repository")
@@ -101,6 +102,18 @@ class DeleteBranch(Action):
 
     project_id: ProjectId
     branch: Branch
+
+    async def run(self, gitlab: GitLab) -> Answer | Result:
+        path = fill("/projects/{project_id}/merge_requests", project_id=self.project_id)
+        try:
+            closed = (await gitlab.get(path, source_branch=self.branch, state="opened")).body
+        except FAULTS:
+            # Who may delete a branch may still not see merge requests, or they are switched off.
+            closed = []
+        answer = await gitlab.send(self.request())
+        if not closed:
+            return answer
+        return Result(data={"done": True, "closes_merge_requests": [each["iid"] for each in closed]})
 
 
 @manage.action(

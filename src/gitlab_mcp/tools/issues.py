@@ -38,6 +38,11 @@ ISSUE = (
 MERGE_REQUEST = "iid title state draft author project=references.full web_url"
 CHANGE = "user action state created_at"
 
+DueDate = Annotated[
+    Literal["0", "any", "today", "tomorrow", "overdue", "week", "month"],
+    Field(description="overdue finds closed ones too"),
+]
+
 
 class OfIssue(Action):
     project_id: ProjectId
@@ -70,8 +75,7 @@ class ListIssues(Action):
     assignee_id: UserOrNone | None = None
     author_username: Line | None = None
     scope: Literal["created_by_me", "assigned_to_me", "all"] | None = None
-    # GitLab's overdue includes closed issues; whoever wants to act on them adds state=opened.
-    due_date: Literal["0", "any", "today", "tomorrow", "overdue", "week", "month"] | None = None
+    due_date: DueDate | None = None
     confidential: Flag | None = None
     issue_type: Literal["issue", "incident", "test_case", "task"] | None = None
     created_after: Time | None = None

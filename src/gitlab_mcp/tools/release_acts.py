@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from gitlab_mcp.core.action import DELETE, POST, PUT, Action, Danger, Role
-from gitlab_mcp.core.exchange import GitLab
+from gitlab_mcp.core.exchange import Answer, GitLab, Request
 from gitlab_mcp.core.fields import (
     Branch,
     Expects,
@@ -25,6 +25,8 @@ from gitlab_mcp.core.fields import (
 from gitlab_mcp.core.look import Look, Lost, made
 from gitlab_mcp.core.result import Result
 from gitlab_mcp.core.tool import Tool
+from gitlab_mcp.gitlab.faults import Refused
+from gitlab_mcp.gitlab.together import FAULTS
 
 manage = Tool(
     "manage_release",
@@ -118,6 +120,24 @@ class UpdateRelease(OfRelease):
     description: str | None = None
     milestones: Titles | None = None
     released_at: Time | None = None
+
+    async def run(self, gitlab: GitLab) -> Answer:
+        request = self.request()
+        had = await self._milestones(gitlab, request.path) if self.milestones else []
+        try:
+            return await gitlab.send(request)
+        except Refused:
+            # Where group milestones need a licence, GitLab refuses them after it has removed those that were there.
+            if had and not await self._milestones(gitlab, request.path):
+                await gitlab.send(Request("PUT", request.path, body={"milestones": had}))
+            raise
+
+    async def _milestones(self, gitlab: GitLab, path: str) -> list[str]:
+        try:
+            release = (await gitlab.get(path)).body
+        except FAULTS:
+            return []
+        return [milestone["title"] for milestone in release.get("milestones") or ()]
 
 
 @manage.action(
