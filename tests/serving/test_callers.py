@@ -150,6 +150,33 @@ async def test_two_people_at_once_never_act_with_each_others_rights(
     assert foreign.requests == []
 
 
+async def test_no_token_is_written_anywhere_even_when_everything_is_logged(
+    labels: StandIn, tmp_path: Path
+) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("canary-secret")
+    labels.answer("GET", "/projects/2/labels", 401, {"message": "401 Unauthorized"})
+    labels.answer("GET", "/projects/3/labels", 500, "canary-body")
+    said = ""
+    with served(labels.url, "--log-level", "debug", "--operator-secret-file", str(secret)) as server:
+        for header, value in (
+            ("PRIVATE_TOKEN", "canary-private"),
+            ("JOB_TOKEN", "canary-job"),
+            ("Authorization", "Bearer canary-bearer"),
+            ("Authorization", "Basic canary-basic"),
+            ("PRIVATE_TOKEN", "canary with spaces"),
+        ):
+            for project in ("1", "2", "3", "../canary"):
+                arguments = {"action": "list", "project_id": project}
+                said += (await post(server.url, call("browse_labels", arguments), **{header: value})).text
+        async with httpx2.AsyncClient(headers={"Authorization": "Bearer canary-secret"}) as http:
+            said += (await http.get(server.at("/metrics"))).text + (await http.get(server.at("/readyz"))).text
+        server.stop()
+        assert server.ended() == 0
+    assert "AUTHENTICATION_FAILED" in said and "browse_labels:list" in server.log
+    assert "canary" not in said.replace("../canary", "") + server.log
+
+
 async def test_on_this_machine_a_request_without_a_token_uses_the_servers_own(labels: StandIn) -> None:
     with served(labels.url, GITLAB_TOKEN="house") as server:
         for headers in ({}, {"PRIVATE_TOKEN": "alice"}):

@@ -18,6 +18,7 @@ _PROGRAM = "gitlab-mcp"
 _EXAMPLES = """examples:
   gitlab-mcp                                          serve MCP over stdio, as clients start it
   gitlab-mcp --url https://gitlab.example.com --read-only
+  gitlab-mcp serve --http 127.0.0.1:8080              serve a team over HTTP, each with their own token
   gitlab-mcp doctor                                   say what is wrong with the set-up
   gitlab-mcp tools --toolset planning                 list what agents can call
   gitlab-mcp call browse_issues list project_id=acme/website state=opened
@@ -111,7 +112,11 @@ def _parser() -> argparse.ArgumentParser:
     )
 
     _command(
-        commands, "serve", "serve MCP over stdio; the same as no command", "gitlab-mcp serve --read-only"
+        commands,
+        "serve",
+        "serve MCP over stdio, as without a command, or over HTTP",
+        "gitlab-mcp serve --read-only",
+        "gitlab-mcp serve --http 127.0.0.1:8080",
     )
     tools = _command(
         commands,
