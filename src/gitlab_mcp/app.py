@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from gitlab_mcp.errors.tiers import TierMap
     from gitlab_mcp.gitlab.client import GitLabClient, Upstream
     from gitlab_mcp.gitlab.instance import Answers
+    from gitlab_mcp.protocol import GitLabServer
 
 Report = Callable[[float, float | None, str], None]
 
@@ -144,10 +145,9 @@ class App:
         self._dispatch = replace(self._dispatch, observe=sink)
 
     def serve_stdio(self) -> int:
-        from gitlab_mcp.protocol import GitLabServer
         from gitlab_mcp.transports import stdio
 
-        server = GitLabServer(self, error_style=self._settings.error_style, format=self._settings.format)
+        server = self._server()
         try:
             return stdio.serve(server, self.close)
         finally:
@@ -156,10 +156,9 @@ class App:
     def serve_http(self) -> int:
         address = self._settings.serving_address()
         from gitlab_mcp.metrics import Metrics
-        from gitlab_mcp.protocol import GitLabServer
         from gitlab_mcp.transports import http
 
-        server = GitLabServer(self, error_style=self._settings.error_style, format=self._settings.format)
+        server = self._server()
         in_flight = ("Tool calls being worked on.", lambda: server.in_flight.count)
         metrics = Metrics({"gitlab_mcp_calls_in_flight": in_flight})
         self.observe(metrics.call)
@@ -174,6 +173,17 @@ class App:
             )
         finally:
             self.close()
+
+    def _server(self) -> GitLabServer:
+        from gitlab_mcp.protocol import GitLabServer
+
+        settings = self._settings
+        return GitLabServer(
+            self,
+            error_style=settings.error_style,
+            format=settings.format,
+            ask_for_values=settings.ask_for_values,
+        )
 
     def close(self) -> None:
         while self._upstreams:

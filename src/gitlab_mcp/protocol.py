@@ -17,7 +17,7 @@ from mcp.types import Tool as ListedTool
 from gitlab_mcp import __version__
 from gitlab_mcp.core.caller import Visit
 from gitlab_mcp.core.result import Result
-from gitlab_mcp.elicitation import Person, declined
+from gitlab_mcp.elicitation import Person, question_about
 from gitlab_mcp.errors.failure import CallFailed, Failure
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class Calls(Protocol):
 
 
 class GitLabServer(MCPServer[None]):
-    def __init__(self, calls: Calls, *, error_style: str, format: str) -> None:
+    def __init__(self, calls: Calls, *, error_style: str, format: str, ask_for_values: bool = True) -> None:
         super().__init__(
             "gitlab-mcp-server",
             title="GitLab",
@@ -59,6 +59,7 @@ class GitLabServer(MCPServer[None]):
         self._calls = calls
         self._error_style = error_style
         self._format = format
+        self._asks_for_values = ask_for_values
         self._listing: list[ListedTool] | None = None
         self.in_flight = InFlight()
 
@@ -85,28 +86,34 @@ class GitLabServer(MCPServer[None]):
     ) -> CallToolResult | InputRequiredResult:
         """Every call ends here as a result: a failure is one too, with is_error set.
 
-        A failure that a person's yes would lift is put to the person, where the client can do that.
+        A failure that a person's word would lift is put to the person, where the client can do that.
         """
         wanted = arguments.get("format")
         format = wanted if wanted in ("json", "markdown", "both") else self._format
         visit = visit_of(context.request_context.request) if context is not None else None
         person = Person(context)
-        answer = person.answered()
-        while True:
-            if answer is not None and not answer.yes:
-                return self._refusal(declined(), format, visit)
-            confirmed = {"confirmation_token": answer.token} if answer is not None else {}
+        heard = person.heard()
+        while heard.refused is None:
             with self.in_flight:
                 try:
-                    result = await self._with_progress(name, {**arguments, **confirmed}, context, visit)
-                    return _success(result, format)
+                    given = {**arguments, **heard.arguments}
+                    return _success(await self._with_progress(name, given, context, visit), format)
                 except CallFailed as failed:
                     failure = failed.failure
-            if (later := person.question(failure)) is not None:
-                return later
-            answer = await person.ask(failure)
-            if answer is None:
+            question = question_about(failure, self._properties(name), heard, values=self._asks_for_values)
+            if question is None:
                 return self._refusal(failure, format, visit)
+            if (later := person.later(question, heard)) is not None:
+                return later
+            if (answer := await person.now(question, heard)) is None:
+                return self._refusal(failure, format, visit)
+            heard = answer
+        return self._refusal(heard.refused, format, visit)
+
+    def _properties(self, name: str) -> Mapping[str, Mapping[str, Any]]:
+        """The fields of a tool as they are listed."""
+        found = (tool["inputSchema"]["properties"] for tool in self._calls.listing() if tool["name"] == name)
+        return next(found, {})
 
     async def _narrowed(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
         """A request that asks for fewer tools is shown fewer."""

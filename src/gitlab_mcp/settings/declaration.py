@@ -288,6 +288,14 @@ SETTINGS: tuple[Setting, ...] = (
         parse=values.redis_url,
         environment=("GITLAB_MCP_REDIS",),
     ),
+    _switch(
+        "ask_for_values",
+        group="Answers",
+        help="Where a call lacks up to three plain values and the client can ask its person, ask for them in place of "
+        "refusing the call.",
+        default=True,
+        environment=("GITLAB_MCP_ASK_FOR_VALUES",),
+    ),
     _choice(
         "format",
         FORMATS,
@@ -441,6 +449,17 @@ SETTINGS: tuple[Setting, ...] = (
         help="Lines for people, or one JSON object per line.",
         default="text",
         environment=("GITLAB_MCP_LOG_FORMAT",),
+    ),
+    Setting(
+        name="sentry_dsn",
+        group="Logs",
+        help="Where failures of GitLab, of the network and of this server are reported, when the package sentry-sdk is "
+        "installed. Mistakes of callers never are. What is sent: the code, the operation, the status, and for a bug "
+        "its stack trace without values.",
+        expects="the DSN of a Sentry project",
+        parse=values.secret,
+        environment=("GITLAB_MCP_SENTRY_DSN", "SENTRY_DSN"),
+        secret=True,
     ),
     _switch(
         "no_color",

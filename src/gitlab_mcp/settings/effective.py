@@ -37,6 +37,7 @@ class Settings:
     trust: str = "destructive"
     confirm: str = "destructive"
     redis: Secret | None = None
+    ask_for_values: bool = True
     format: str = "json"
     error_style: str = "tier"
     max_bytes: int = 24_000
@@ -54,6 +55,7 @@ class Settings:
     scrub_emails: bool = False
     log_level: str = "warning"
     log_format: str = "text"
+    sentry_dsn: Secret | None = None
     no_color: bool = False
     sources: Mapping[str, str] = field(default_factory=dict)
     """Where each value came from: a flag, a variable, a key of the file, or `default`."""
