@@ -290,3 +290,10 @@ async def test_a_missing_branch_or_an_empty_request_is_not_called_a_conflict(rep
     assert raw.data["has_conflicts"] is True
     data = (await replayed.call("browse_merge_requests", {"action": "merge_readiness", **whole})).data
     assert "conflict" not in [blocker["check"] for blocker in data["blockers"]]
+
+
+async def test_need_rebase_right_after_a_rebase_is_no_reason_for_another(replayed: App) -> None:
+    arguments = {"action": "rebase", "project_id": "acme/shop-ff", "merge_request_iid": 2}
+    data = (await replayed.call("manage_merge_request", arguments)).data
+    assert data["rebase_in_progress"] is True
+    assert "do not rebase again" in data["then"]

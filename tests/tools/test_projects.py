@@ -107,3 +107,12 @@ async def test_a_project_is_not_deleted_at_once_with_parameters_that_gitlab_igno
         await against().call("manage_project", {"action": "delete", **arguments})
     assert refused.value.failure.facts["unknown_fields"] == ["permanently_remove", "full_path"]
     assert standin.requests == []
+
+
+async def test_a_public_project_that_its_private_group_made_private_is_told(
+    standin: StandIn, against: Against
+) -> None:
+    standin.answer("POST", "/projects", 201, {"id": 5, "name": "Open", "visibility": "private"})
+    arguments = {"action": "create", "name": "Open", "namespace_id": 6, "visibility": "public"}
+    data = (await against().call("manage_project", arguments)).data
+    assert [(each["code"], each["field"]) for each in data["warnings"]] == [("NOT_APPLIED", "visibility")]

@@ -232,7 +232,10 @@ class Rebase(InMergeRequest):
     async def run(self, gitlab: GitLab) -> Result:
         body = (await gitlab.send(self.request())).body
         see = "browse_merge_requests get with include_rebase_in_progress; merge_error says why it failed"
-        return Result(data={"rebase_in_progress": body.get("rebase_in_progress", True), "how_it_went": see})
+        # GitLab goes on to say need_rebase for a moment after a rebase that worked.
+        then = "need_rebase may stay for a moment after it worked: do not rebase again at once"
+        in_progress = body.get("rebase_in_progress", True)
+        return Result(data={"rebase_in_progress": in_progress, "how_it_went": see, "then": then})
 
 
 def _approved_by_me(lost: Lost, found: Mapping[str, Any]) -> bool:
