@@ -44,7 +44,11 @@ def generated() -> dict[Path, str]:
         f"{name}.md": reference.tools_page(name, members, tier_map()) + section(missing[name])
         for name, members in toolsets.items()
     }
-    pages |= {"tools.md": reference.index_page(toolsets), "errors.md": reference.errors_page()}
+    pages |= {
+        "tools.md": reference.index_page(toolsets),
+        "tiers.md": reference.tiers_page(tools, tier_map()),
+        "errors.md": reference.errors_page(),
+    }
     return {
         ROOT / "src/gitlab_mcp/catalogue.json": catalogue(),
         ROOT / "README.md": readme(toolsets),

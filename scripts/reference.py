@@ -6,12 +6,12 @@ from collections.abc import Iterable
 
 from gitlab_mcp.core.action import Action
 from gitlab_mcp.core.call import Options
-from gitlab_mcp.core.fields import Needs
 from gitlab_mcp.core.schema import required_fields
 from gitlab_mcp.core.shape import Shape, shapes
 from gitlab_mcp.core.tool import Tool
 from gitlab_mcp.errors.catalogue import CODES
-from gitlab_mcp.errors.tiers import TierMap
+from gitlab_mcp.errors.prices import Price, price_of
+from gitlab_mcp.errors.tiers import Feature, TierMap
 
 PRINTED = "<!-- Printed from the code by `make docs`. Edit the declaration, not this page. -->\n\n"
 
@@ -20,17 +20,23 @@ def tools_page(toolset: str, tools: list[Tool], tiers: TierMap) -> str:
     parts = [f"# The {toolset} toolset\n"]
     for tool in tools:
         parts.append(f"## {tool.name}\n\n{tool.about}\n")
-        parts.append(_table(("action", "what it does", "needs", "danger", "tier", "role"), _actions(tool, tiers)))
-        parts.append(_table(("field", "type", "for"), _fields(tool)))
+        parts.append(
+            _table(("action", "what it does", "needs", "danger", "tier", "role"), _actions(tool, tiers))
+        )
+        parts.append(_table(("field", "type", "for"), _fields(tool, tiers)))
         for name, action in tool.actions.items():
             endpoints = "<br>".join(f"`{endpoint}`" for endpoint in action.spec.endpoints)
-            parts.append(f"`{name}`: {endpoints} ([GitLab's page](https://docs.gitlab.com/{action.spec.docs}))<br>")
+            parts.append(
+                f"`{name}`: {endpoints} ([GitLab's page](https://docs.gitlab.com/{action.spec.docs}))<br>"
+            )
         parts.append("")
     return PRINTED + "\n".join(parts)
 
 
 def index_page(toolsets: dict[str, list[Tool]]) -> str:
-    options = _table(("field", "type"), ((f"`{name}`", _type(shape)) for name, shape in shapes(Options).items()))
+    options = _table(
+        ("field", "type"), ((f"`{name}`", _type(shape)) for name, shape in shapes(Options).items())
+    )
     return (
         PRINTED
         + "# Tools\n\n"
@@ -59,6 +65,59 @@ def errors_page() -> str:
     return PRINTED + "# Errors\n\n" + _table(head, rows)
 
 
+EDITIONS = {
+    "ee_without_license": "Enterprise Edition without a licence",
+    "gitlab_com_free": "GitLab.com Free",
+    "ce": "Community Edition",
+}
+EFFECTS = {
+    "refused": "refuses it",
+    "dropped": "takes the call and drops it",
+    "not_enforced": "keeps it and does not act on it",
+    "empty": "answers with nothing",
+    "works": "does it all the same",
+}
+
+
+def tiers_page(tools: list[Tool], tiers: TierMap) -> str:
+    """Every paid feature that an action here needs, and what GitLab does without it."""
+    users: dict[str, list[str]] = {}
+    for tool in tools:
+        for name, action in tool.actions.items():
+            for feature in price_of(action, tiers).features:
+                users.setdefault(feature.key, []).append(f"`{tool.name} {name}`")
+    parts = [
+        "# Tiers\n\nThe features that GitLab sells and actions of this server use. The facts are those of "
+        "`tier_features.yaml`; [the guide](../guides/tiers.md) says how they are used.\n"
+    ]
+    for key, actions in sorted(users.items(), key=lambda each: tiers[each[0]].name):
+        parts.append(_feature(tiers[key], actions))
+    return PRINTED + "\n".join(parts)
+
+
+def _feature(feature: Feature, actions: list[str]) -> str:
+    lines = [f'<a id="{feature.key}"></a>\n', f"## {feature.name}\n"]
+    earlier = "".join(f"; {was.tier} before {'.'.join(map(str, was.before))}" for was in feature.earlier)
+    lines.append(f"**{feature.tier}**{earlier} · [GitLab's page](https://docs.gitlab.com/{feature.docs})\n")
+    lines.append(f"For {', '.join(actions)}.\n")
+    for edition, behaviour in feature.without_it.items():
+        status = f" ({behaviour.status})" if behaviour.status else ""
+        lines.append(f"- {EDITIONS[edition]} {EFFECTS[behaviour.effect]}{status}: {behaviour.basis}")
+    for other in feature.alternatives:
+        lines.append(f"- Instead, on {other.tier}: `{other.action}`. {other.why}")
+    return "\n".join(lines) + "\n"
+
+
+def _badge(feature: Feature) -> str:
+    return f"[{feature.tier}](tiers.md#{feature.key})"
+
+
+def _tier(price: Price) -> str:
+    whole = _badge(price.whole) if price.whole else "Free"
+    places = price.above(price.places)
+    return "; ".join([whole, *(f"{_badge(price.places[name])} with {name}" for name in places)])
+
+
 def _actions(tool: Tool, tiers: TierMap) -> Iterable[tuple[str, ...]]:
     for name, action in tool.actions.items():
         spec = action.spec
@@ -67,22 +126,31 @@ def _actions(tool: Tool, tiers: TierMap) -> Iterable[tuple[str, ...]]:
             (action.__doc__ or "").strip().splitlines()[0],
             ", ".join(field.replace("|", " or ") for field in required_fields(action)),
             spec.danger.value,
-            tiers[spec.feature].tier if spec.feature else "Free",
+            _tier(price_of(action, tiers)),
             spec.role.name.lower() if spec.role else "",
         )
 
 
-def _fields(tool: Tool) -> Iterable[tuple[str, ...]]:
+def _fields(tool: Tool, tiers: TierMap) -> Iterable[tuple[str, ...]]:
     users: dict[str, list[type[Action]]] = {}
     for action in tool.actions.values():
         for name in shapes(action):
             users.setdefault(name, []).append(action)
     for name, actions in users.items():
-        shape = shapes(actions[0])[name]
-        paid = shape.mark(Needs)
-        note = f" (needs `{paid.feature}`)" if paid else ""
+        paid = next(
+            (fields[name] for each in actions if name in (fields := price_of(each, tiers).fields)), None
+        )
         names = [action.spec.name for action in actions]
-        yield f"`{name}`", _type(shape) + note, "all" if len(names) == len(tool.actions) else ", ".join(names)
+        yield (
+            f"`{name}`",
+            _type(shapes(actions[0])[name]) + (f" ({_badge(paid)}{_only(paid, name)})" if paid else ""),
+            "all" if len(names) == len(tool.actions) else ", ".join(names),
+        )
+
+
+def _only(paid: Feature, name: str) -> str:
+    values = paid.only.get(name)
+    return f" for {values if isinstance(values, str) else ', '.join(map(str, values))}" if values else ""
 
 
 def _type(shape: Shape) -> str:

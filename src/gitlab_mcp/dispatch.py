@@ -9,6 +9,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from gitlab_mcp.core.access import AboutAccess
 from gitlab_mcp.core.action import Action
 from gitlab_mcp.core.batch import Batch, BatchedCall
 from gitlab_mcp.core.call import Call, Options
@@ -88,7 +89,7 @@ class Dispatch:
         warned = [said for guard in self.guards if (said := await guard(intent))]
         if isinstance(action, Batch):
             return await self._batch(action, call.options, who, caller)
-        answer = await self._run(action, caller.gitlab)
+        answer = await self._run(action, caller)
         warnings = [*warned, *await self._doubts(action, answer, caller.ask)]
         # Here, not above: a call that is refused needs none of it, and start-up is paid by everyone.
         from gitlab_mcp.results.present import present
@@ -112,12 +113,17 @@ class Dispatch:
         means = Means(writes, one, self.show, caller.gitlab.report)
         return await carry_out(batch.calls, options.max_bytes or self.max_bytes, means)
 
-    async def _run(self, action: Action, gitlab: GitLab) -> Answer | Result:
+    async def _run(self, action: Action, caller: Caller) -> Answer | Result:
+        if isinstance(action, AboutAccess):
+            from gitlab_mcp.errors.access import explain
+
+            actions = self.registry.actions(action.toolset or "core")
+            return await explain(action, caller.ask, self.tiers(), actions)
         if not action.spec.writes:
-            return await action.run(gitlab)
+            return await action.run(caller.gitlab)
         from gitlab_mcp.recovery import carry_out
 
-        return await carry_out(action, gitlab, self._reading)
+        return await carry_out(action, caller.gitlab, self._reading)
 
     async def _doubts(self, action: Action, answer: Answer | Result, ask: Ask) -> Sequence[Warning]:
         from gitlab_mcp.errors.silence import doubts

@@ -55,8 +55,9 @@ class Registry:
         found = self.tool(name).actions.get(str(action)) if name in self else None
         return found is not None and found.spec.writes
 
-    def actions(self) -> list[type[Action]]:
-        return [action for name in self._entries for action in self.tool(name).actions.values()]
+    def actions(self, toolset: str = "all") -> list[type[Action]]:
+        names = [name for name, entry in self._entries.items() if toolset in ("all", entry["toolset"])]
+        return [action for name in names for action in self.tool(name).actions.values()]
 
 
 def _generated() -> list[dict[str, Any]]:

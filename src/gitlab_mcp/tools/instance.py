@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from gitlab_mcp.core.access import AboutAccess
 from gitlab_mcp.core.action import GET, Action, Endpoint, Role
 from gitlab_mcp.core.exchange import Answer, GitLab
 from gitlab_mcp.core.fields import Flag, Id, Line, Page, PerPage, Search
@@ -39,6 +40,16 @@ class Metadata(Action):
 )
 class Token(Action):
     """What the token in use may do and until when."""
+
+
+@browse.action(
+    "explain_access",
+    GET("/projects/{project_id}", "/groups/{group_id}", "/metadata"),
+    docs="api/metadata/",
+    example={"project_id": "acme/website"},
+)
+class ExplainAccess(AboutAccess):
+    """Say what works here for this token and what does not, and why: tier, role, scope, switches."""
 
 
 @browse.action(
