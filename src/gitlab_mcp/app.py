@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from gitlab_mcp.gitlab.client import GitLabClient, Upstream
     from gitlab_mcp.gitlab.instance import Answers
     from gitlab_mcp.protocol import GitLabServer
+    from gitlab_mcp.transports.http import Terms
 
 Report = Callable[[float, float | None, str], None]
 
@@ -165,8 +166,8 @@ class App:
         try:
             return http.serve(
                 server,
-                self._settings,
-                http.listen(address),
+                http.listen(address.host, address.port),
+                _terms(self._settings),
                 metrics=metrics,
                 knows=self.knows,
                 ready={"gitlab": self.reaches_gitlab, "store": self._store.alive},
@@ -300,6 +301,25 @@ def _rules(settings: Settings) -> Rules:
         never_actions=settings.never_actions,
         trust=Danger(settings.trust),
         confirm=None if settings.confirm == "never" else Danger(settings.confirm),
+    )
+
+
+def _terms(settings: Settings) -> Terms:
+    from gitlab_mcp.transports.http import Terms
+
+    return Terms(
+        url=settings.url,
+        others=settings.allow_gitlab_host,
+        own_token=bool(settings.token or settings.token_file or settings.job_token or settings.replay),
+        bearer=settings.bearer_source(),
+        operator=settings.operator_source(),
+        public_url=settings.public_url,
+        toolsets=settings.toolsets,
+        style=settings.error_style,
+        scope="read_api" if settings.read_only else "api",
+        largest=settings.max_request_bytes,
+        client_seconds=settings.client_timeout,
+        call_seconds=settings.deadline,
     )
 
 

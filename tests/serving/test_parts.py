@@ -20,17 +20,12 @@ from gitlab_mcp.settings import SettingsError, load
 from gitlab_mcp.transports.http.addresses import Names, is_this_machine
 from gitlab_mcp.transports.http.identity import Doorkeeper
 from gitlab_mcp.transports.http.refusals import Turned
+from gitlab_mcp.transports.http.terms import Terms
 from gitlab_mcp.transports.probe import alive
 from serving.served import Served
 from standin import StandIn
 
-DOOR = Doorkeeper(
-    own_token=False,
-    bearer=None,
-    url="https://gitlab.example.com",
-    others=("https://other.example.com",),
-    toolsets=("all",),
-)
+DOOR = Doorkeeper(Terms(url="https://gitlab.example.com", others=("https://other.example.com",)))
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,6 @@ import time
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 
 from starlette.applications import Starlette
 from starlette.datastructures import Headers, MutableHeaders
@@ -27,21 +26,11 @@ from gitlab_mcp.transports.http.health import Health
 from gitlab_mcp.transports.http.identity import Doorkeeper
 from gitlab_mcp.transports.http.reading import Gone, read_away, read_body, while_connected
 from gitlab_mcp.transports.http.refusals import Turned, answer
+from gitlab_mcp.transports.http.terms import Terms
 
 PATH = "/mcp"
 
 log = logging.getLogger("gitlab_mcp.http")
-
-
-@dataclass(frozen=True, slots=True)
-class Manners:
-    largest: int
-    """Bytes of a request."""
-    seconds: float
-    """That a client may take to send its body."""
-    style: str
-    scope: str
-    """The OAuth scope that clients should ask GitLab for."""
 
 
 class Endpoint:
@@ -50,22 +39,20 @@ class Endpoint:
     def __init__(
         self,
         server: GitLabServer,
+        terms: Terms,
         *,
-        names: Names,
-        doorkeeper: Doorkeeper,
         knows: Callable[[Visit], Awaitable[bool | None]],
         health: Health,
         metrics: Metrics,
-        manners: Manners,
     ) -> None:
-        self._names = names
-        self._doorkeeper = doorkeeper
+        self._terms = terms
+        self._names = Names(terms.public_url, PATH)
+        self._doorkeeper = Doorkeeper(terms)
         self._knows = knows
         self._health = health
         self._metrics = metrics
-        self._manners = manners
-        self._plain = server.http_sessions(events=False, largest=manners.largest)
-        self._events = server.http_sessions(events=True, largest=manners.largest)
+        self._plain = server.http_sessions(events=False, largest=terms.largest)
+        self._events = server.http_sessions(events=True, largest=terms.largest)
         self._around = Starlette(
             routes=[
                 Route("/healthz", health.alive, methods=["GET"]),
@@ -136,8 +123,8 @@ class Endpoint:
         visit = self._doorkeeper.visit(headers, request_id, challenge)
         if visit.token is not None and visit.token.kind == "bearer" and await self._knows(visit) is False:
             raise identity.dead(challenge)
-        manners = self._manners
-        body = await read_body(headers.get("content-length"), receive, manners.largest, manners.seconds)
+        terms = self._terms
+        body = await read_body(headers.get("content-length"), receive, terms.largest, terms.client_seconds)
         scope.setdefault("state", {})["visit"] = visit
         # Progress needs a stream of events, and who wants progress says so; all others get plain JSON.
         wanted = b'"progressToken"' in body and "text/event-stream" in headers.get("accept", "")
@@ -146,29 +133,29 @@ class Endpoint:
 
     def _turned_away(self, turned: Turned, headers: Headers, request_id: str) -> Response:
         try:
-            style = self._doorkeeper.style(headers) or self._manners.style
+            style = self._doorkeeper.style(headers) or self._terms.style
         except Turned:
-            style = self._manners.style
+            style = self._terms.style
         return answer(turned, style, request_id)
 
     def _challenge(self, headers: Headers) -> str:
         url = self._names.metadata_url(headers["host"])
-        return f'Bearer resource_metadata="{url}", scope="{self._manners.scope}"'
+        return f'Bearer resource_metadata="{url}", scope="{self._terms.scope}"'
 
     async def _metadata(self, request: Request) -> Response:
         """RFC 9728: which authorization server gives out tokens for this resource."""
         try:
             self._names.check(Headers(raw=[pair for pair in request.headers.raw if pair[0] != b"origin"]))
         except Turned as turned:
-            return answer(turned, self._manners.style, _request_id(request.headers))
+            return answer(turned, self._terms.style, _request_id(request.headers))
         resource = self._names.resource(request.headers["host"])
-        if self._doorkeeper.bearer is not None:
+        if self._terms.bearer is not None:
             return Response(status_code=404)
         metadata = {
             "resource": resource,
             "resource_name": "GitLab MCP server",
-            "authorization_servers": [self._doorkeeper.url],
-            "scopes_supported": [self._manners.scope],
+            "authorization_servers": [self._terms.url],
+            "scopes_supported": [self._terms.scope],
             "bearer_methods_supported": ["header"],
         }
         # Public by its nature: clients in web pages must be able to read where to sign in.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hmac
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from starlette.datastructures import Headers
@@ -14,8 +13,9 @@ from gitlab_mcp.core.problems import nearest
 from gitlab_mcp.core.registry import TOOLSETS
 from gitlab_mcp.errors.failure import Failure
 from gitlab_mcp.errors.render import STYLES
-from gitlab_mcp.settings import values
+from gitlab_mcp.gitlab.address import parse_address
 from gitlab_mcp.transports.http.refusals import Turned
+from gitlab_mcp.transports.http.terms import Terms
 
 GITLAB_URL = "x-gitlab-api-url"
 ERROR_STYLE = "x-mcp-error-style"
@@ -28,22 +28,15 @@ _LONGEST_TOKEN = 4096
 
 @dataclass(frozen=True, slots=True)
 class Doorkeeper:
-    own_token: bool
-    """Whether the server holds a token that a request without one may use."""
-    bearer: Callable[[], Secret] | None
-    """The secret that every request must bring, where the operator asked for one."""
-    url: str
-    others: tuple[str, ...]
-    """GitLabs that a request may choose."""
-    toolsets: tuple[str, ...]
+    terms: Terms
 
     def visit(self, headers: Headers, request_id: str, challenge: str) -> Visit:
         """Raises Turned; `challenge` is what a client is told that must authenticate."""
-        if self.bearer is not None:
-            self._check_bearer(headers, self.bearer())
+        if self.terms.bearer is not None:
+            self._check_bearer(headers, self.terms.bearer())
         token = self._token(headers, challenge)
         url = self._gitlab(headers)
-        if token is None and (url is not None or not self.own_token):
+        if token is None and (url is not None or not self.terms.own_token):
             raise Turned(_no_token(), 401, {"WWW-Authenticate": challenge})
         return Visit(
             request_id=request_id,
@@ -74,7 +67,7 @@ class Doorkeeper:
             ("private", value) for value in headers.getlist("private-token")
         ]
         found += [("job", value) for value in headers.getlist("job-token")]
-        if self.bearer is None:
+        if self.terms.bearer is None:
             found += [("bearer", _bearer(value, challenge)) for value in headers.getlist("authorization")]
         if not found:
             return None
@@ -91,12 +84,12 @@ class Doorkeeper:
         if not given:
             return None
         try:
-            url = values.gitlab_url(given[0]) if len(given) == 1 else ""
+            url = parse_address(given[0]).root if len(given) == 1 else ""
         except ValueError:
             url = ""
-        if url == self.url:
+        if url == self.terms.url:
             return None
-        if url not in self.others:
+        if url not in self.terms.others:
             raise Turned(_foreign_gitlab(), 403)
         return url
 
@@ -112,7 +105,7 @@ class Doorkeeper:
                 guess = nearest(name, list(TOOLSETS))
                 failure = _bad_header(TOOLSETS_WANTED, f"names out of {', '.join(TOOLSETS)}")
                 raise Turned(failure.knowing(did_you_mean=guess), 400)
-        return tuple(name for name in wanted if "all" in self.toolsets or name in self.toolsets)
+        return tuple(name for name in wanted if {"all", name} & set(self.terms.toolsets))
 
 
 def _bearer(header: str, challenge: str) -> str:

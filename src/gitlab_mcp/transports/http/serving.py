@@ -17,13 +17,10 @@ from gitlab_mcp.core.caller import Visit
 from gitlab_mcp.errors.failure import CallFailed, Failure
 from gitlab_mcp.metrics import Metrics
 from gitlab_mcp.protocol import GitLabServer
-from gitlab_mcp.settings import Settings
-from gitlab_mcp.settings.values import Address
-from gitlab_mcp.transports.http.addresses import Names
 from gitlab_mcp.transports.http.connections import impatient
-from gitlab_mcp.transports.http.endpoint import PATH, Endpoint, Manners
+from gitlab_mcp.transports.http.endpoint import PATH, Endpoint
 from gitlab_mcp.transports.http.health import Check, Health
-from gitlab_mcp.transports.http.identity import Doorkeeper
+from gitlab_mcp.transports.http.terms import Terms
 
 _FAREWELL = 1.0
 """Seconds between the wish to stop and closing the port: readiness says no, answers say that the connection ends,
@@ -37,12 +34,14 @@ _KEPT_ALIVE = 75
 log = logging.getLogger("gitlab_mcp.serving")
 
 
-def listen(address: Address) -> socket.socket:
-    family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
+def listen(host: str, number: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
-        return socket.create_server((address.host, address.port), family=family, backlog=2048)
+        return socket.create_server((host, number), family=family, backlog=2048)
     except OSError as problem:
-        failure = Failure("CONFIGURATION_ERROR", f"The server cannot listen on {address}.").knowing(
+        failure = Failure(
+            "CONFIGURATION_ERROR", "The server cannot listen on the address it was given."
+        ).knowing(
             setting="http",
             evidence=[problem.strerror or "the system gave no reason"],
             suggested_fix="Choose another address or port with --http, or stop what listens there.",
@@ -52,37 +51,18 @@ def listen(address: Address) -> socket.socket:
 
 def serve(
     server: GitLabServer,
-    settings: Settings,
     port: socket.socket,
+    terms: Terms,
     *,
     metrics: Metrics,
     knows: Callable[[Visit], Awaitable[bool | None]],
     ready: Mapping[str, Check],
 ) -> int:
-    health = Health(metrics, ready, settings.operator_source())
-    endpoint = Endpoint(
-        server,
-        names=Names(settings.public_url, PATH),
-        doorkeeper=Doorkeeper(
-            own_token=bool(settings.token or settings.token_file or settings.job_token or settings.replay),
-            bearer=settings.bearer_source(),
-            url=settings.url,
-            others=settings.allow_gitlab_host,
-            toolsets=settings.toolsets,
-        ),
-        knows=knows,
-        health=health,
-        metrics=metrics,
-        manners=Manners(
-            settings.max_request_bytes,
-            settings.client_timeout,
-            settings.error_style,
-            "read_api" if settings.read_only else "api",
-        ),
-    )
+    health = Health(metrics, ready, terms.operator)
+    endpoint = Endpoint(server, terms, knows=knows, health=health, metrics=metrics)
     config = uvicorn.Config(
         endpoint,
-        http=impatient(settings.client_timeout),  # type: ignore[arg-type]
+        http=impatient(terms.client_seconds),  # type: ignore[arg-type]
         ws="none",
         lifespan="on",
         log_config=None,
@@ -92,7 +72,7 @@ def serve(
         limit_concurrency=_CONNECTIONS,
         h11_max_incomplete_event_size=_LARGEST_HEAD,
         timeout_keep_alive=_KEPT_ALIVE,
-        timeout_graceful_shutdown=int(settings.deadline + _MARGIN),
+        timeout_graceful_shutdown=int(terms.call_seconds + _MARGIN),
     )
     log.setLevel(logging.INFO)
     host, number = port.getsockname()[:2]
