@@ -31,9 +31,10 @@ async def translate(
     texts = tuple(clean(str(error.get("message", ""))) for error in problem.errors[:20])
     said = Said(texts=texts, message=clean("; ".join(texts)))
     case = Case(Refused(problem.request, 200), said, action, paid_for(action, tiers))
-    finding = await (
-        _hidden(case, ask) if isinstance(problem, Withheld) else _find(case, problem.errors, ask)
-    )
+    if isinstance(problem, Withheld):
+        finding = await _withheld(case, problem.path, ask)
+    else:
+        finding = await _find(case, problem.errors, ask)
     return as_failure(finding).knowing(gitlab_message=said.message or None)
 
 
@@ -52,6 +53,14 @@ async def _find(case: Case, errors: tuple[Mapping[str, Any], ...], ask: Ask) -> 
     if signature is None or signature.code == codes.REJECTED:
         return rejected(case, signature)
     return named(case, signature)
+
+
+async def _withheld(case: Case, path: tuple[str, ...], ask: Ask) -> Finding:
+    case = await gather(case, ask)
+    # Below a place that could be read: an edition that lacks a feature answers null there, and no word.
+    if len(path) > 1 and (paid := case.lacking()):
+        return causes.tier_finding(case, paid, Proof.CERTAIN, case.tier)
+    return await _hidden(case, ask)
 
 
 async def _hidden(case: Case, ask: Ask) -> Finding:

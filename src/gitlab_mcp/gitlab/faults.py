@@ -52,6 +52,7 @@ class Withheld(GraphQLRefused):
     """GraphQL answered 200 without `errors`, and null where something should be."""
 
     path: tuple[str, ...] = ()
+    """Down to the null."""
 
 
 class Why(StrEnum):

@@ -28,10 +28,10 @@ async def full_path(gitlab: GitLab, *, project_id: str | None = None, group_id: 
 def reached(data: Mapping[str, Any], *path: str) -> Any:
     """What is at the end of the path. Null on the way is how GraphQL hides, be it for the tier or for the role."""
     found: Any = data
-    for name in path:
+    for depth, name in enumerate(path, start=1):
         found = found.get(name)
         if found is None:
-            raise Withheld(_ASKED, (), path)
+            raise Withheld(_ASKED, (), path[:depth])
     return found
 
 
