@@ -11,7 +11,7 @@ from gitlab_mcp.app import App
 from gitlab_mcp.errors.failure import CallFailed, Failure
 from gitlab_mcp.settings import Secret
 from recordings.picked import picked
-from standin import Drop, StandIn
+from standin import Drop, Reply, Say, StandIn
 
 pytestmark = pytest.mark.anyio
 Against = Callable[..., App]
@@ -467,3 +467,41 @@ async def test_a_quick_action_that_names_no_changes_is_not_called_undone(
     result = await against(token=Secret("bob")).call("manage_discussion", arguments)
     assert "warnings" not in result.data
     assert result.data["summary"] == ["Changes requested to the current merge request."]
+
+
+@pytest.mark.parametrize("is_there", [False, True])
+async def test_the_same_answer_in_another_thread_is_not_taken_for_a_draft_that_was_published(
+    standin: StandIn, against: Against, is_there: bool
+) -> None:
+    thread, said = "b" * 40, {"id": 5, "body": "Done.", "author": {"id": 2}, "system": False}
+    draft = {"id": 7, "author_id": 2, "note": "Done.", "discussion_id": thread, "position": {}}
+    standin.answer("GET", f"{PATH}/draft_notes", 200, [draft])
+    standin.answer("GET", f"{PATH}/notes", 200, [{**said, "id": 6}])
+    standin.fault("GET", f"{PATH}/notes", Say(Reply.of(200, [said])))
+    standin.answer("GET", f"{PATH}/discussions/{thread}", 200, {"notes": [said] if is_there else []})
+    standin.answer("POST", f"{PATH}/draft_notes/bulk_publish", 204)
+    if is_there:
+        failure = await refusal(against(), action="submit_review")
+        assert failure.facts["evidence"] == ["draft 7: it is published already, as note 5"]
+    else:
+        result = await against().call("manage_review", {"action": "submit_review", **REVIEWED})
+        assert result.data == {"published": 1}
+
+
+async def test_a_very_long_review_is_counted_over_all_pages_of_notes(
+    standin: StandIn, against: Against
+) -> None:
+    drafts: list[dict[str, Any]] = [
+        {"id": number, "author_id": 2, "note": f"Remark {number}", "line_code": None, "position": {}}
+        for number in range(1, 121)
+    ]
+    notes = [
+        {"id": 200 - number, "body": f"Remark {number}", "author": {"id": 2}} for number in range(1, 121)
+    ]
+    standin.answer("GET", f"{PATH}/draft_notes", 200, drafts)
+    standin.answer("POST", f"{PATH}/draft_notes/bulk_publish", 204)
+    standin.fault("GET", f"{PATH}/notes", Say(Reply.of(200, [])))
+    standin.fault("GET", f"{PATH}/notes", Say(Reply.of(200, notes[:100], {"X-Next-Page": "2"})))
+    standin.answer("GET", f"{PATH}/notes", 200, notes[100:])
+    result = await against().call("manage_review", {"action": "submit_review", **REVIEWED})
+    assert result.data == {"published": 120}

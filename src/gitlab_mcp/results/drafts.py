@@ -11,14 +11,18 @@ Json = Mapping[str, Any]
 _QUICK_ACTION = re.compile(r"^/[a-z_]+\b.*$", re.MULTILINE)
 
 
-def flaw(draft: Json, notes: Iterable[Json]) -> str | None:
-    """Why a draft must not be published; `notes` are the newest on the merge request."""
+def flaw(draft: Json) -> str | None:
+    """Why a draft must not be published."""
     if not str(draft.get("note") or "").strip():
         return "it is empty: GitLab would drop it without a word"
     if is_astray(draft):
         return "its line is not in the diff: GitLab would drop it, or fail and publish the others twice"
-    twin = next((note for note in notes if _is_said_by(draft, note)), None)
-    return f"it is published already, as note {twin['id']}" if twin else None
+    return None
+
+
+def published_as(draft: Json, notes: Iterable[Json]) -> Json | None:
+    """The note that says the same, by the same person and at the same place."""
+    return next((note for note in notes if _is_said_by(draft, note)), None)
 
 
 def is_astray(draft: Json) -> bool:
@@ -36,7 +40,7 @@ def unpublished(drafts: Sequence[Json], notes: Iterable[Json]) -> list[Json]:
         if not _said(draft["note"]):
             # Nothing but quick actions: they leave no note.
             continue
-        note = next((note for note in left if _is_said_by(draft, note)), None)
+        note = published_as(draft, left)
         if note is None:
             missing.append(draft)
         else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -10,12 +10,12 @@ from gitlab_mcp.core.exchange import GitLab, Request
 from gitlab_mcp.core.result import Result, Warning
 from gitlab_mcp.errors.failure import CallFailed, Failure
 from gitlab_mcp.gitlab.faults import BadAnswer, Refused, Unreachable, may_have_happened
-from gitlab_mcp.gitlab.together import FAULTS
-from gitlab_mcp.results.drafts import Json, flaw, unpublished
+from gitlab_mcp.gitlab.together import FAULTS, every_page
+from gitlab_mcp.results.drafts import Json, flaw, published_as, unpublished
 
 Verdict = Literal["approve", "request_changes"]
 
-_A_PAGE = 20
+_A_FEW = 10
 _MOST = 100
 
 
@@ -31,7 +31,7 @@ class Review:
         if not drafts and not body and not verdict:
             raise CallFailed(_nothing())
         before = await self._notes(len(drafts)) if drafts else []
-        _check(drafts, before)
+        await self._check(drafts, before)
         data: dict[str, Any] = {}
         if verdict == "approve":
             data["verdict"] = await self._approve(sha)
@@ -49,7 +49,7 @@ class Review:
         if not drafts:
             raise CallFailed(_no_such_draft())
         before = await self._notes(1)
-        _check(drafts, before)
+        await self._check(drafts, before)
         await self.gitlab.send(Request("PUT", f"{self.path}/draft_notes/{draft_note_id}/publish"))
         warnings: list[Warning] = []
         return Result(data=await self._counted(drafts, before, warnings), warnings=warnings)
@@ -59,10 +59,31 @@ class Review:
         return list((await self.gitlab.get(f"{self.path}/draft_notes")).body)
 
     async def _notes(self, drafts: int) -> list[Json]:
-        """The newest notes. More than a page only where more than a page may have come in."""
-        size = {"per_page": _MOST} if drafts > _A_PAGE // 2 else {}
-        query = {"sort": "desc", "order_by": "created_at", **size}
-        return list((await self.gitlab.get(f"{self.path}/notes", **query)).body)
+        """The newest notes: as many as may come in when so many drafts are published, and some more."""
+        query: dict[str, Any] = {"sort": "desc", "order_by": "created_at"}
+        if drafts > _A_FEW:
+            query["per_page"] = _MOST
+        path = f"{self.path}/notes"
+        if drafts > _MOST // 2:
+            return list((await every_page(self.gitlab, path, **query)).body)
+        return list((await self.gitlab.get(path, **query)).body)
+
+    async def _check(self, drafts: Sequence[Json], notes: Sequence[Json]) -> None:
+        flaws = {}
+        for draft in drafts:
+            if why := flaw(draft) or await self._twin(draft, notes):
+                flaws[draft["id"]] = why
+        if flaws:
+            raise CallFailed(_not_publishable(flaws))
+
+    async def _twin(self, draft: Json, notes: Sequence[Json]) -> str | None:
+        """The note a draft was published as already: GitLab keeps drafts that it published before it failed."""
+        twin = published_as(draft, notes)
+        if twin is not None and draft.get("discussion_id"):
+            # "Done." may be the answer in many threads.
+            thread = await self.gitlab.get(f"{self.path}/discussions/{draft['discussion_id']}")
+            twin = published_as(draft, thread.body["notes"])
+        return f"it is published already, as note {twin['id']}" if twin else None
 
     async def _publish(self, drafts: Sequence[Json], before: list[Json], warnings: list[Warning]) -> Json:
         try:
@@ -128,21 +149,14 @@ def _new(after: list[Json], before: list[Json]) -> list[Json]:
     return [note for note in after if note["id"] > known]
 
 
-def _check(drafts: Sequence[Json], notes: Sequence[Json]) -> None:
-    flaws = {draft["id"]: why for draft in drafts if (why := flaw(draft, notes))}
-    if not flaws:
-        return
-    failure = Failure(
-        "CONFLICT", "Nothing was published: some drafts would be lost, doubled or break the others."
-    )
-    raise CallFailed(
-        failure.knowing(
-            state="drafts that cannot be published",
-            confidence="certain",
-            evidence=[f"draft {number}: {why}" for number, why in flaws.items()],
-            suggested_fix="Remove each with manage_review delete_draft, and where its remark is still wanted write it"
-            " again with comment_line; then submit.",
-        )
+def _not_publishable(flaws: Mapping[int, str]) -> Failure:
+    message = "Nothing was published: some drafts would be lost, doubled or break the others."
+    return Failure("CONFLICT", message).knowing(
+        state="drafts that cannot be published",
+        confidence="certain",
+        evidence=[f"draft {number}: {why}" for number, why in flaws.items()],
+        suggested_fix="Remove each with manage_review delete_draft, and where its remark is still wanted write it"
+        " again with comment_line; then submit.",
     )
 
 
