@@ -11,7 +11,7 @@ from gitlab_mcp.settings import Secret, Settings
 from standin import StandIn
 
 
-UNGUARDED: dict[str, Any] = {"trust": "dangerous", "confirm": "never"}
+UNGUARDED: dict[str, Any] = {"trust": "dangerous", "confirm": "never", "quota": ()}
 """What actions do is tested without anybody being asked; tests/policy is about the asking."""
 
 

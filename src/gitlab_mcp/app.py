@@ -16,7 +16,9 @@ from gitlab_mcp.core.result import Result
 from gitlab_mcp.core.unsaid import Surroundings
 from gitlab_mcp.dispatch import Caller, Dispatch
 from gitlab_mcp.policy.actions import Actions, unknown
+from gitlab_mcp.policy.audit import Audit, to_file, to_stderr, to_stdout
 from gitlab_mcp.policy.concurrency import Slots
+from gitlab_mcp.policy.loops import Loops
 from gitlab_mcp.policy.rules import Rules, narrowing, pipeline
 from gitlab_mcp.settings import Settings, SettingsError
 from gitlab_mcp.settings.problems import bad_tier_features, no_redis, no_such_action
@@ -61,6 +63,8 @@ class App:
             max_bytes=settings.max_bytes,
             tiers=self._tiers,
             show=partial(_rendered, settings.error_style),
+            judge=Loops(self._store),
+            observe=_audit(settings),
         )
         if settings.tier_features:
             # What the operator wrote is checked before anybody calls; what is packaged has been.
@@ -142,8 +146,14 @@ class App:
         return True
 
     def observe(self, sink: Callable[[Outcome], None]) -> None:
-        """From now on `sink` hears how each call ended."""
-        self._dispatch = replace(self._dispatch, observe=sink)
+        """From now on `sink` hears how each call ended, too."""
+        earlier = self._dispatch.observe
+
+        def all_of_them(outcome: Outcome) -> None:
+            earlier(outcome)
+            sink(outcome)
+
+        self._dispatch = replace(self._dispatch, observe=all_of_them)
 
     def serve_stdio(self) -> int:
         from gitlab_mcp.transports import stdio
@@ -301,7 +311,16 @@ def _rules(settings: Settings) -> Rules:
         never_actions=settings.never_actions,
         trust=Danger(settings.trust),
         confirm=None if settings.confirm == "never" else Danger(settings.confirm),
+        quotas={kind: int(most) for kind, _, most in (each.partition("=") for each in settings.quota)},
     )
+
+
+def _audit(settings: Settings) -> Callable[[Outcome], None]:
+    place = settings.audit_place()
+    if place is None:
+        return lambda outcome: None
+    sinks = {"stdout": to_stdout, "stderr": to_stderr}
+    return Audit(sinks[place] if isinstance(place, str) else to_file(place))
 
 
 def _terms(settings: Settings) -> Terms:

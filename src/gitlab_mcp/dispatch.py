@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
+
+import anyio
 
 from gitlab_mcp.core.access import AboutAccess
 from gitlab_mcp.core.action import Action
@@ -50,6 +52,8 @@ class Dispatch:
     tiers: Callable[[], TierMap]
     show: Callable[[Failure], Mapping[str, Any]]
     """A failure in the words of the dialect that was chosen, for where several are in one answer."""
+    judge: Callable[[Who, str, Mapping[str, Any], Failure], Awaitable[Failure]]
+    """A failure in the light of those before it."""
     observe: Callable[[Outcome], None] = lambda outcome: None
 
     async def __call__(
@@ -66,7 +70,9 @@ class Dispatch:
             caller = connect()
             with caller.slot:
                 result = await self._carried_out(call, who, caller)
-            self._tell(Outcome(self._operation(tool, action), time.perf_counter() - started))
+            self._tell(
+                Outcome(self._operation(tool, action), time.perf_counter() - started, who=who, action=action)
+            )
             return result
         except CallFailed as failed:
             caught = time.perf_counter()
@@ -75,10 +81,16 @@ class Dispatch:
             caught = time.perf_counter()
             failure = await self._translated(problem, action, caller)
             bug = problem if failure.code == INTERNAL_ERROR else None
+        except anyio.get_cancelled_exc_class():
+            spent = time.perf_counter() - started
+            self._tell(Outcome(self._operation(tool, action), spent, who=who, action=action, cancelled=True))
+            raise
         failure = failure.knowing(tool=tool, action=_action_name(action, arguments))
+        failure = await self.judge(who, tool, arguments, failure)
         ended = time.perf_counter()
         status = failure.facts.get("http_status", CODES[failure.code].status)
-        outcome = Outcome(self._operation(tool, action), ended - started, failure, status, ended - caught)
+        name, spent = self._operation(tool, action), ended - started
+        outcome = Outcome(name, spent, failure, status, ended - caught, who=who, action=action)
         _record(outcome, failure, bug)
         self._tell(outcome)
         raise CallFailed(failure) from None

@@ -53,7 +53,7 @@ class Metrics:
 
     def call(self, outcome: Outcome) -> None:
         failure = outcome.failure
-        self._calls[(outcome.operation, "error" if failure else "ok")] += 1
+        self._calls[(outcome.operation, "error" if failure else outcome.ended)] += 1
         self._durations.observe((outcome.operation,), outcome.seconds)
         if failure:
             self._errors[(failure.code, outcome.operation, str(outcome.http_status))] += 1

@@ -14,10 +14,8 @@ from hypothesis import strategies as st
 from gitlab_mcp.core.caller import Who
 from gitlab_mcp.core.registry import Registry
 from gitlab_mcp.core.result import Result
-from gitlab_mcp.core.unsaid import Surroundings
-from gitlab_mcp.core.validation import validate
 from gitlab_mcp.errors.failure import CallFailed
-from gitlab_mcp.policy.confirmation import LIFETIME, Tokens
+from gitlab_mcp.policy.tokens import LIFETIME, Tokens
 from gitlab_mcp.store.memory import MemoryStore
 from policy.guarded import (
     DEFAULTS,
@@ -110,24 +108,19 @@ async def test_a_token_of_one_caller_is_none_for_another(standin: StandIn, again
     assert world.count("labels") == 0
 
 
-CALL = validate(
-    Registry(),
-    "manage_label",
-    {"action": "delete", "project_id": "1", "label_id": "bug"},
-    Surroundings("https://g"),
-)
+SUBJECT = "delete this one"
 ALICE = Who("alice", "https://g")
 
 
 async def test_a_token_ends_after_ten_minutes() -> None:
     now = 1_000_000.0
     store = MemoryStore()
-    token, ends = await Tokens(store, lambda: now).issue("confirm", ALICE, CALL)
+    token, ends = await Tokens(store, lambda: now).issue(ALICE, SUBJECT)
     assert ends == "1970-01-12T13:56:40Z"
     with pytest.raises(CallFailed) as late:
-        await Tokens(store, lambda: now + LIFETIME).redeem(token, "confirm", ALICE, CALL)
+        await Tokens(store, lambda: now + LIFETIME).redeem(token, ALICE, SUBJECT)
     assert late.value.failure.code == "CONFIRMATION_EXPIRED"
-    await Tokens(store, lambda: now + LIFETIME - 1).redeem(token, "confirm", ALICE, CALL)
+    await Tokens(store, lambda: now + LIFETIME - 1).redeem(token, ALICE, SUBJECT)
 
 
 @settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
@@ -135,12 +128,12 @@ async def test_a_token_ends_after_ten_minutes() -> None:
 def test_a_token_with_any_bit_changed_is_none(where: int, bit: int) -> None:
     async def play() -> str:
         tokens = Tokens(MemoryStore())
-        token, _ = await tokens.issue("confirm", ALICE, CALL)
+        token, _ = await tokens.issue(ALICE, SUBJECT)
         raw = bytearray(base64.urlsafe_b64decode(token + "=" * (-len(token) % 4)))
         raw[where % len(raw)] ^= 1 << bit
         changed = base64.urlsafe_b64encode(raw).decode().rstrip("=")
         with pytest.raises(CallFailed) as failed:
-            await tokens.redeem(changed, "confirm", ALICE, CALL)
+            await tokens.redeem(changed, ALICE, SUBJECT)
         return failed.value.failure.code
 
     assert anyio.run(play) == "CONFIRMATION_INVALID"
@@ -151,38 +144,38 @@ def test_a_token_with_any_bit_changed_is_none(where: int, bit: int) -> None:
 def test_what_is_no_token_is_refused_as_such(token: str) -> None:
     async def play() -> str:
         with pytest.raises(CallFailed) as failed:
-            await Tokens(MemoryStore()).redeem(token, "confirm", ALICE, CALL)
+            await Tokens(MemoryStore()).redeem(token, ALICE, SUBJECT)
         return failed.value.failure.code
 
     assert anyio.run(play) == "CONFIRMATION_INVALID"
 
 
 async def test_a_token_that_another_server_signed_is_none() -> None:
-    token, _ = await Tokens(MemoryStore()).issue("confirm", ALICE, CALL)
+    token, _ = await Tokens(MemoryStore()).issue(ALICE, SUBJECT)
     with pytest.raises(CallFailed) as failed:
-        await Tokens(MemoryStore()).redeem(token, "confirm", ALICE, CALL)
+        await Tokens(MemoryStore()).redeem(token, ALICE, SUBJECT)
     assert failed.value.failure.code == "CONFIRMATION_INVALID"
 
 
 async def test_the_store_remembers_used_tokens_when_it_is_full_of_counts() -> None:
     store = MemoryStore(capacity=10)
     tokens = Tokens(store)
-    token, _ = await tokens.issue("confirm", ALICE, CALL)
-    await tokens.redeem(token, "confirm", ALICE, CALL)
+    token, _ = await tokens.issue(ALICE, SUBJECT)
+    await tokens.redeem(token, ALICE, SUBJECT)
     for number in range(50):
         await store.count(f"loop:{number}", 60)
     with pytest.raises(CallFailed) as failed:
-        await tokens.redeem(token, "confirm", ALICE, CALL)
+        await tokens.redeem(token, ALICE, SUBJECT)
     assert failed.value.failure.code == "CONFIRMATION_USED"
 
 
 async def test_a_store_full_of_used_tokens_grants_nothing_more() -> None:
     store = MemoryStore(capacity=2)
     tokens = Tokens(store)
-    first, second = [(await tokens.issue("confirm", ALICE, CALL))[0] for _ in range(2)]
-    await tokens.redeem(first, "confirm", ALICE, CALL)
+    first, second = [(await tokens.issue(ALICE, SUBJECT))[0] for _ in range(2)]
+    await tokens.redeem(first, ALICE, SUBJECT)
     with pytest.raises(CallFailed) as failed:
-        await tokens.redeem(second, "confirm", ALICE, CALL)
+        await tokens.redeem(second, ALICE, SUBJECT)
     assert failed.value.failure.code == "STORE_UNAVAILABLE"
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from gitlab_mcp.core.action import Action
+from gitlab_mcp.core.caller import Who
 from gitlab_mcp.errors.failure import Failure
 
 
@@ -16,3 +18,14 @@ class Outcome:
     http_status: int = 200
     explaining: float = 0.0
     """Seconds spent on finding out why it failed."""
+    who: Who | None = None
+    action: Action | None = None
+    cancelled: bool = False
+    """Whoever called did not wait for the end; what was under way may have happened."""
+
+    @property
+    def ended(self) -> str:
+        """`ok`, `cancelled`, or the code of the failure."""
+        if self.failure is not None:
+            return self.failure.code
+        return "cancelled" if self.cancelled else "ok"

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from gitlab_mcp.core.action import Danger
 from gitlab_mcp.policy import Guard
 from gitlab_mcp.policy.actions import Actions
-from gitlab_mcp.policy.confirmation import Confirmation, Tokens
+from gitlab_mcp.policy.confirmation import Confirmation
 from gitlab_mcp.policy.danger import narrowed_to, needs_confirmation, trusted_up_to
 from gitlab_mcp.policy.places import Places
 from gitlab_mcp.policy.quick_actions import sent_as_text
+from gitlab_mcp.policy.quotas import Quotas
 from gitlab_mcp.policy.read_only import reads_only
+from gitlab_mcp.policy.tokens import Tokens
 from gitlab_mcp.policy.toolsets import only
 from gitlab_mcp.store import Store
 
@@ -27,6 +30,8 @@ class Rules:
     """The most dangerous kind of action that callers may take."""
     confirm: Danger | None = Danger.DESTRUCTIVE
     """The least dangerous kind of action that a person must confirm; None: nobody is asked."""
+    quotas: Mapping[str, int] = field(default_factory=dict)
+    """How many reads, writes and destructive actions one caller may take in an hour."""
 
 
 def pipeline(rules: Rules, store: Store) -> tuple[Guard, ...]:
@@ -39,7 +44,9 @@ def pipeline(rules: Rules, store: Store) -> tuple[Guard, ...]:
     guards.append(trusted_up_to(rules.trust))
     if rules.only_in or rules.never_in:
         guards.append(Places(rules.only_in, rules.never_in))
-    guards.append(Confirmation(needs_confirmation(rules.confirm), Tokens(store)))
+    tokens = Tokens(store)
+    quotas = Quotas(rules.quotas, tokens, store)
+    guards += [quotas.allow, Confirmation(needs_confirmation(rules.confirm), tokens), quotas.spend]
     return tuple(guards)
 
 

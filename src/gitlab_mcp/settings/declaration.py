@@ -280,6 +280,26 @@ SETTINGS: tuple[Setting, ...] = (
         environment=("GITLAB_MCP_CONFIRM",),
     ),
     Setting(
+        name="quota",
+        group="What agents may do",
+        help="How many reads, writes and destructive actions one caller may take in an hour: a warning from 80 %, a "
+        "question from 90 %, the end at 100 %. `none` sets no limit.",
+        expects="kinds with numbers such as reads=5000,writes=1000,destructive=100, or none",
+        parse=values.quota,
+        default=("writes=1000", "destructive=100"),
+        environment=("GITLAB_MCP_QUOTA",),
+    ),
+    Setting(
+        name="audit_log",
+        group="Logs",
+        help="Where a line is written for every action that changes something: who, what, which thing, how it ended. "
+        "Over HTTP, without this setting, to the standard output.",
+        expects="a file name in a directory that exists, stderr, none, or over HTTP stdout",
+        parse=values.audit_log,
+        accepts=lambda value: isinstance(value, str) or values.can_hold_files(value),
+        environment=("GITLAB_MCP_AUDIT_LOG",),
+    ),
+    Setting(
         name="redis",
         group="Serving over HTTP",
         help="A Redis in which several servers keep together what was confirmed and how much was used. It needs the "

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from gitlab_mcp.core.caller import Secret, Token
-from gitlab_mcp.settings.problems import SettingsError, token_within_reach
+from gitlab_mcp.settings.problems import SettingsError, audit_in_the_way, token_within_reach
 from gitlab_mcp.settings.tokens import SecretFile, kind, token_from
 from gitlab_mcp.settings.values import Address
 
@@ -36,6 +36,8 @@ class Settings:
     never_actions: tuple[str, ...] = ()
     trust: str = "destructive"
     confirm: str = "destructive"
+    quota: tuple[str, ...] = ("writes=1000", "destructive=100")
+    audit_log: str | Path | None = None
     redis: Secret | None = None
     ask_for_values: bool = True
     format: str = "json"
@@ -91,6 +93,13 @@ class Settings:
         """What the operator brings to see metrics and details."""
         path = self.operator_secret_file
         return None if path is None else self._secret_file("operator_secret_file", path)
+
+    def audit_place(self) -> str | Path | None:
+        """Where the audit goes: a file, `stdout`, `stderr`, or None. Under stdio the standard output is MCP's."""
+        place = self.audit_log or ("stdout" if self.http else "none")
+        if place == "stdout" and self.http is None:
+            raise SettingsError(audit_in_the_way(self.sources.get("audit_log", "audit_log")))
+        return None if place == "none" else place
 
     def _secret_file(self, setting: str, path: Path) -> SecretFile:
         return SecretFile(path, setting, self.sources.get(setting, setting))

@@ -43,6 +43,11 @@ def bad_tier_features(source: str, what: str) -> Failure:
     return problem("tier_features", source, "a YAML file of features, as tier_features.yaml is", f"{what}.")
 
 
+def audit_in_the_way(source: str) -> Failure:
+    expected = "a file name or stderr, since the standard output belongs to the protocol"
+    return problem("audit_log", source, expected, f"Set {source} to {expected}.")
+
+
 def no_redis(source: str) -> Failure:
     expected = "an address of Redis, where the package redis is installed"
     return problem(

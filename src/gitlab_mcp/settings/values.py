@@ -92,6 +92,19 @@ def places(value: Any) -> tuple[str, ...]:
     return found
 
 
+def quota(value: Any) -> tuple[str, ...]:
+    """`writes=1000`, `destructive=100`: a kind and a number. Nothing for `none`."""
+    found = tuple(each.replace(" ", "") for each in listed(value) if each != "none")
+    if not all(re.fullmatch(r"(reads|writes|destructive)=[1-9]\d{0,8}", each) for each in found):
+        raise ValueError
+    return found
+
+
+def audit_log(value: Any) -> str | Path:
+    line = text(value)
+    return line.lower() if line.lower() in ("stdout", "stderr", "none") else path(line)
+
+
 def redis_url(value: Any) -> Secret:
     """It may hold a password, so it is shown to nobody."""
     line = text(value)

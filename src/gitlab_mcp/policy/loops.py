@@ -1,0 +1,41 @@
+"""An agent that sends the same failing call again and again is told to stop."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from gitlab_mcp.core.caller import Who
+from gitlab_mcp.errors.failure import Failure
+from gitlab_mcp.store import Store, StoreUnavailable
+
+TIMES: Final = 3
+_WITHIN: Final = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Loops:
+    store: Store
+
+    async def __call__(self, who: Who, tool: str, arguments: Mapping[str, Any], failure: Failure) -> Failure:
+        """The failure, or the failure that says stop."""
+        sent = {name: value for name, value in arguments.items() if name != "confirmation_token"}
+        call = json.dumps([tool, sent, failure.code], sort_keys=True, default=str)
+        digest = hashlib.sha256(call.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+        try:
+            times = await self.store.count(f"loop:{who.key}:{digest}", _WITHIN)
+        except StoreUnavailable:
+            return failure
+        if times < TIMES:
+            return failure
+        usual = str(failure.facts.get("suggested_fix", ""))
+        return failure.knowing(
+            loop=True,
+            attempts=times,
+            retryable=False,
+            suggested_fix=f"Stop: this very call has failed {times} times within minutes, and sending it again will "
+            f"not help. Change it, or tell the person what failed. {usual}".rstrip(),
+        )
