@@ -505,3 +505,29 @@ async def test_a_very_long_review_is_counted_over_all_pages_of_notes(
     standin.answer("GET", f"{PATH}/notes", 200, notes[100:])
     result = await against().call("manage_review", {"action": "submit_review", **REVIEWED})
     assert result.data == {"published": 120}
+
+
+async def test_a_verdict_that_was_given_is_told_when_publishing_fails(
+    standin: StandIn, against: Against, cassettes: Path
+) -> None:
+    story = cassettes / "stories" / "review_chain.json"
+    standin.play_rows(picked(story, "GET", "/25/draft_notes?per_page=20&page=1"))
+    standin.answer("GET", f"{PATH}/notes", 200, [])
+    standin.answer("GET", f"{PATH}/approvals", 200, {"user_has_approved": False})
+    standin.answer("POST", f"{PATH}/approve", 201, {})
+    standin.answer("POST", f"{PATH}/draft_notes/bulk_publish", 500, {"message": "500 Internal Server Error"})
+    arguments = {"action": "submit_review", **REVIEWED, "verdict": "approve"}
+    data = (await against().call("manage_review", arguments)).data
+    assert (data["verdict"], data["published"]) == ("approved", 0)
+    assert data["warnings"][0]["not_published"] == [21, 22, 23]
+
+
+async def test_publishing_that_failed_and_cannot_be_looked_at_stays_a_failure_of_publishing(
+    standin: StandIn, against: Against, cassettes: Path
+) -> None:
+    story = cassettes / "stories" / "review_chain.json"
+    standin.play_rows(picked(story, "GET", "/25/draft_notes?per_page=20&page=1"))
+    standin.fault("GET", f"{PATH}/notes", Say(Reply.of(200, [])))
+    standin.answer("GET", f"{PATH}/notes", 403, {"message": "403 Forbidden"})
+    standin.answer("POST", f"{PATH}/draft_notes/bulk_publish", 500, {"message": "500 Internal Server Error"})
+    assert (await refusal(against(), action="submit_review")).code == "SERVER_ERROR"

@@ -39,7 +39,7 @@ class Review:
             data["verdict"] = await self._request_changes(drafts)
         warnings: list[Warning] = []
         if drafts:
-            data |= await self._publish(drafts, before, warnings)
+            data |= await self._publish(drafts, before, warnings, judged=verdict is not None)
         if body and not warnings:
             data |= await self._say(body, warnings)
         return Result(data=data, warnings=warnings)
@@ -85,16 +85,22 @@ class Review:
             twin = published_as(draft, thread.body["notes"])
         return f"it is published already, as note {twin['id']}" if twin else None
 
-    async def _publish(self, drafts: Sequence[Json], before: list[Json], warnings: list[Warning]) -> Json:
+    async def _publish(
+        self, drafts: Sequence[Json], before: list[Json], warnings: list[Warning], *, judged: bool
+    ) -> Json:
+        """`judged`: the verdict is given already, so that a failure is not the whole story."""
         try:
             await self.gitlab.send(Request("POST", f"{self.path}/draft_notes/bulk_publish"))
         except (Refused, Unreachable, BadAnswer) as fault:
             # A 500 may come after some were published, and those stay drafts: they must not be sent again.
             if not (may_have_happened(fault) or (isinstance(fault, Refused) and fault.status >= 500)):
                 raise
-            after = await self._notes(len(drafts))
+            try:
+                after = await self._notes(len(drafts))
+            except FAULTS:
+                raise fault from None
             missing = unpublished(drafts, _new(after, before))
-            if len(missing) == len(drafts):
+            if len(missing) == len(drafts) and not judged:
                 raise
             warnings.append(_half_done(drafts, missing))
             return {"published": len(drafts) - len(missing)}
@@ -163,8 +169,8 @@ def _not_publishable(flaws: Mapping[int, str]) -> Failure:
 def _half_done(drafts: Sequence[Json], missing: Sequence[Json]) -> Warning:
     left = [draft["id"] for draft in missing]
     done = [draft["id"] for draft in drafts if draft["id"] not in left]
-    message = "GitLab failed on the way: some drafts are published and may stay drafts as well."
-    next_step = "Do not submit again: delete_draft those that are published, then mend the others."
+    message = "GitLab failed on the way: what it published may be among the drafts still."
+    next_step = "Before you submit again, delete_draft those that are published and mend the others."
     return Warning("PARTIAL", message, {"published": done, "not_published": left, "next": next_step})
 
 

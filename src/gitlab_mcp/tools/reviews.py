@@ -217,9 +217,9 @@ class PublishDraft(InMergeRequest):
     lost=_drafts("GitLab may have published some and kept the drafts"),
 )
 class SubmitReview(InMergeRequest):
-    """Publish all your drafts at once, if none would be lost or doubled; with a summary and a verdict if given."""
+    """Publish all your drafts at once, if none would be lost or doubled; body is a summary, verdict a judgement."""
 
-    body: Annotated[Body, Field(description="Summary")] | None = None
+    body: Body | None = None
     verdict: Verdict | None = None
     sha: Annotated[Sha, Field(description="Approve only if this is the head")] | None = None
 
