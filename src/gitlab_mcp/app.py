@@ -20,6 +20,7 @@ from gitlab_mcp.policy.audit import Audit, to_file, to_stderr, to_stdout
 from gitlab_mcp.policy.concurrency import Slots
 from gitlab_mcp.policy.loops import Loops
 from gitlab_mcp.policy.rules import Rules, narrowing, pipeline
+from gitlab_mcp.sentry import Sentry
 from gitlab_mcp.settings import Settings, SettingsError
 from gitlab_mcp.settings.problems import bad_tier_features, no_redis, no_such_action
 from gitlab_mcp.store import Store
@@ -53,6 +54,7 @@ class App:
         self._answers: Answers | None = None
         self._tier_map: TierMap | None = None
         self._slots = Slots(settings.calls_per_caller)
+        self._sentry = Sentry(settings.sentry_dsn) if settings.sentry_dsn else None
         self._store = _store(settings)
         registry = Registry()
         _check_patterns(settings, registry)
@@ -62,6 +64,7 @@ class App:
             guards=pipeline(_rules(settings), self._store),
             max_bytes=settings.max_bytes,
             tiers=self._tiers,
+            capture=self._sentry or (lambda outcome, bug: None),
             show=partial(_rendered, settings.error_style),
             judge=Loops(self._store),
             observe=_audit(settings),
@@ -197,6 +200,8 @@ class App:
         )
 
     def close(self) -> None:
+        if self._sentry is not None:
+            self._sentry.close()
         while self._upstreams:
             self._upstreams.popitem()[1].close()
         self._store.close()

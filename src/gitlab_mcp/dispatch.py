@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import logging
 import time
+import uuid
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -55,6 +56,8 @@ class Dispatch:
     judge: Callable[[Who, str, Mapping[str, Any], Failure], Awaitable[Failure]]
     """A failure in the light of those before it."""
     observe: Callable[[Outcome], None] = lambda outcome: None
+    capture: Callable[[Outcome, Exception | None], str | None] = lambda outcome, bug: None
+    """Keeps a failure that is nobody's mistake, and gives the id under which it is found again."""
 
     async def __call__(
         self, tool: str, arguments: Mapping[str, Any], who: Who, connect: Callable[[], Caller]
@@ -91,9 +94,10 @@ class Dispatch:
         status = failure.facts.get("http_status", CODES[failure.code].status)
         name, spent = self._operation(tool, action), ended - started
         outcome = Outcome(name, spent, failure, status, ended - caught, who=who, action=action)
-        _record(outcome, failure, bug)
+        outcome = self._with_event(outcome, bug)
+        _record(outcome, bug)
         self._tell(outcome)
-        raise CallFailed(failure) from None
+        raise CallFailed(outcome.failure or failure) from None
 
     async def _carried_out(self, call: Call, who: Who, caller: Caller) -> Result:
         action, max_bytes = call.action, call.options.max_bytes or self.max_bytes
@@ -160,7 +164,24 @@ class Dispatch:
         try:
             self.observe(outcome)
         except Exception:
-            log.exception("the outcome of %s was not counted", outcome.operation)
+            with suppress(Exception):
+                log.exception("the outcome of %s was not counted", outcome.operation)
+
+    def _with_event(self, outcome: Outcome, bug: Exception | None) -> Outcome:
+        """What is nobody's mistake gets an id, under which whoever runs this server finds the details."""
+        failure = outcome.failure
+        if failure is None or outcome.http_status < 500:
+            return outcome
+        captured: str | None = None
+        try:
+            captured = self.capture(outcome, bug)
+        except Exception:
+            with suppress(Exception):
+                log.exception("the failure of %s was not reported", outcome.operation)
+        known = failure.facts.get("event_id")
+        event = captured or known or uuid.uuid4().hex
+        theirs = known if captured and bug is None else None
+        return replace(outcome, failure=failure.knowing(event_id=event, gitlab_request_id=theirs))
 
 
 def _action_name(action: Action | None, arguments: Mapping[str, Any]) -> str | None:
@@ -170,21 +191,20 @@ def _action_name(action: Action | None, arguments: Mapping[str, Any]) -> str | N
     return named if isinstance(named, str) and named.isidentifier() and len(named) <= 32 else None
 
 
-def _record(outcome: Outcome, failure: Failure, bug: Exception | None) -> None:
+def _record(outcome: Outcome, bug: Exception | None) -> None:
     """One line per failure, at the level of its cause. No arguments, no bodies, no tokens."""
-    level = logging.ERROR if failure.code == INTERNAL_ERROR or outcome.http_status >= 500 else logging.WARNING
-    log.log(
-        level,
-        "%s failed with %s",
-        outcome.operation,
-        failure.code,
-        exc_info=bug,
-        extra={
-            "component": "calls",
-            "operation": outcome.operation,
-            "error_code": failure.code,
-            "http_status": outcome.http_status,
-            "event_id": failure.facts.get("event_id"),
-            "duration_ms": round(outcome.seconds * 1000, 1),
-        },
-    )
+    failure = outcome.failure
+    if failure is None:
+        return
+    known = {
+        "component": "calls",
+        "operation": outcome.operation,
+        "error_code": failure.code,
+        "http_status": outcome.http_status,
+        "event_id": failure.facts.get("event_id"),
+        "duration_ms": round(outcome.seconds * 1000, 1),
+    }
+    level = logging.ERROR if outcome.http_status >= 500 else logging.WARNING
+    # A log that cannot be written is no reason to lose an answer.
+    with suppress(Exception):
+        log.log(level, "%s failed with %s", outcome.operation, failure.code, exc_info=bug, extra=known)

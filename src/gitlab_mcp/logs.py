@@ -51,4 +51,9 @@ class TextLines(logging.Formatter):
         message = record.getMessage().encode("unicode_escape").decode("ascii")
         known = " ".join(f"{name}={value}" for name, value in _known(record).items())
         line = f"{record.levelname.lower():<8}{message} {known}".rstrip()
-        return f"{line}\n{self.formatException(record.exc_info)}" if record.exc_info else line
+        return "\n".join([line, *self._trace(record)])
+
+    def _trace(self, record: logging.LogRecord) -> list[str]:
+        """Set in, so that no line of it, whatever an exception says, can be taken for a line of the log."""
+        trace = self.formatException(record.exc_info) if record.exc_info else ""
+        return ["    | " + line.encode("unicode_escape").decode("ascii") for line in trace.splitlines()]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import uuid
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any, Final
 
 from gitlab_mcp.core.action import Action
@@ -38,7 +39,8 @@ async def translate(
     except Exception:
         # The translator itself failed: the caller still gets an answer.
         failure = _bug()
-        log.exception("a failure could not be explained", extra={"event_id": failure.facts["event_id"]})
+        with suppress(Exception):
+            log.exception("a failure could not be explained", extra={"event_id": failure.facts["event_id"]})
     return _complete(failure, action)
 
 
