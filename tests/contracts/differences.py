@@ -5,7 +5,6 @@ _BLOCKS = "/projects/{project_id}/merge_requests/{merge_request_iid}/blocks"
 _NEWER = "newer than the GitLab whose list this is"
 
 DIFFERENCES: dict[str, str] = {
-    "browse_labels get: include_ancestor_groups is not known to GitLab": "",
     "browse_users contributed_projects: user_id is integer, GitLab takes string": "a name goes into username",
     "browse_users keys: user_id is integer, GitLab takes string": "a name goes into username",
     "browse_users projects: user_id is integer, GitLab takes string": "a name goes into username",

@@ -33,14 +33,6 @@ MAPPED = {
     one_form(endpoint): feature for feature in TIERS.features.values() for endpoint in feature.endpoints
 }
 
-FREE_AFTER_ALL = {
-    "GET /projects/:_/merge_requests/:_/approvals": "in the Community Edition since 13.x",
-    "POST /projects/:_/merge_requests/:_/approve": "in the Community Edition since 13.x",
-    "POST /projects/:_/merge_requests/:_/unapprove": "in the Community Edition since 13.x",
-    "PUT /projects/:_/merge_requests/:_/reset_approvals": "in the Community Edition since 13.x",
-}
-"""Documented as paid, and measured to work without."""
-
 
 def name_of(action: type[Action]) -> str:
     return f"{action.spec.tool.name} {action.spec.name}"
@@ -55,8 +47,6 @@ def declared(action: type[Action], endpoint: Endpoint) -> str | None:
 
 def tier_in_the_facts(endpoint: Endpoint) -> str:
     known = one_form(str(endpoint))
-    if known in FREE_AFTER_ALL:
-        return "Free"
     if known in MAPPED:
         # The map was held against running instances; pages lag behind.
         return MAPPED[known].tier_in("18.9")

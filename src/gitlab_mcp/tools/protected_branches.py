@@ -115,7 +115,7 @@ class GetProtectedBranch(OfBranch):
     docs="api/protected_tags/#list-protected-tags",
     example={"project_id": "acme/website"},
     shows=TAG,
-    role=Role.REPORTER,
+    role=Role.MAINTAINER,
 )
 class ListProtectedTags(Action):
     """List protected tags and wildcards, with who may create them."""
@@ -130,7 +130,7 @@ class ListProtectedTags(Action):
     docs="api/protected_tags/#get-a-protected-tag-or-wildcard-protected-tag",
     example={"project_id": "acme/website", "name": "v*"},
     shows=TAG,
-    role=Role.REPORTER,
+    role=Role.MAINTAINER,
 )
 class GetProtectedTag(OfTag):
     """Read one protected tag or wildcard."""
