@@ -74,6 +74,9 @@ async def _in_words(case: Case, ask: Ask) -> Finding:
         case = await gather(case, ask)
         if found := paid_and_refused(case, signature):
             return found
+        if signature is not None and signature.code == codes.TIER_RESTRICTED:
+            # It sounds like a licence, and the licence is there.
+            return rejected(case, None)
     if signature is None and case.refused.status in (401, 403):
         case = await gather(case, ask)
         return causes.weigh(case, causes.FORBIDDEN, causes.not_permitted(case))
