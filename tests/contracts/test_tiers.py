@@ -11,6 +11,7 @@ from gitlab_mcp.core.action import Action
 from gitlab_mcp.core.fields import Needs, Sent
 from gitlab_mcp.core.registry import Registry
 from gitlab_mcp.core.shape import shapes
+from gitlab_mcp.errors.prices import price_of
 from gitlab_mcp.errors.tiers import Feature, tier_map
 
 REGISTRY = Registry()
@@ -109,3 +110,20 @@ def test_the_page_of_a_feature_is_one_of_gitlabs(feature: Feature) -> None:
 def test_the_page_of_an_action_is_one_of_gitlabs(action: type[Action]) -> None:
     page = action.spec.docs.partition("#")[0].strip("/")
     assert page in PAGES or NOT_ON_A_REST_PAGE.match(page), page
+
+
+@pytest.mark.parametrize("tool", REGISTRY.names())
+def test_a_description_names_a_tier_only_where_the_map_does(tool: str) -> None:
+    """Descriptions are written by hand; the tier in them must be one that some action of the tool needs."""
+    declared = REGISTRY.tool(tool)
+    prices = [price_of(action, tier_map()) for action in declared.actions.values()]
+    needed = {feature.tier for price in prices for feature in price.features}
+    needed |= {was.tier for price in prices for feature in price.features for was in feature.earlier}
+    named = set(re.findall(r"Premium|Ultimate", declared.about))
+    assert named <= needed | ENFORCED_ELSEWHERE.get(tool, set())
+    if all(price.tier != "Free" for price in prices):
+        assert named, "everything in it is paid, and nobody is told"
+
+
+ENFORCED_ELSEWHERE = {"browse_code_owners": {"Premium"}}
+"""The file is read on every tier; what only Premium does is said."""
