@@ -14,8 +14,6 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
-import yaml
-
 TIERS: Final = ("Free", "Premium", "Ultimate")
 EDITIONS: Final = ("ee_without_license", "gitlab_com_free", "ce")
 SILENT: Final = ("dropped", "not_enforced", "empty", "works")
@@ -165,6 +163,9 @@ def tier_map(*own: Path) -> TierMap:
 
 
 def _entries(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    # Here, not above: every call imports this module, and few of them need the map.
+    import yaml
+
     try:
         document = yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as problem:
