@@ -117,6 +117,12 @@ def test_a_rule_without_owners_has_those_of_its_section() -> None:
     assert owned("[Web] @ann\n/web/\n", "web/a.js") == [("Web", ("@ann",))]
 
 
+def test_what_a_section_excludes_no_later_rule_takes_back() -> None:
+    text = "[Web] @ann\n!/web/vendor/\n/web/ @bea\n"
+    assert owned(text, "web/vendor/a.js") == []
+    assert owned(text, "web/a.js") == [("Web", ("@bea",))]
+
+
 def test_a_path_with_a_space_keeps_it() -> None:
     assert owned("/my\\ docs/ @ann\n", "my docs/a") == [("codeowners", ("@ann",))]
 

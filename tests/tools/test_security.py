@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -51,12 +52,15 @@ COUNTS = {"critical": 1, "high": 2, "medium": 0, "low": 0, "info": 0, "unknown":
 async def test_an_empty_list_of_vulnerabilities_without_a_licence_is_a_refusal_and_not_good_news(
     standin: StandIn, against: Against, cassettes: Path
 ) -> None:
-    """The recorded list is empty in silence; the count that is asked along with it is null."""
+    """The list is empty in silence; the count that is asked along with it is null. Two recorded answers in one."""
     standin.play(cassettes)
-    assert (
-        recorded("ee", "vulnerabilities_project") == '{"data":{"project":{"vulnerabilities":{"nodes":[]}}}}'
-    )
-    says(standin, recorded("ee", "vulnerabilities_severities_project"))
+    both = [
+        recorded("ee", label) for label in ("vulnerabilities_project", "vulnerabilities_severities_project")
+    ]
+    listed, counted = (json.loads(body)["data"]["project"] for body in both)
+    assert listed == {"vulnerabilities": {"nodes": []}}
+    listed["vulnerabilities"]["pageInfo"] = {"endCursor": None, "hasNextPage": False}
+    says(standin, {"data": {"project": {**listed, **counted}}})
     failure = await refusal(
         against(), "browse_vulnerabilities", action="list", project_id="tiers-b/one", severity="critical"
     )
