@@ -2,6 +2,7 @@
 
 _PAGED = "not declared; its answers are paged all the same"
 _BLOCKS = "/projects/{project_id}/merge_requests/{merge_request_iid}/blocks"
+_GATHERED = "answered from what several endpoints say"
 _NEWER = "newer than the GitLab whose list this is"
 
 DIFFERENCES: dict[str, str] = {
@@ -33,7 +34,9 @@ DIFFERENCES: dict[str, str] = {
     "browse_merge_requests dependencies: per_page is not known to GitLab": _PAGED,
     "manage_environment delete_review_apps: before is string, GitLab takes time": "a time under another name",
     "browse_audit_events list_instance: entity_type is required by GitLab": "only where entity_id is given",
-    "browse_instance explain_access: toolset is not known to GitLab": "it is about this server",
+    "browse_instance explain_access: project_id is not known to GitLab": _GATHERED,
+    "browse_instance explain_access: group_id is not known to GitLab": _GATHERED,
+    "browse_instance explain_access: toolset is not known to GitLab": _GATHERED,
     "run_batch run: calls is not known to GitLab": "a batch is no endpoint of GitLab",
     "browse_compliance security_settings: no route GET /projects/{project_id}/security_settings": "newer",
     "browse_vulnerabilities findings: pipeline_id is integer, GitLab takes string": "it is a number everywhere else",

@@ -44,7 +44,7 @@ class Token(Action):
 
 @browse.action(
     "explain_access",
-    GET("/projects/{project_id}", "/groups/{group_id}", "/metadata"),
+    GET("/metadata"),
     docs="api/metadata/",
     example={"project_id": "acme/website"},
 )
