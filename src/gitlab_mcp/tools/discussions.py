@@ -368,7 +368,7 @@ class AddEmoji(OnSomething):
         *on(ISSUE, MERGE_REQUEST, at="/award_emoji/{award_id}"),
         *on(ISSUE, MERGE_REQUEST, at=f"{NOTE}/award_emoji/{{award_id}}"),
     ),
-    danger=Danger.DESTRUCTIVE,
+    danger=Danger.REVERSIBLE,
     docs="api/emoji_reactions/#delete-an-emoji-reaction-from-a-resource",
     example={"project_id": "writes/app", "merge_request_iid": 1, "note_id": 146, "award_id": 6},
     role=Role.GUEST,

@@ -314,7 +314,7 @@ class AddIssue(OfEpic):
 @manage.action(
     "remove_issue",
     DELETE("/groups/{group_id}/epics/{epic_iid}/issues/{epic_issue_id}"),
-    danger=Danger.DESTRUCTIVE,
+    danger=Danger.REVERSIBLE,
     docs="api/epic_issues/#remove-an-issue-from-an-epic",
     example={"group_id": "tiers-a", "epic_iid": 1, "epic_issue_id": 1},
     shows="epic_issue_id=id epic=epic.iid issue=issue.iid",
@@ -352,7 +352,7 @@ class AddChild(OfEpic):
 @manage.action(
     "remove_child",
     DELETE("/groups/{group_id}/epics/{epic_iid}/epics/{child_epic_id}"),
-    danger=Danger.DESTRUCTIVE,
+    danger=Danger.REVERSIBLE,
     docs="api/epic_links/#unassign-a-child-epic",
     example={"group_id": "tiers-a", "epic_iid": 1, "child_epic_id": 2},
     shows="id iid title web_url",
@@ -398,7 +398,7 @@ class AddLink(OfEpic):
 @manage.action(
     "delete_link",
     DELETE("/groups/{group_id}/epics/{epic_iid}/related_epics/{related_epic_link_id}"),
-    danger=Danger.DESTRUCTIVE,
+    danger=Danger.REVERSIBLE,
     docs="api/linked_epics/#delete-a-related-epic-link",
     example={"group_id": "tiers-a", "epic_iid": 1, "related_epic_link_id": 1},
     shows="id link_type target=target_epic.web_url",

@@ -138,7 +138,7 @@ class UpdateFile(OneFile):
 @manage.action(
     "delete",
     DELETE("/projects/{project_id}/repository/files/{file_path}"),
-    danger=Danger.DESTRUCTIVE,
+    danger=Danger.REVERSIBLE,
     docs="api/repository_files/#delete-a-file-in-a-repository",
     example={
         "project_id": "writes/app",

@@ -281,7 +281,7 @@ class AddLink(OfIssue):
 @manage.action(
     "delete_link",
     DELETE("/projects/{project_id}/issues/{issue_iid}/links/{issue_link_id}"),
-    danger=Danger.DESTRUCTIVE,
+    danger=Danger.REVERSIBLE,
     docs="api/issue_links/#delete-an-issue-link",
     example={"project_id": "writes/app", "issue_iid": 1, "issue_link_id": 4},
     shows="link_type target=target_issue.web_url",
@@ -319,7 +319,7 @@ class SetTimeEstimate(OfIssue):
 @manage.action(
     "reset_time_estimate",
     POST("/projects/{project_id}/issues/{issue_iid}/reset_time_estimate"),
-    danger=Danger.DESTRUCTIVE,
+    danger=Danger.REVERSIBLE,
     docs="api/issues/#reset-the-time-estimate-for-an-issue",
     example={"project_id": "writes/app", "issue_iid": 1},
     shows=TIME,

@@ -279,7 +279,7 @@ class CancelJob(InJob):
     "play",
     POST("/projects/{project_id}/jobs/{job_id}/play"),
     # A manual job is a gate that somebody put before something, often a deployment.
-    danger=Danger.DANGEROUS,
+    danger=Danger.DESTRUCTIVE,
     docs="api/jobs/#run-a-job",
     example={"project_id": "acme/website", "job_id": 68},
     shows=ACTED,

@@ -175,7 +175,7 @@ class UpdateDraft(InMergeRequest):
 @manage.action(
     "delete_draft",
     DELETE(DRAFT),
-    danger=Danger.DESTRUCTIVE,
+    danger=Danger.REVERSIBLE,
     docs="api/draft_notes/#delete-a-draft-note",
     example={**ONE, "draft_note_id": 16},
     role=Role.REPORTER,
