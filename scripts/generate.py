@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 
 import reference
+from error_examples import examples
 from left_out import left_out, section
 
 from gitlab_mcp.core.registry import TOOLSETS, declared
@@ -40,6 +41,7 @@ def generated() -> dict[Path, str]:
     toolsets = {name: [tool for tool in tools if tool.toolset == name] for name in TOOLSETS}
     toolsets = {name: members for name, members in toolsets.items() if members}
     missing = left_out(toolsets)
+    errors = examples()
     pages = {
         f"{name}.md": reference.tools_page(name, members, tier_map()) + section(missing[name])
         for name, members in toolsets.items()
@@ -47,10 +49,11 @@ def generated() -> dict[Path, str]:
     pages |= {
         "tools.md": reference.index_page(toolsets),
         "tiers.md": reference.tiers_page(tools, tier_map()),
-        "errors.md": reference.errors_page(),
+        "errors.md": reference.errors_page(errors),
     }
     return {
         ROOT / "src/gitlab_mcp/catalogue.json": catalogue(),
+        ROOT / "src/gitlab_mcp/errors/examples.json": json.dumps(errors, ensure_ascii=False, indent=1) + "\n",
         ROOT / "README.md": readme(toolsets),
         **{ROOT / "docs/reference" / name: text for name, text in pages.items()},
     }

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from gitlab_mcp.core.action import Action
 from gitlab_mcp.core.call import Options
 from gitlab_mcp.core.schema import required_fields
 from gitlab_mcp.core.shape import Shape, shapes
 from gitlab_mcp.core.tool import Tool
-from gitlab_mcp.errors.catalogue import CODES
+from gitlab_mcp.errors.catalogue import CODES, FACTS, Code
 from gitlab_mcp.errors.prices import Price, price_of
 from gitlab_mcp.errors.tiers import Feature, TierMap
 
@@ -56,13 +58,53 @@ def tool_table(toolsets: dict[str, list[Tool]], folder: str) -> str:
     return _table(("toolset", "tool", "actions"), rows)
 
 
-def errors_page() -> str:
+def errors_page(examples: Mapping[str, Mapping[str, Any]]) -> str:
     rows = (
-        (f"`{code.name}`", code.title, str(code.status), code.recovery.value, code.agent, code.person)
+        (f"[`{code.name}`](#{code.name.lower()})", code.title, str(code.status), code.recovery.value)
         for code in CODES.values()
     )
-    head = ("code", "what happened", "status", "try again", "the agent", "the person")
-    return PRINTED + "# Errors\n\n" + _table(head, rows)
+    index = _table(("code", "what happened", "status", "try again"), rows)
+    facts = _table(("fact", "what it says"), ((f"`{name}`", about) for name, about in FACTS.items()))
+    sections = (_error(code, examples[code.name]) for code in CODES.values())
+    return PRINTED + "# Errors\n\n" + index + "\n## Facts\n\n" + facts + "\n" + "\n".join(sections)
+
+
+def _error(code: Code, example: Mapping[str, Any]) -> str:
+    lines = [
+        f"## {code.name}",
+        "",
+        f"{code.title}: {code.cause}",
+        "",
+        f"- Agent: {code.agent}",
+        f"- Person: {code.person}",
+        f"- In other dialects: `{code.aql}` (aql), `{code.toolerror}` (toolerror), `{code.slug}` (problem)",
+        "",
+        f"{SOURCES[example['source']]}{_asked(example)}",
+        "",
+        "```json",
+        json.dumps(example["answer"], ensure_ascii=False, indent=2),
+        "```",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+SOURCES = {
+    "recorded": "Recorded",
+    "this server alone": "Before GitLab is asked",
+    "synthetic": "Synthetic, because it cannot be recorded",
+}
+
+
+def _asked(example: Mapping[str, Any]) -> str:
+    call, gitlab = example.get("call"), example.get("gitlab")
+    text = ""
+    if call:
+        arguments = json.dumps(call["arguments"], ensure_ascii=False)
+        text += f": `{call['tool']}` with `{arguments}`"
+    if gitlab:
+        text += f"; GitLab answered {gitlab['status']} with `{gitlab['body']}`"
+    return text + "."
 
 
 EDITIONS = {

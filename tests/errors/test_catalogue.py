@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+import json
+from importlib import resources
+
 import pytest
 
 from gitlab_mcp.errors import catalogue
-from gitlab_mcp.errors.catalogue import CODES, WARNINGS, Code, Recovery, operation
+from gitlab_mcp.errors.catalogue import CODES, FACTS, WARNINGS, Code, Recovery, operation
 
 
 def test_every_name_is_a_code_or_a_warning_and_the_reverse() -> None:
@@ -43,3 +46,15 @@ def test_slugs_are_unique_and_in_kebab_case() -> None:
 )
 def test_reading_and_writing_one_noun_are_one_category(tool: str, expected: str) -> None:
     assert operation(tool, "create") == expected
+
+
+def test_every_code_has_a_cause_and_an_example_of_its_own() -> None:
+    text = resources.files("gitlab_mcp").joinpath("errors", "examples.json").read_text("utf-8")
+    examples = json.loads(text)
+    assert list(examples) == list(CODES)
+    for name, example in examples.items():
+        assert example["answer"]["error_code"] == name
+        assert example["source"] in ("recorded", "this server alone", "synthetic")
+        assert example["answer"].get("suggested_fix")
+        assert set(example["answer"]) - {"error", "error_code", "message"} <= set(FACTS)
+        assert CODES[name].cause.endswith(".")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from difflib import get_close_matches
+from importlib import resources
 from typing import Any
 
 from gitlab_mcp.cli import exits
@@ -14,7 +16,8 @@ from gitlab_mcp.errors.catalogue import CODES, Code
 def show_errors(name: str | None, *, as_json: bool) -> int:
     if name is None:
         if as_json:
-            say_json([_described(code) for code in CODES.values()])
+            examples = _examples()
+            say_json([{**_described(code), "example": examples[code.name]} for code in CODES.values()])
         else:
             rows = [[code.name, code.title, str(code.status), code.recovery.value] for code in CODES.values()]
             say(table(rows, ["CODE", "TITLE", "HTTP", "AGAIN?"]))
@@ -25,13 +28,23 @@ def show_errors(name: str | None, *, as_json: bool) -> int:
         fix = f"Did you mean {near[0]}?" if near else "`gitlab-mcp errors` lists all codes."
         raise UsageError("There is no such error code.", fix)
     if as_json:
-        say_json(_described(code))
+        say_json({**_described(code), "example": _examples()[code.name]})
     else:
         say(f"{code.name}: {code.title} (HTTP {code.status}, call again: {code.recovery.value})\n")
+        say(wrapped(f"Cause:  {code.cause}"))
         say(wrapped(f"Agent:  {code.agent}"))
         say(wrapped(f"Person: {code.person}"))
         say(f"\nIn other vocabularies: {code.aql} (aql), {code.toolerror} (toolerror), {code.slug} (problem)")
+        example = _examples()[code.name]
+        say(f"\nExample ({example['source']}):")
+        say_json(example["answer"])
     return exits.OK
+
+
+def _examples() -> dict[str, Any]:
+    text = resources.files("gitlab_mcp").joinpath("errors", "examples.json").read_text("utf-8")
+    examples: dict[str, Any] = json.loads(text)
+    return examples
 
 
 def _described(code: Code) -> dict[str, Any]:
@@ -41,6 +54,7 @@ def _described(code: Code) -> dict[str, Any]:
         "http_status": code.status,
         "retryable": code.retryable,
         "recovery": code.recovery.value,
+        "cause": code.cause,
         "agent": code.agent,
         "person": code.person,
         "aql": code.aql,

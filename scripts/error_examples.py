@@ -1,0 +1,205 @@
+"""One example for each code: what was sent, what GitLab answered, and what this server makes of it.
+
+Recorded examples come from `tests/recordings`, put through the translator as it is. Where nothing could be recorded,
+the server itself is called without a GitLab, or the fault is invented; then the example says so.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+ROOT: Final = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tests"))
+
+from errors.as_called import as_called  # noqa: E402
+from errors.exam import Recorded, refused  # noqa: E402
+from gitlab_mcp.app import App  # noqa: E402
+from gitlab_mcp.core.action import Action  # noqa: E402
+from gitlab_mcp.core.exchange import Request  # noqa: E402
+from gitlab_mcp.core.registry import Registry  # noqa: E402
+from gitlab_mcp.core.unsaid import Surroundings  # noqa: E402
+from gitlab_mcp.core.validation import validate  # noqa: E402
+from gitlab_mcp.errors import catalogue as codes  # noqa: E402
+from gitlab_mcp.errors.ask import NobodyToAsk  # noqa: E402
+from gitlab_mcp.errors.failure import CallFailed, Failure  # noqa: E402
+from gitlab_mcp.errors.render import render  # noqa: E402
+from gitlab_mcp.errors.translate import translate  # noqa: E402
+from gitlab_mcp.gitlab.faults import BadAnswer, ForeignHost, Refused, Unreachable, Why, Wrong  # noqa: E402
+from gitlab_mcp.gitlab.instance import Answers, InstanceAsk  # noqa: E402
+from gitlab_mcp.settings import Settings  # noqa: E402
+from recordings import rows  # noqa: E402
+
+URL: Final = "https://gitlab.example.com"
+PROJECT: Final = {"project_id": "acme/website"}
+
+RECORDED: Final = {
+    codes.REJECTED: "labels/bad_color",
+    codes.NOT_FOUND: "issues/guest_confidential",
+    codes.AUTHENTICATION_FAILED: "auth/expired_users",
+    codes.SCOPE_INSUFFICIENT: "scopes/read_api_writes_issue",
+    codes.PERMISSION_DENIED: "branches/reporter_creates",
+    codes.CONFLICT: "merge_requests/duplicate",
+    codes.FEATURE_UNAVAILABLE: "issues/off_create",
+    codes.TIER_RESTRICTED: "epics/list_free",
+    codes.RATE_LIMITED: "rate_limits/users_get_by_id",
+    codes.SERVER_ERROR: "branches/bad_search_regex",
+}
+
+LABEL: Final = {**PROJECT, "action": "delete", "label_id": "bug"}
+CALLS: Final[Mapping[str, tuple[str, dict[str, Any], dict[str, Any]]]] = {
+    codes.UNKNOWN_TOOL: ("browse_issue", {"action": "list"}, {}),
+    codes.INVALID_ACTION: ("manage_label", {"action": "remove", **PROJECT}, {}),
+    codes.MISSING_REQUIRED_FIELD: ("manage_merge_request", {"action": "create", **PROJECT}, {}),
+    codes.TYPE_MISMATCH: ("browse_issues", {"action": "get", **PROJECT, "issue_iid": "first"}, {}),
+    codes.INVALID_VALUE: ("browse_issues", {"action": "list", **PROJECT, "state": "open"}, {}),
+    codes.FIELD_NOT_ALLOWED: (
+        "manage_label",
+        {"action": "create", **PROJECT, "name": "bug", "colour": "#d9534f", "color": "#d9534f"},
+        {},
+    ),
+    codes.INVALID_ENCODING: ("manage_issue", {"action": "create", **PROJECT, "title": "a\0b"}, {}),
+    codes.PAYLOAD_TOO_LARGE: (
+        "manage_issue",
+        {"action": "create", **PROJECT, "title": "T", "labels": ["x"] * 10_001},
+        {},
+    ),
+    codes.READ_ONLY_MODE: ("manage_label", LABEL, {"read_only": True}),
+    codes.OUT_OF_SCOPE: (
+        "browse_labels",
+        {"action": "list", "project_id": "other/secret"},
+        {"only_in": ("acme",)},
+    ),
+    codes.TRUST_INSUFFICIENT: ("manage_label", LABEL, {"trust": "reversible"}),
+    codes.CONFIRMATION_REQUIRED: ("manage_label", LABEL, {}),
+    codes.CONFIRMATION_INVALID: ("manage_label", {**LABEL, "confirmation_token": "made-up"}, {}),
+    codes.REPLAY_MISS: ("browse_labels", {"action": "list", "project_id": "acme/unheard-of"}, {}),
+}
+
+
+def _sent(method: str, path: str, repeatable: bool = False) -> Request:
+    return Request(method, path, repeatable=repeatable)
+
+
+CREATE: Final = _sent("POST", "/projects/acme%2Fwebsite/issues")
+READ: Final = _sent("GET", "/projects/acme%2Fwebsite/issues")
+JSON: Final = {"content-type": "application/json"}
+INVENTED: Final[Mapping[str, Exception | Failure]] = {
+    codes.NETWORK_ERROR: Unreachable(READ, Why.TLS, "gitlab.example.com", sent=False, attempts=1),
+    codes.OUTCOME_UNKNOWN: Unreachable(CREATE, Why.LOST, "gitlab.example.com", sent=True),
+    codes.BAD_RESPONSE: BadAnswer(READ, Wrong.HTML, 200),
+    codes.API_ERROR: Refused(READ, 418, JSON, b'{"message":"418 I\'m a teapot"}'),
+    codes.HOST_NOT_ALLOWED: ForeignHost("elsewhere.example.com"),
+    codes.INTERNAL_ERROR: ZeroDivisionError(),
+}
+SAID: Final[Mapping[str, tuple[str, dict[str, Any]]]] = {
+    codes.DANGER_DENIED: (
+        "delete is destructive, and callers may do at most what is reversible here.",
+        {"danger": "destructive", "trust_held": "reversible", "trust_required": "destructive"},
+    ),
+    codes.CONFIRMATION_EXPIRED: ("The confirmation has expired.", {}),
+    codes.CONFIRMATION_USED: ("The confirmation was used already.", {}),
+    codes.CONFIRMATION_MISMATCH: ("The confirmation was given for another call.", {}),
+    codes.QUOTA_PAUSED: (
+        "Half of the writes of this hour are made; a person should look.",
+        {"limit": 1000, "remaining": 500},
+    ),
+    codes.QUOTA_EXHAUSTED: (
+        "The writes of this hour are used up.",
+        {"limit": 1000, "retry_after_seconds": 900},
+    ),
+    codes.STORE_UNAVAILABLE: ("The shared store does not answer.", {}),
+    codes.UPSTREAM_PAUSED: (
+        "GitLab failed several times in a row and is given a rest.",
+        {"retry_after_seconds": 20},
+    ),
+    codes.BUSY: ("This caller has too many calls under way.", {"limit": 16}),
+    codes.CONFIGURATION_ERROR: (
+        "No GitLab token was given, so nobody can be asked anything.",
+        {"setting": "GITLAB_TOKEN", "token_problem": "missing"},
+    ),
+    codes.BATCH_PARTIAL_FAILURE: (
+        "1 of 2 calls failed.",
+        {"results": [{"result": {"total": 0}}, {"error": {"error_code": "NOT_FOUND"}}]},
+    ),
+}
+CHANGES: Final = ("event_id", "confirmation_token", "expires_at", "request_id")
+"""Facts that differ from one run to the next."""
+
+
+def examples() -> dict[str, dict[str, Any]]:
+    """By code, in the order of the catalogue."""
+    logging.getLogger("gitlab_mcp").setLevel(logging.CRITICAL)
+    found = asyncio.run(_all())
+    return {name: found[name] for name in codes.CODES}
+
+
+async def _all() -> dict[str, dict[str, Any]]:
+    recorded = {row["label"]: row for row in rows("errors")}
+    found = {code: await _recorded(code, recorded[label]) for code, label in RECORDED.items()}
+    found |= {code: await _own(code, *call) for code, call in CALLS.items()}
+    for code, problem in INVENTED.items():
+        failure = await translate(problem, None, NobodyToAsk()) if isinstance(problem, Exception) else problem
+        found[code] = _example("synthetic", code, failure)
+    for code, (message, facts) in SAID.items():
+        fix = codes.CODES[code].agent
+        found[code] = _example("synthetic", code, Failure(code, message, {**facts, "suggested_fix": fix}))
+    return found
+
+
+async def _recorded(code: str, row: Mapping[str, Any]) -> dict[str, Any]:
+    called = as_called(row)
+    assert called, row["label"]
+    spec, ask = called.action.spec, InstanceAsk(Recorded("context_ee", row["actor"]), Answers())
+    call = {"tool": spec.tool.name, "arguments": {"action": spec.name, **called.arguments}}
+    failure = await translate(refused(row), _action(**call), ask)
+    answered = {"status": row["status"], "body": row["body"][:400]}
+    return {
+        **_example("recorded", code, failure.knowing(tool=spec.tool.name, action=spec.name), call),
+        "gitlab": answered,
+    }
+
+
+def _action(tool: str, arguments: Mapping[str, Any]) -> Action | None:
+    """None for what this server would not even send: what GitLab says to it is an example all the same."""
+    try:
+        return validate(Registry(), tool, arguments, Surroundings(URL)).action
+    except CallFailed:
+        return None
+
+
+async def _own(code: str, tool: str, arguments: dict[str, Any], settings: dict[str, Any]) -> dict[str, Any]:
+    app = App(Settings(url=URL, replay=(ROOT / "cassettes" / "labels.json",), toolsets=("all",), **settings))
+    try:
+        await app.call(tool, arguments)
+    except CallFailed as failed:
+        return _example(
+            "this server alone", code, failed.failure, {"tool": tool, "arguments": _short(arguments)}
+        )
+    finally:
+        app.close()
+    raise AssertionError(f"{code}: it went through")
+
+
+def _short(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        name: f"an array of {len(value)} items" if isinstance(value, list) and len(value) > 5 else value
+        for name, value in arguments.items()
+    }
+
+
+def _example(
+    source: str, code: str, failure: Failure, call: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    assert failure.code == code, f"{failure.code} in place of {code}"
+    facts = {name: "…" if name in CHANGES else value for name, value in failure.facts.items()}
+    answer = render(Failure(failure.code, failure.message, facts))
+    example: dict[str, Any] = {"source": source}
+    if call:
+        example["call"] = call
+    return {**example, "answer": json.loads(json.dumps(answer, default=str))}
