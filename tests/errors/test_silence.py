@@ -218,6 +218,32 @@ async def test_a_simple_success_asks_nothing(standin: StandIn, against: Against)
     assert [request.method for request in standin.requests] == ["POST"]
 
 
+async def test_a_type_that_quietly_became_an_ordinary_issue_is_told(
+    standin: StandIn, against: Against
+) -> None:
+    [row] = [row for row in rows("tiers_ee") if row["label"] == "requirements/create_issue_test_case"]
+    standin.play_rows([row])
+    standin.play_rows(rows("context_ee"))
+    arguments = {"action": "create", "project_id": "20", **row["request"]}
+    result = await against(tier="free").call("manage_issue", arguments)
+    [warning] = result.data["warnings"]
+    assert (warning["code"], warning["field"]) == ("TIER_IGNORED", "issue_type")
+    assert warning["tier_required"] == "Ultimate"
+
+
+async def test_a_filter_that_ce_does_not_know_lists_everything_and_says_so(
+    standin: StandIn, against: Against
+) -> None:
+    [row] = [row for row in rows("tiers_ce") if row["label"] == "issue_weight/filter"]
+    standin.play_rows([row])
+    standin.answer("GET", "/metadata", body={"version": "17.2.0", "enterprise": False})
+    weight = int(row["path"].partition("weight=")[2].partition("&")[0])
+    arguments = {"action": "list", "project_id": row["path"].split("/")[4], "weight": weight}
+    result = await against().call("browse_issues", arguments)
+    assert result.data["items"]
+    assert [(each["code"], each["field"]) for each in result.data["warnings"]] == [("TIER_IGNORED", "weight")]
+
+
 async def test_an_empty_list_of_a_switched_off_feature_says_so(standin: StandIn, against: Against) -> None:
     standin.play_rows(row for row in rows("errors") if row["label"] == "search/off_issues")
     standin.play_rows(rows("context_ee"))
