@@ -19,6 +19,7 @@ from gitlab_mcp.gitlab.faults import (
     ForeignHost,
     GraphQLRefused,
     NoToken,
+    Paused,
     Refused,
     ReplayMiss,
     Unreachable,
@@ -64,6 +65,8 @@ async def _translated(
             return unanswered.replay_miss(problem)
         case ForeignHost():
             return unanswered.foreign_host(problem)
+        case Paused():
+            return unanswered.paused(problem)
         case NoToken():
             return unanswered.no_token()
         case _:

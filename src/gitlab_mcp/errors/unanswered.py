@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, Final
 
 from gitlab_mcp.core.action import Action
 from gitlab_mcp.errors import catalogue as codes
 from gitlab_mcp.errors.failure import Failure
-from gitlab_mcp.gitlab.faults import BadAnswer, ForeignHost, Refused, ReplayMiss, Unreachable, Why, Wrong
+from gitlab_mcp.gitlab.faults import (
+    BadAnswer,
+    ForeignHost,
+    Paused,
+    Refused,
+    ReplayMiss,
+    Unreachable,
+    Why,
+    Wrong,
+)
 
 _UNREACHABLE: Final[dict[Why, tuple[str, str]]] = {
     Why.DNS: ("its name cannot be resolved", "Check the host name in GITLAB_URL."),
@@ -115,6 +125,21 @@ def foreign_host(problem: ForeignHost) -> Failure:
     return Failure(
         codes.HOST_NOT_ALLOWED, f"{problem.host} is not the configured GitLab; nothing was sent there."
     ).knowing(host=problem.host, suggested_fix="Use an address below the configured GitLab.")
+
+
+def paused(problem: Paused) -> Failure:
+    seconds = math.ceil(problem.seconds)
+    return Failure(
+        codes.UPSTREAM_PAUSED,
+        f"GitLab at {problem.host} was not there {problem.failures} times in a row and is left alone for a while; "
+        "nothing was sent.",
+    ).knowing(
+        host=problem.host,
+        retry_after_seconds=seconds,
+        evidence=[f"the last attempt ended with: {problem.why}"],
+        confidence="certain",
+        suggested_fix=f"Call again in {seconds} seconds; if it stays so, tell the person that GitLab is down.",
+    )
 
 
 def no_token() -> Failure:

@@ -25,6 +25,7 @@ from gitlab_mcp.gitlab.faults import (
     Wrong,
     may_have_happened,
 )
+from gitlab_mcp.gitlab.manners import Circuit, Turns
 from gitlab_mcp.gitlab.retry import Moment, Patience, pause_before_next
 from gitlab_mcp.gitlab.underway import Exchange
 
@@ -86,6 +87,8 @@ class Upstream:
         self.limits = limits
         self.patience = patience
         self.timing = timing
+        self.circuit = Circuit(timing.monotonic)
+        self.turns = Turns(timing.monotonic, timing.wall)
         self._needs_token = needs_token
         self._verify = verify
         self._adapter = adapter
@@ -200,13 +203,15 @@ class GitLabClient:
     async def _persist(self, plan: _Plan[T]) -> T:
         """Try until there is an answer, a final fault, or no time."""
         timing = self._upstream.timing
+        await self._wait_for_turn(plan.request)
         happened = False
         attempt = 0
         while True:
             attempt += 1
             try:
-                return await self._attempt(plan)
+                return self._noted(await self._attempt(plan))
             except (Refused, Unreachable, BadAnswer) as fault:
+                self._note(fault)
                 if plan.gone is not None and happened and isinstance(fault, Refused) and fault.status == 404:
                     return plan.gone(fault)
                 happened = happened or may_have_happened(fault)
@@ -218,6 +223,24 @@ class GitLabClient:
                         raise replace(fault, sent=happened, attempts=attempt) from fault.__cause__
                     raise
             await timing.sleep(pause)
+
+    async def _wait_for_turn(self, request: Request) -> None:
+        upstream = self._upstream
+        upstream.circuit.admit(upstream.address.host)
+        left = self._ends - upstream.timing.monotonic()
+        if wait := upstream.turns.wait(self._caller.token, request, left):
+            await upstream.timing.sleep(wait)
+
+    def _noted(self, answer: T) -> T:
+        self._upstream.circuit.answered()
+        if isinstance(answer, Answer):
+            self._upstream.turns.answered(self._caller.token, answer.headers)
+        return answer
+
+    def _note(self, fault: Refused | Unreachable | BadAnswer) -> None:
+        self._upstream.circuit.failed(fault)
+        if isinstance(fault, Refused):
+            self._upstream.turns.refused(self._caller.token, fault)
 
     async def _attempt(self, plan: _Plan[T]) -> T:
         exchange = Exchange()

@@ -102,6 +102,16 @@ class ReplayMiss(Exception):
 
 
 @dataclass(eq=False)
+class Paused(Exception):
+    """GitLab was not there so often that it is left alone for a while. Nothing was sent."""
+
+    host: str
+    seconds: float
+    failures: int
+    why: str
+
+
+@dataclass(eq=False)
 class ForeignHost(Exception):
     """A URL that is not below the configured GitLab. Nothing was sent."""
 

@@ -8,12 +8,12 @@ from typing import Any, TypeVar
 import anyio
 
 from gitlab_mcp.core.exchange import Answer, GitLab
-from gitlab_mcp.gitlab.faults import BadAnswer, GraphQLRefused, Refused, ReplayMiss, Unreachable
+from gitlab_mcp.gitlab.faults import BadAnswer, GraphQLRefused, Paused, Refused, ReplayMiss, Unreachable
 
 T = TypeVar("T")
 
-Fault = Refused | GraphQLRefused | Unreachable | BadAnswer | ReplayMiss
-FAULTS = (Refused, GraphQLRefused, Unreachable, BadAnswer, ReplayMiss)
+Fault = Refused | GraphQLRefused | Unreachable | BadAnswer | ReplayMiss | Paused
+FAULTS = (Refused, GraphQLRefused, Unreachable, BadAnswer, ReplayMiss, Paused)
 
 AT_ONCE = 8
 MOST_PAGES = 10
