@@ -1,4 +1,4 @@
-"""A GitLab that knows twenty labels and answers at once, so that what is measured is what stands before it."""
+"""A GitLab that knows the labels of one project and answers at once: what is measured is what stands before it."""
 
 from __future__ import annotations
 
@@ -14,11 +14,13 @@ class Labels(BaseHTTPRequestHandler):
     disable_nagle_algorithm = True
 
     def do_GET(self) -> None:
-        self.send_response(200)
+        known = self.path.startswith("/api/v4/projects/1/labels")
+        body = LABELS if known else b'{"message":"404 Project Not Found"}'
+        self.send_response(200 if known else 404)
         self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(LABELS)))
+        self.send_header("Content-Length", str(len(body)))
         self.end_headers()
-        self.wfile.write(LABELS)
+        self.wfile.write(body)
 
     def log_message(self, format: str, *args: Any) -> None:
         pass
