@@ -1,0 +1,126 @@
+"""Both stores keep the same promises."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Iterator
+
+import anyio
+import pytest
+
+from gitlab_mcp.store import Store, StoreUnavailable
+from gitlab_mcp.store.memory import MemoryStore
+from store.redis_server import RedisServer, needs_redis
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture(scope="module")
+def redis_server() -> Iterator[RedisServer]:
+    with RedisServer() as server:
+        yield server
+
+
+@pytest.fixture(params=["memory", pytest.param("redis", marks=needs_redis)])
+def store(request: pytest.FixtureRequest) -> Iterator[Store]:
+    if request.param == "memory":
+        yield MemoryStore()
+        return
+    from gitlab_mcp.store.shared import RedisStore
+
+    shared = RedisStore(request.getfixturevalue("redis_server").url)
+    yield shared
+    shared.close()
+
+
+@pytest.fixture
+def key() -> str:
+    return secrets.token_hex(4)
+
+
+async def test_a_value_ends_by_itself(store: Store, key: str) -> None:
+    await store.put(key, "here", 0.05)
+    assert await store.get(key) == "here"
+    await anyio.sleep(0.08)
+    assert await store.get(key) is None
+
+
+async def test_of_many_that_put_first_one_wins_and_all_know_who(store: Store, key: str) -> None:
+    told: list[str] = []
+
+    async def put(name: str) -> None:
+        told.append(await store.put_first(key, name, 60))
+
+    async with anyio.create_task_group() as tasks:
+        for number in range(50):
+            tasks.start_soon(put, str(number))
+    assert len(told) == 50
+    assert len(set(told)) == 1
+    assert await store.get(key) == told[0]
+
+
+async def test_after_the_first_has_ended_there_is_a_new_first(store: Store, key: str) -> None:
+    assert await store.put_first(key, "a", 0.05) == "a"
+    assert await store.put_first(key, "b", 0.05) == "a"
+    await anyio.sleep(0.08)
+    assert await store.put_first(key, "c", 60) == "c"
+
+
+async def test_counts_lose_nothing_and_begin_anew(store: Store, key: str) -> None:
+    seen: list[int] = []
+
+    async def one() -> None:
+        seen.append(await store.count(key, 0.3))
+
+    async with anyio.create_task_group() as tasks:
+        for _ in range(40):
+            tasks.start_soon(one)
+    assert sorted(seen) == list(range(1, 41))
+    assert await store.get(key) == "40"
+    await anyio.sleep(0.35)
+    assert await store.count(key, 60) == 1
+
+
+async def test_the_memory_is_bounded() -> None:
+    store = MemoryStore(capacity=100)
+    for number in range(1000):
+        await store.count(f"count {number}", 60)
+    assert await store.get("count 0") is None
+    assert await store.get("count 999") == "1"
+    assert sum([await store.get(f"count {number}") is not None for number in range(1000)]) == 100
+
+
+async def test_the_memory_forgets_what_has_ended_first() -> None:
+    now = [0.0]
+    store = MemoryStore(capacity=2, clock=lambda: now[0])
+    await store.put("short", "x", 1)
+    await store.count("long", 100)
+    now[0] = 2
+    await store.put("new", "x", 100)
+    assert await store.get("long") == "1"
+    assert await store.get("new") == "x"
+
+
+@needs_redis
+async def test_a_redis_that_is_gone_says_so_at_once_and_is_back_when_it_is_back() -> None:
+    from gitlab_mcp.store.shared import RedisStore
+
+    with RedisServer() as server:
+        store = RedisStore(server.url)
+        await store.put("a", "b", 60)
+        server.stop()
+        started = time.monotonic()
+        for _ in range(20):
+            with pytest.raises(StoreUnavailable) as gone:
+                await store.count("x", 60)
+        assert gone.value.failure.code == "STORE_UNAVAILABLE"
+        assert time.monotonic() - started < 2
+        assert not await store.alive()
+        server.start()
+        ends = time.monotonic() + 5
+        while not await store.alive():
+            assert time.monotonic() < ends
+            await anyio.sleep(0.05)
+        assert await store.count("x", 60) == 1
+        store.close()
