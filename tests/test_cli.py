@@ -190,7 +190,7 @@ def test_a_token_on_the_command_line_is_refused_and_not_repeated(
 
 
 def test_every_setting_has_its_flag_before_and_after_the_command(run: Run, standin: StandIn) -> None:
-    standin.answer("GET", "/projects/1/labels", 200, [])
+    standin.answer("GET", "/projects/1/labels", 200, [{"id": 1, "name": "bug"}])
     for words in (("--url", standin.url, "call"), ("call", "--url", standin.url)):
         done = run(*words, "browse_labels", "list", "project_id=1", GITLAB_TOKEN="alice")
         assert done.returncode == 0, done.stderr
