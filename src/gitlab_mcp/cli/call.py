@@ -6,6 +6,7 @@ import base64
 import json
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import anyio
@@ -16,7 +17,7 @@ from gitlab_mcp.cli import exits
 from gitlab_mcp.cli.screen import Progress, readable, safe, say, say_json, show_failure
 from gitlab_mcp.cli.usage import UsageError
 from gitlab_mcp.core.result import Result
-from gitlab_mcp.errors.failure import CallFailed
+from gitlab_mcp.errors.failure import CallFailed, Failure
 from gitlab_mcp.settings import DEFAULT, Settings, load
 
 
@@ -47,12 +48,37 @@ def call(
 
 async def _made(settings: Settings, tool: str, arguments: dict[str, Any]) -> Result:
     app = App(settings)
-    progress = Progress(sys.stderr)
     try:
-        return await app.call(tool, arguments, progress)
+        while True:
+            progress = Progress(sys.stderr)
+            try:
+                return await app.call(tool, arguments, progress)
+            except CallFailed as failed:
+                question = failed.failure
+            finally:
+                progress.clear()
+            arguments = {**arguments, "confirmation_token": _said_yes(question)}
     finally:
-        progress.clear()
         app.close()
+
+
+def _said_yes(question: Failure) -> str:
+    """The token behind a question that the person at the terminal said yes to; CallFailed for all else."""
+    token = question.facts.get("confirmation_token")
+    if token is None:
+        raise CallFailed(question)
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        # The token ends with this process: nobody could send it.
+        fix = "Run the command in a terminal and answer there, or decide beforehand with --confirm never."
+        raise CallFailed(replace(question, facts={**_without_token(question), "suggested_fix": fix}))
+    say(f"{question.facts.get('what_will_happen', question.message)}\nGo ahead? [y/N] ", sys.stderr)
+    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+        raise CallFailed(replace(question, facts=_without_token(question) | {"retryable": False}))
+    return str(token)
+
+
+def _without_token(question: Failure) -> dict[str, Any]:
+    return {name: value for name, value in question.facts.items() if name != "confirmation_token"}
 
 
 def _show(result: Result, *, as_json: bool) -> None:

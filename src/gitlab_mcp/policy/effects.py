@@ -11,11 +11,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from gitlab_mcp.core.action import Action, Endpoint, fill
-from gitlab_mcp.core.problems import shown
 from gitlab_mcp.policy import Ask, Intent
 
 _SAFE_WORD: Final = re.compile(r"[\w.-]{1,64}")
 _SAFE_PATH: Final = re.compile(r"[\w.-]+(/[\w.-]+)*")
+_LONGEST: Final = 200
 _DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
 _CARRIED_BY_ISSUES: Final = {"label_id": ("labels", "name"), "milestone_id": ("milestone", "title")}
 """Fields whose things issues carry, how issues are filtered by them, and by which of their words."""
@@ -24,14 +24,15 @@ _CARRIED_BY_ISSUES: Final = {"label_id": ("labels", "name"), "milestone_id": ("m
 async def effect(intent: Intent) -> str:
     action, ask = intent.call.action, intent.ask
     endpoint = action.endpoint()
-    thing = await ask.look(_path_of_thing(action, endpoint))
+    thing = await ask.look(_path_of_thing(action, endpoint)) if endpoint.placeholders else None
     about = list(_known(thing)) if isinstance(thing, Mapping) else []
     if isinstance(thing, Mapping) and (count := await _issues(action, endpoint, thing, ask)) is not None:
         about.append(f"on {_plural(count, 'open issue')}")
     what = " ".join((type(action).__doc__ or action.spec.name).split()).rstrip(".")
     facts = f" ({', '.join(about)})" if about else ""
     commands = " Quick actions in the text are carried out." if intent.call.options.quick_actions else ""
-    return f"{what}: {await _target(action, endpoint, ask)}{facts}.{commands}"
+    target = await _target(action, endpoint, ask)
+    return f"{what}{f': {target}' if target else ''}{facts}.{commands}"
 
 
 def _path_of_thing(action: Action, endpoint: Endpoint) -> str:
@@ -46,10 +47,10 @@ async def _target(action: Action, endpoint: Endpoint, ask: Ask) -> str:
         value = str(getattr(action, name))
         if name == "project_id":
             value = await _path_of_project(value, ask)
-        words.append(f"{_noun(name)} {shown(value)}")
+        words.append(f"{_noun(name)} {_said(value)}")
     others = {name for name in action.given() if name not in endpoint.placeholders}
-    given = ", ".join(f"{name} {shown(getattr(action, name))}" for name in sorted(others & _TELLING))
-    return " of ".join(words) + (f", {given}" if given else "")
+    given = ", ".join(f"{name} {_said(getattr(action, name))}" for name in sorted(others & _TELLING))
+    return ", ".join(filter(None, [" of ".join(words), given]))
 
 
 _TELLING: Final = frozenset(
@@ -64,6 +65,12 @@ async def _path_of_project(value: str, ask: Ask) -> str:
     project = await ask.project(value)
     path = str(project.get("path_with_namespace", "")) if project else ""
     return f"{path} ({value})" if _SAFE_PATH.fullmatch(path) else value
+
+
+def _said(value: object) -> str:
+    """What the caller sent, in one line of plain characters; that something is missing must be seen."""
+    plain = re.sub(r"[^\w .:/@#%+*,()\[\]=-]", "?", str(value))
+    return plain if len(plain) <= _LONGEST else plain[:_LONGEST] + "…"
 
 
 def _noun(field: str) -> str:
