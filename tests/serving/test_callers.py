@@ -212,6 +212,9 @@ async def test_behind_a_secret_the_servers_token_serves_those_who_bring_the_secr
         assert (await post(url, message, **right, PRIVATE_TOKEN="alice")).status_code == 200
         secret.write_text("changed\n")
         assert (await post(url, message, **right)).status_code == 401
+        secret.unlink()
+        gone = await post(url, message, Authorization="Bearer changed")
+        assert (gone.status_code, gone.json()["error"]["data"]["error_code"]) == (500, "CONFIGURATION_ERROR")
     assert [request.token for request in labels.requests] == ["house", "alice"]
 
 

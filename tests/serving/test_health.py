@@ -91,3 +91,5 @@ async def test_metrics_are_for_the_operator_alone(labels: StandIn, tmp_path: Pat
         given = {"Authorization": "Bearer only-me", "Host": "10.1.2.3:8080"}
         assert (await get(server.at("/metrics"), **given)).status_code == 200
         assert "checks" in (await get(server.at("/readyz"), **given)).json()
+        secret.unlink()
+        assert (await get(server.at("/metrics"), **given)).status_code == 401

@@ -14,10 +14,11 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
-from starlette.types import Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gitlab_mcp import logs
 from gitlab_mcp.core.caller import Visit
+from gitlab_mcp.errors.failure import CallFailed
 from gitlab_mcp.metrics import Metrics
 from gitlab_mcp.protocol import GitLabServer
 from gitlab_mcp.transports.http import identity
@@ -89,11 +90,10 @@ class Endpoint:
             return
         try:
             await self._mcp(scope, headers, request_id, receive, signed)
-        except Turned as turned:
-            response = self._turned_away(turned, headers, request_id)
-            if not await read_away(receive):
-                response.headers["Connection"] = "close"
-            await response(scope, receive, signed)
+        except (Turned, CallFailed) as refusal:
+            # A secret that can no longer be read opens nothing.
+            turned = refusal if isinstance(refusal, Turned) else Turned(refusal.failure, 500)
+            await self._turn_away(turned, headers, request_id)(scope, receive, signed)
         except Gone:
             pass
         self._metrics.request(status)
@@ -131,12 +131,19 @@ class Endpoint:
         sessions = self._events if wanted else self._plain
         await while_connected(sessions.handle_request, scope, body, receive, send)
 
-    def _turned_away(self, turned: Turned, headers: Headers, request_id: str) -> Response:
+    def _turn_away(self, turned: Turned, headers: Headers, request_id: str) -> ASGIApp:
         try:
             style = self._doorkeeper.style(headers) or self._terms.style
         except Turned:
             style = self._terms.style
-        return answer(turned, style, request_id)
+        response = answer(turned, style, request_id)
+
+        async def turn(scope: Scope, receive: Receive, send: Send) -> None:
+            if not await read_away(receive):
+                response.headers["Connection"] = "close"
+            await response(scope, receive, send)
+
+        return turn
 
     def _challenge(self, headers: Headers) -> str:
         url = self._names.metadata_url(headers["host"])

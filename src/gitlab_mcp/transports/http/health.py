@@ -13,6 +13,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 
 from gitlab_mcp.core.caller import Secret
+from gitlab_mcp.errors.failure import CallFailed
 from gitlab_mcp.metrics import CONTENT_TYPE, Metrics
 from gitlab_mcp.transports.http.addresses import is_this_machine
 
@@ -65,8 +66,11 @@ class Health:
     def _is_operator(self, request: Request) -> bool:
         if self._operator is not None:
             scheme, _, given = request.headers.get("authorization", "").partition(" ")
-            same = hmac.compare_digest(given.strip().encode(), self._operator().reveal().encode())
-            return same and scheme.lower() == "bearer"
+            try:
+                secret = self._operator().reveal()
+            except CallFailed:
+                return False
+            return hmac.compare_digest(given.strip().encode(), secret.encode()) and scheme.lower() == "bearer"
         # Behind a proxy on this machine everybody comes from here; a proxy says so in one of these headers.
         return (
             request.client is not None
