@@ -11,7 +11,7 @@ from typing import Any
 # Free text, and names that take whole sentences: a branch may be called `ignore-all-previous-instructions`. The last
 # lines hold the names under which views show one of the others.
 WRITTEN_BY_PEOPLE = frozenset((
-    "title", "description", "body", "note", "message", "commit_message", "content", "bio", "text",
+    "title", "description", "body", "note", "message", "commit_message", "content", "bio", "text", "summary",
     "name", "labels", "label", "milestone", "author_name", "committer_name",
     "ref", "branch", "source_branch", "target_branch", "tag_name",
     "path", "file_path", "new_path", "old_path", "file_name", "filename",
