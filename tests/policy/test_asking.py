@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 from mcp import Client
-from mcp.types import CallToolResult, ElicitRequestParams, ElicitResult
+from mcp.types import CallToolResult, ElicitRequestParams, ElicitResult, InputRequiredResult
 
 from gitlab_mcp.app import App
 from gitlab_mcp.protocol import GitLabServer
 from policy.guarded import DEFAULTS, Server, delete_label, with_labels, writes
 from standin import StandIn
 
-pytestmark = [
-    pytest.mark.anyio,
-    pytest.mark.parametrize("era", ["legacy", "auto"]),
-]
+pytestmark = pytest.mark.anyio
+
+in_both_eras = pytest.mark.parametrize("era", ["legacy", "auto"])
 
 
 class Asked:
@@ -49,6 +49,7 @@ async def called(app: App, era: Any, person: Callable[..., Any] | None) -> CallT
         return await client.call_tool("manage_label", delete_label())
 
 
+@in_both_eras
 async def test_a_person_who_says_yes_lets_it_happen_once(era: Any, standin: StandIn, against: Server) -> None:
     world, person = with_labels(standin, "bug"), Asked("accept", go_ahead=True)
     result = await called(against(**DEFAULTS), era, person)
@@ -60,6 +61,7 @@ async def test_a_person_who_says_yes_lets_it_happen_once(era: Any, standin: Stan
     )
 
 
+@in_both_eras
 @pytest.mark.parametrize(
     "person",
     [Asked("decline"), Asked("cancel"), Asked("accept", go_ahead=False)],
@@ -78,6 +80,7 @@ async def test_a_person_who_does_not_say_yes_keeps_it_from_happening(
     assert writes(standin) == []
 
 
+@in_both_eras
 async def test_a_client_that_cannot_ask_gets_the_token(era: Any, standin: StandIn, against: Server) -> None:
     with_labels(standin, "bug")
     result = await called(against(**DEFAULTS), era, None)
@@ -86,6 +89,7 @@ async def test_a_client_that_cannot_ask_gets_the_token(era: Any, standin: StandI
     assert writes(standin) == []
 
 
+@in_both_eras
 async def test_what_needs_no_yes_asks_nobody(era: Any, standin: StandIn, against: Server) -> None:
     with_labels(standin, "bug")
     person = Asked("decline")
@@ -95,3 +99,24 @@ async def test_what_needs_no_yes_asks_nobody(era: Any, standin: StandIn, against
         created = await client.call_tool("manage_label", made)
     assert not listed.is_error and not created.is_error
     assert person.questions == []
+
+
+async def test_an_answer_of_a_person_counts_for_one_call(standin: StandIn, against: Server) -> None:
+    world, person = with_labels(standin, "bug", "idea"), Asked("accept", go_ahead=True)
+    async with Client(served(against(**DEFAULTS)), mode="auto", elicitation_callback=person) as client:
+
+        async def call(arguments: dict[str, Any], answers: dict[str, Any]) -> CallToolResult:
+            return await client.session.call_tool("manage_label", arguments, input_responses=answers)
+
+        asked = await client.session.call_tool("manage_label", delete_label(), allow_input_required=True)
+        assert isinstance(asked, InputRequiredResult) and asked.input_requests
+        answers: dict[str, Any] = {
+            token: ElicitResult(action="accept", content={"go_ahead": True}) for token in asked.input_requests
+        }
+        assert told(await call(delete_label("idea"), answers))["error_code"] == "CONFIRMATION_MISMATCH"
+        assert not (await call(delete_label(), answers)).is_error
+        assert told(await call(delete_label(), answers))["error_code"] == "CONFIRMATION_USED"
+        made_up = base64.urlsafe_b64encode(b'["made-up", {}]').decode()
+        forged = {f"confirm.{made_up}": next(iter(answers.values()))}
+        assert told(await call(delete_label("idea"), forged))["error_code"] == "CONFIRMATION_INVALID"
+    assert [label["name"] for label in world.things["labels"]] == ["idea"]

@@ -74,3 +74,19 @@ async def test_a_request_can_narrow_what_the_operator_allows_and_never_widen_it(
         failure = await refused(strict, action.spec.tool.name, arguments(action), wide)
         assert failure.code == "READ_ONLY_MODE", action
     assert standin.requests == []
+
+
+async def test_an_action_that_reads_never_writes(standin: StandIn, against: Server) -> None:
+    """The rules go by what an action is declared to be; here that is held to what it sends."""
+    app = against()
+    reading = [action for action in ACTIONS if not action.spec.writes]
+    for action in reading:
+        await outcome(app, action.spec.tool.name, arguments(action))
+    for request in standin.requests:
+        if request.method not in ("GET", "HEAD"):
+            query = request.path.endswith("/graphql") and "mutation" not in request.json["query"]
+            assert query or request.route in READ_WITH_POST, (request.method, request.route)
+
+
+READ_WITH_POST: set[str] = set()
+"""Questions that GitLab wants posted."""
