@@ -207,7 +207,11 @@ def test_a_token_that_cannot_be_one_is_refused_without_showing_it(bad: str) -> N
 
 
 def test_no_flag_takes_a_secret() -> None:
-    assert {setting.name for setting in SETTINGS if setting.flag is None} == {"token", "job_token", "sentry_dsn"}
+    assert {setting.name for setting in SETTINGS if setting.flag is None} == {
+        "token",
+        "job_token",
+        "sentry_dsn",
+    }
 
 
 @pytest.mark.parametrize(
