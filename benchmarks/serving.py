@@ -17,9 +17,8 @@ import requests
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
 
-from standin import StandIn  # noqa: E402
-
 from gitlab_mcp.core.registry import Registry  # noqa: E402
+from standin import StandIn  # noqa: E402
 
 STARTS = 7
 CALLS = 200
@@ -34,7 +33,12 @@ class Server:
         env.pop("PYTHONDONTWRITEBYTECODE", None)
         self.started = time.perf_counter()
         self.process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=env, cwd="/"
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=env,
+            cwd="/",
         )
         self._next = 0
 
@@ -106,7 +110,9 @@ def main() -> None:
 
 
 def start(ours: list[str], bare: list[str], url: str) -> None:
-    times: dict[str, dict[str, list[float]]] = {name: {"initialize": [], "list": []} for name in ("ours", "bare")}
+    times: dict[str, dict[str, list[float]]] = {
+        name: {"initialize": [], "list": []} for name in ("ours", "bare")
+    }
     for _ in range(STARTS):
         for name, command in (("ours", ours), ("bare", bare)):
             server = Server(command, url)
@@ -136,7 +142,13 @@ def calls(ours: list[str], bare: list[str], url: str) -> None:
             alone[name].append(time.perf_counter() - begun)
     raw_ms, ours_ms, bare_ms = median_ms(raw), median_ms(alone["ours"]), median_ms(alone["bare"])
     row("one call", ours_ms, bare_ms, "ms", f"{ours_ms - bare_ms:+.2f} ms, aim ≤ +1.5 ms")
-    row("one call over the raw request", ours_ms - raw_ms, bare_ms - raw_ms, "ms", f"raw request {raw_ms:.1f} ms")
+    row(
+        "one call over the raw request",
+        ours_ms - raw_ms,
+        bare_ms - raw_ms,
+        "ms",
+        f"raw request {raw_ms:.1f} ms",
+    )
     together = {name: at_once(server) for name, server in servers.items()}
     row(f"{AT_ONCE} calls at once", together["ours"] * 1000, together["bare"] * 1000, "ms", "")
     memory = {name: server.memory() / 1024 for name, server in servers.items()}

@@ -42,7 +42,12 @@ async def tell(agent: Agent) -> None:
         assert "warnings" not in changed.data
 
     said = await agent.ask(
-        "manage_discussion", "create_note", **HERE, issue_iid=iid, body="With text\n/estimate 2h", quick_actions=True
+        "manage_discussion",
+        "create_note",
+        **HERE,
+        issue_iid=iid,
+        body="With text\n/estimate 2h",
+        quick_actions=True,
     )
     assert said.data["id"]
     closed = await agent.ask("manage_issue", "update", **HERE, issue_iid=iid, state_event="close")

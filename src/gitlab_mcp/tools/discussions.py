@@ -227,13 +227,13 @@ class Reply(Said):
     POST(*on(ISSUE, MERGE_REQUEST, at="/notes")),
     danger=Danger.REVERSIBLE,
     docs="api/notes/#create-an-issue-note",
-    example={"project_id": "writes/app", "issue_iid": 1, "body": "With text\n/estimate 2h"},
+    example={"project_id": "acme/shop", "merge_request_iid": 25, "body": "A plain note, not a thread."},
     shows="id internal commands_changes summary",
     role=Role.GUEST,
     lost=Look("browse_discussions list_notes", "project_id issue_iid merge_request_iid", proof=said("body")),
 )
 class CreateNote(Said):
-    """Comment, or carry out quick actions (/label ~bug)."""
+    """Comment. Quick actions (/label ~bug) are carried out only with quick_actions: true."""
 
     internal: Flag | None = None
 
