@@ -210,7 +210,9 @@ class App:
         """What a request says about itself comes on top of what the operator decided."""
         if visit is None:
             return self._dispatch
-        guards = narrowing(read_only=visit.read_only, toolsets=visit.toolsets)
+        guards = narrowing(
+            read_only=visit.read_only, toolsets=visit.toolsets, trust=visit.trust, only_in=visit.only_in
+        )
         here = Surroundings(visit.url) if visit.url else self._dispatch.here
         show = partial(_rendered, visit.error_style) if visit.error_style else self._dispatch.show
         return replace(self._dispatch, here=here, guards=(*guards, *self._dispatch.guards), show=show)

@@ -42,6 +42,7 @@ async def test_every_write_is_written_down_with_what_came_of_it(
         ("manage_label", "delete", "destructive")
     }
     assert written[1]["target"] == {"project_id": "acme/website", "label_id": "bug"}
+    assert (tmp_path / "audit.log").stat().st_mode & 0o077 == 0
     assert written[1]["who"] == Token(Secret("alice"), "private").fingerprint[:16]
 
 

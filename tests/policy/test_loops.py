@@ -45,3 +45,11 @@ async def test_different_calls_and_different_callers_make_no_loop(gone: StandIn,
         assert "loop" not in (await refused(app, "browse_labels", other)).facts
     for name in ("alice", "bob", "carol"):
         assert "loop" not in (await refused(app, *MISSING, visitor(name))).facts
+
+
+async def test_arguments_nested_without_end_are_still_answered(standin: StandIn, against: Server) -> None:
+    nested: list[object] = []
+    for _ in range(100_000):
+        nested = [nested]
+    failure = await refused(against(), "browse_labels", {"action": "list", "project_id": nested})
+    assert failure.code == "PAYLOAD_TOO_LARGE"

@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
+from gitlab_mcp.core.action import Danger
 from gitlab_mcp.core.batch import Batch
 from gitlab_mcp.core.registry import Registry
 from gitlab_mcp.policy.places import NOWHERE, field_names
-from policy.guarded import DEFAULTS, Server, code_of, outcome, refused
+from policy.guarded import DEFAULTS, Server, code_of, outcome, refused, visitor
 from standin import Reply, Say, StandIn
 
 pytestmark = pytest.mark.anyio
@@ -245,3 +246,19 @@ def test_the_usual_rules_are_those_of_the_settings() -> None:
 
     settings = Settings()
     assert {"trust": settings.trust, "confirm": settings.confirm} == DEFAULTS
+
+
+async def test_a_request_may_narrow_the_places_and_never_widen_them(world: StandIn, against: Server) -> None:
+    app = against(only_in=("acme",))
+    inside, outside = visitor("alice", only_in=("acme/web",)), visitor("alice", only_in=("other",))
+    await app.call(*labels("2"), visit=inside)
+    assert await code_of(app, *labels("1"), visit=inside) == "OUT_OF_SCOPE"
+    assert await code_of(app, *labels("4"), visit=outside) == "OUT_OF_SCOPE"
+
+
+async def test_a_request_may_limit_how_dangerous_it_is(world: StandIn, against: Server) -> None:
+    careful = visitor("alice", trust=Danger.REVERSIBLE)
+    delete = {"action": "delete", "project_id": "1", "label_id": "bug"}
+    assert await code_of(against(), "manage_label", delete, careful) == "DANGER_DENIED"
+    bold = visitor("alice", trust=Danger.DANGEROUS)
+    assert await code_of(against(trust="reversible"), "manage_label", delete, bold) == "TRUST_INSUFFICIENT"

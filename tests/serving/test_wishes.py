@@ -71,11 +71,20 @@ async def test_a_request_chooses_the_shape_of_its_errors(server: Served, labels:
         assert refusal.json()["error"]["data"]["success"] is False
 
 
-@pytest.mark.parametrize("header", ["X-MCP-Error-Style", "X-MCP-Toolsets"])
+@pytest.mark.parametrize(
+    ("header", "wish"),
+    [
+        ("X-MCP-Error-Style", "plannign"),
+        ("X-MCP-Toolsets", "plannign"),
+        ("X-MCP-Trust", "plannign"),
+        ("X-MCP-Only-In", "acme/*"),
+        ("X-MCP-Only-In", ","),
+    ],
+)
 async def test_a_wish_that_means_nothing_is_refused_with_what_would(
-    server: Served, labels: StandIn, header: str
+    server: Served, labels: StandIn, header: str, wish: str
 ) -> None:
-    headers = {**ACCEPT, "PRIVATE-TOKEN": "alice", header: "plannign"}
+    headers = {**ACCEPT, "PRIVATE-TOKEN": "alice", header: wish}
     async with httpx2.AsyncClient() as http:
         answer = await http.post(server.url, json=call("browse_labels", LIST), headers=headers)
     assert answer.status_code == 400

@@ -6,6 +6,8 @@ import hashlib
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from gitlab_mcp.core.action import Danger
+
 
 class Secret:
     """A value that shows itself only when asked by name, so that no log, traceback or repr carries it."""
@@ -67,6 +69,9 @@ class Visit:
     error_style: str | None = None
     toolsets: tuple[str, ...] | None = None
     read_only: bool = False
+    trust: Danger | None = None
+    """The most dangerous kind of action that the request shall be able to take."""
+    only_in: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

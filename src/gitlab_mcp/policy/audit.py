@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -61,10 +62,14 @@ def target(action: Action) -> dict[str, Any]:
 def to_file(path: Path) -> Sink:
     def write(line: str) -> None:
         # Opened each time, so that a log that was rotated away is not written to for ever.
-        with path.open("a", encoding="utf-8") as file:
+        with open(path, "a", encoding="utf-8", opener=_for_the_owner) as file:
             file.write(line + "\n")
 
     return write
+
+
+def _for_the_owner(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
 
 
 def to_stdout(line: str) -> None:

@@ -22,12 +22,12 @@ class Loops:
 
     async def __call__(self, who: Who, tool: str, arguments: Mapping[str, Any], failure: Failure) -> Failure:
         """The failure, or the failure that says stop."""
-        sent = {name: value for name, value in arguments.items() if name != "confirmation_token"}
-        call = json.dumps([tool, sent, failure.code], sort_keys=True, default=str)
-        digest = hashlib.sha256(call.encode("utf-8", "surrogatepass")).hexdigest()[:32]
         try:
-            times = await self.store.count(f"loop:{who.key}:{digest}", _WITHIN)
-        except StoreUnavailable:
+            times = await self.store.count(
+                f"loop:{who.key}:{_digest(tool, arguments, failure.code)}", _WITHIN
+            )
+        except (StoreUnavailable, RecursionError):
+            # To notice a loop is no reason to fail; arguments nested without end cannot even be written down.
             return failure
         if times < TIMES:
             return failure
@@ -39,3 +39,9 @@ class Loops:
             suggested_fix=f"Stop: this very call has failed {times} times within minutes, and sending it again will "
             f"not help. Change it, or tell the person what failed. {usual}".rstrip(),
         )
+
+
+def _digest(tool: str, arguments: Mapping[str, Any], code: str) -> str:
+    sent = {name: value for name, value in arguments.items() if name != "confirmation_token"}
+    call = json.dumps([tool, sent, code], sort_keys=True, default=str)
+    return hashlib.sha256(call.encode()).hexdigest()[:32]

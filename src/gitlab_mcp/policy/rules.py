@@ -54,9 +54,8 @@ def narrowing(
     *,
     read_only: bool = False,
     toolsets: tuple[str, ...] | None = None,
-    only_actions: tuple[str, ...] = (),
+    trust: Danger | None = None,
     only_in: tuple[str, ...] = (),
-    most: Danger | None = None,
 ) -> tuple[Guard, ...]:
     """What a request says about itself, as guards that stand before the operator's: it can only take away."""
     guards: list[Guard] = []
@@ -64,10 +63,8 @@ def narrowing(
         guards.append(reads_only)
     if toolsets is not None:
         guards.append(only(toolsets))
-    if only_actions:
-        guards.append(Actions(only=only_actions))
-    if most is not None:
-        guards.append(narrowed_to(most))
+    if trust is not None:
+        guards.append(narrowed_to(trust))
     if only_in:
         guards.append(Places(only=only_in))
     return tuple(guards)

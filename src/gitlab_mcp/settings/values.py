@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from gitlab_mcp.core.caller import Secret
+from gitlab_mcp.core.places import parse_places
 
 
 def text(value: Any) -> str:
@@ -85,11 +86,7 @@ def listed(value: Any) -> tuple[str, ...]:
 
 
 def places(value: Any) -> tuple[str, ...]:
-    """Paths of projects and groups, numbers of projects, `group:7`."""
-    found = tuple(each.strip("/") for each in listed(value))
-    if not all(re.fullmatch(r"group:\d+|[\w.-]+(/[\w.-]+)*", each) for each in found):
-        raise ValueError
-    return found
+    return parse_places(",".join(listed(value)))
 
 
 def quota(value: Any) -> tuple[str, ...]:

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 
 from starlette.datastructures import Headers
 
+from gitlab_mcp.core.action import Danger
 from gitlab_mcp.core.caller import Secret, Token, TokenKind, Visit
+from gitlab_mcp.core.places import parse_places
 from gitlab_mcp.core.problems import nearest
 from gitlab_mcp.core.registry import TOOLSETS
 from gitlab_mcp.errors.failure import Failure
@@ -21,6 +23,8 @@ GITLAB_URL = "x-gitlab-api-url"
 ERROR_STYLE = "x-mcp-error-style"
 TOOLSETS_WANTED = "x-mcp-toolsets"
 READ_ONLY = "x-mcp-readonly"
+TRUST = "x-mcp-trust"
+ONLY_IN = "x-mcp-only-in"
 REQUEST_ID = "x-request-id"
 
 _LONGEST_TOKEN = 4096
@@ -45,6 +49,8 @@ class Doorkeeper:
             error_style=self.style(headers),
             toolsets=self._toolsets(headers),
             read_only=_switched_on(headers.get(READ_ONLY)),
+            trust=_trust(headers.get(TRUST)),
+            only_in=_only_in(headers.getlist(ONLY_IN)),
         )
 
     def style(self, headers: Headers) -> str | None:
@@ -118,6 +124,26 @@ def _bearer(header: str, challenge: str) -> str:
 def _switched_on(value: str | None) -> bool:
     """Anything but a clear no: who sends the header wants fewer rights."""
     return value is not None and value.strip().lower() not in ("", "0", "false", "f", "no", "n", "off")
+
+
+def _trust(value: str | None) -> Danger | None:
+    if value is None:
+        return None
+    try:
+        return Danger(value.strip().lower())
+    except ValueError:
+        raise Turned(_bad_header(TRUST, f"one of {', '.join(Danger)}"), 400) from None
+
+
+def _only_in(values: list[str]) -> tuple[str, ...]:
+    try:
+        places = parse_places(",".join(values))
+    except ValueError:
+        places = ()
+    if values and not places:
+        # Whoever sends it wants fewer rights, and would have all of them.
+        raise Turned(_bad_header(ONLY_IN, "paths such as acme/website, numbers of projects, or group:7"), 400)
+    return places
 
 
 def dead(challenge: str) -> Turned:
