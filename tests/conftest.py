@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,16 @@ from standin import StandIn
 
 UNGUARDED: dict[str, Any] = {"trust": "dangerous", "confirm": "never", "quota": ()}
 """What actions do is tested without anybody being asked; tests/policy is about the asking."""
+
+
+@pytest.fixture(autouse=True)
+def _logging_as_it_was() -> Iterator[None]:
+    """The command line sets up logging for its whole process, which here is everybody's."""
+    root = logging.getLogger()
+    level, handlers = root.level, list(root.handlers)
+    yield
+    root.setLevel(level)
+    root.handlers[:] = handlers
 
 
 @pytest.fixture
