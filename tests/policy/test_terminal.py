@@ -47,8 +47,13 @@ def test_without_a_terminal_nothing_is_assumed(standin: StandIn) -> None:
         CALL, input="y\n", capture_output=True, text=True, env=environment(standin.url), check=False
     )
     assert asked.returncode == 1
-    assert "--confirm never" in asked.stderr
+    assert "--yes" in asked.stderr
     assert world.count("labels") == 1
-    decided = [*CALL, "--confirm", "never"]
-    done = subprocess.run(decided, capture_output=True, text=True, env=environment(standin.url), check=False)
+
+
+@pytest.mark.parametrize("decided", [["--yes"], ["--confirm", "never"]])
+def test_a_script_says_yes_beforehand(decided: list[str], standin: StandIn) -> None:
+    world = with_labels(standin, "bug")
+    call = [*CALL, *decided]
+    done = subprocess.run(call, capture_output=True, text=True, env=environment(standin.url), check=False)
     assert (done.returncode, world.count("labels")) == (0, 0)

@@ -29,12 +29,14 @@ def call(
     written: str | None,
     *,
     as_json: bool,
+    yes: bool = False,
 ) -> int:
+    """With `yes` every question has been answered beforehand."""
     settings = load(flags)
     _log(settings)
     arguments = {**_parsed(written), **_paired(pairs), "action": action}
     try:
-        result = anyio.run(_made, settings, tool, arguments)
+        result = anyio.run(_made, settings, tool, arguments, yes)
     except CallFailed as failed:
         if not as_json:
             return show_failure(failed.failure, no_color=settings.no_color)
@@ -46,7 +48,7 @@ def call(
     return exits.OK
 
 
-async def _made(settings: Settings, tool: str, arguments: dict[str, Any]) -> Result:
+async def _made(settings: Settings, tool: str, arguments: dict[str, Any], yes: bool) -> Result:
     app = App(settings)
     try:
         while True:
@@ -57,19 +59,21 @@ async def _made(settings: Settings, tool: str, arguments: dict[str, Any]) -> Res
                 question = failed.failure
             finally:
                 progress.clear()
-            arguments = {**arguments, "confirmation_token": _said_yes(question)}
+            arguments = {**arguments, "confirmation_token": _said_yes(question, yes)}
     finally:
         app.close()
 
 
-def _said_yes(question: Failure) -> str:
-    """The token behind a question that the person at the terminal said yes to; CallFailed for all else."""
+def _said_yes(question: Failure, beforehand: bool) -> str:
+    """The token behind a question that the person said yes to, here or beforehand; CallFailed for all else."""
     token = question.facts.get("confirmation_token")
     if token is None:
         raise CallFailed(question)
+    if beforehand:
+        return str(token)
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         # The token ends with this process: nobody could send it.
-        fix = "Run the command in a terminal and answer there, or decide beforehand with --confirm never."
+        fix = "Run the command in a terminal and answer there, or say yes beforehand with --yes."
         raise CallFailed(replace(question, facts={**_without_token(question), "suggested_fix": fix}))
     say(f"{question.facts.get('what_will_happen', question.message)}\nGo ahead? [y/N] ", sys.stderr)
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):

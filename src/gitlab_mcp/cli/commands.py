@@ -64,7 +64,9 @@ def run(argv: Sequence[str]) -> int:
         case "call":
             from gitlab_mcp.cli.call import call
 
-            return call(flags, given.tool, given.action, given.pairs, given.args, as_json=given.json)
+            return call(
+                flags, given.tool, given.action, given.pairs, given.args, as_json=given.json, yes=given.yes
+            )
         case "doctor":
             from gitlab_mcp.cli.diagnosis import show_diagnosis
 
@@ -137,6 +139,7 @@ def _parser() -> argparse.ArgumentParser:
         "gitlab-mcp call browse_labels list project_id=acme/website",
         "gitlab-mcp call manage_issue update project_id=acme/website issue_iid=12 labels=bug labels=urgent",
         'gitlab-mcp call manage_label create --args \'{"project_id": 42, "name": "bug", "color": "red"}\'',
+        "gitlab-mcp call manage_label delete project_id=acme/website label_id=bug --yes",
         "gitlab-mcp call browse_labels list project_id=acme/website --replay cassettes/labels.json",
     )
     call.add_argument("tool", metavar="TOOL")
@@ -150,6 +153,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     call.add_argument(
         "--args", metavar="JSON", help="arguments as a JSON object; - reads it from standard input"
+    )
+    call.add_argument(
+        "--yes", action="store_true", help="say yes beforehand to what a person would be asked about"
     )
     doctor = _command(
         commands,
