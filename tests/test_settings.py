@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import logging
 import os
 import pickle
@@ -315,6 +316,37 @@ def test_a_project_given_or_the_remote_not_wanted_leaves_the_checkout_alone(tmp_
     here = checkout(tmp_path, "git@gitlab.com:acme/website.git")
     assert settings(environ={"GITLAB_PROJECT_ID": "42"}, directory=here).project == "42"
     assert settings({"project_from_git": False}, directory=here).project is None
+
+
+def recording(path: Path, *addresses: str) -> Path:
+    """Synthetic, in the form that `--record` writes."""
+    answer = {"status": {"code": 200}, "headers": {}, "body": {"string": "{}"}}
+    exchanges = [{"request": {"method": "GET", "uri": uri}, "response": answer} for uri in addresses]
+    path.write_text(json.dumps({"version": 1, "interactions": exchanges}))
+    return path
+
+
+def test_what_is_replayed_answers_for_the_gitlab_it_was_recorded_from(tmp_path: Path) -> None:
+    uri = "https://git.acme.test/below/api/v4/version"
+    replay = [str(recording(tmp_path / "seen.json", "https://elsewhere.test/login", uri))]
+    found = settings({"replay": replay})
+    assert (found.url, found.sources["url"]) == ("https://git.acme.test/below", "the recordings")
+    chosen = settings({"replay": replay}, {"GITLAB_URL": "https://gitlab.example.com"})
+    assert (chosen.url, chosen.sources["url"]) == ("https://gitlab.example.com", "GITLAB_URL")
+
+
+def test_a_recording_of_nothing_says_nothing_about_the_address(tmp_path: Path) -> None:
+    found = settings({"replay": [str(recording(tmp_path / "seen.json"))]})
+    assert (found.url, found.sources["url"]) == (Settings().url, DEFAULT)
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"interactions": [1]}', '{"interactions": [{}]}'])
+def test_a_file_that_is_no_recording_cannot_be_replayed(text: str, tmp_path: Path) -> None:
+    (tmp_path / "seen.json").write_text(text)
+    (tmp_path / "seen.yaml").write_text(text)
+    for name in ("seen.json", "seen.yaml", "."):
+        facts = problem({"replay": [str(tmp_path / name)]})
+        assert (facts["setting"], facts["source"]) == ("replay", "--replay")
 
 
 def test_the_settings_page_says_what_the_declaration_says() -> None:

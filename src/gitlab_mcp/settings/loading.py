@@ -21,13 +21,17 @@ from gitlab_mcp.settings.problems import (
     SettingsError,
     bad_value,
     failure,
+    no_recordings,
     no_secret_in_file,
     problem,
     record_and_replay,
 )
+from gitlab_mcp.settings.recordings import recorded_url
 
 DEFAULT = "default"
 """The source of a value nobody gave."""
+RECORDINGS = "the recordings"
+"""The source of an address that is replayed."""
 
 
 def load(
@@ -67,6 +71,14 @@ def load(
     _keep_one_token(given, sources, ranks)
     if given["record"] and given["replay"]:
         problems.append(record_and_replay(sources))
+    elif given["replay"]:
+        try:
+            recorded = recorded_url(given["replay"])
+        except ValueError:
+            problems.append(no_recordings(sources["replay"]))
+        else:
+            if recorded and sources["url"] == DEFAULT:
+                given["url"], sources["url"] = recorded, RECORDINGS
     for name in ("token_file", "require_bearer_file", "operator_secret_file"):
         if given[name] is not None:
             try:

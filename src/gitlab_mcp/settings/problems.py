@@ -31,6 +31,11 @@ def record_and_replay(sources: Mapping[str, str]) -> Failure:
     )
 
 
+def no_recordings(source: str) -> Failure:
+    expected = "cassettes as --record writes them, or directories with nothing else in JSON or YAML"
+    return problem("replay", source, expected, f"Let {source} name {expected}.")
+
+
 def no_such_action(setting: str, source: str, pattern: str) -> Failure:
     """A pattern with a slip in it would allow or forbid nothing, and nobody would notice."""
     expected = "patterns that each fit at least one action"

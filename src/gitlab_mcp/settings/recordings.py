@@ -1,0 +1,22 @@
+"""Which GitLab the recordings are of: what is replayed answers for that one, not for gitlab.com."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import chain
+from pathlib import Path
+
+from gitlab_mcp.settings import values
+
+
+def recorded_url(cassettes: Iterable[Path]) -> str | None:
+    """None where nothing is recorded; ValueError where it is no recording."""
+    from gitlab_mcp.gitlab.cassette import load_cassettes
+
+    try:
+        exchanges = chain.from_iterable(map(load_cassettes, cassettes))
+        uri = next((each.uri for each in exchanges if "/api/" in each.uri), None)
+    except Exception as unlike:
+        # A file that is something else can be so in any way.
+        raise ValueError from unlike
+    return None if uri is None else values.gitlab_url(uri.partition("/api/")[0])
