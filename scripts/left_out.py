@@ -25,7 +25,7 @@ def left_out(toolsets: dict[str, list[Tool]]) -> dict[str, list[tuple[str, str, 
     home = _homes(toolsets)
     found: dict[str, list[tuple[str, str, str]]] = {name: [] for name in toolsets}
     for entry in json.loads(gzip.decompress(ENDPOINTS.read_bytes())):
-        page = entry["page"].removesuffix(".md")
+        page = entry["page"].removesuffix(".md").removesuffix("/_index")
         if page in home and _shape(entry["endpoint"]) not in reached:
             found[home[page]].append((page, entry["endpoint"], entry["tier"]))
     return {name: sorted(set(rows)) for name, rows in found.items()}

@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from facts import facts
 from gitlab_mcp.core.action import Action, Danger
 from gitlab_mcp.core.batch import Batch
 from gitlab_mcp.core.registry import Registry
@@ -46,6 +47,26 @@ def test_an_action_says_what_it_does_and_where_that_is_documented(action: type[A
     assert re.fullmatch(
         r"(api|user|ci|administration|security|topics)/[\w/.-]*/?(#[\w-]+)?", action.spec.docs
     )
+
+
+def test_every_page_and_section_that_an_action_names_is_in_gitlabs_documentation() -> None:
+    """Of the pages about the API, whose endpoints and the titles above them are known."""
+    sections: dict[str, set[str]] = {}
+    for entry in facts("endpoints"):
+        page = entry["page"].removesuffix(".md").removesuffix("/_index") + "/"
+        sections.setdefault(page, set()).add(anchor(entry["section"] or ""))
+    strange = {}
+    for action in ACTIONS:
+        page, _, section = action.spec.docs.partition("#")
+        known = not page.startswith("api/") or (page in sections and section in {"", *sections[page]})
+        if not known:
+            strange[name_of(action)] = action.spec.docs
+    assert strange == {}, "name the section that has the endpoint, or the page alone"
+
+
+def anchor(title: str) -> str:
+    """The address of a section on docs.gitlab.com."""
+    return re.sub(r"\s+", "-", re.sub(r"[^\w\- ]", "", title).strip().lower())
 
 
 @every_action

@@ -34,7 +34,7 @@ class Metadata(Action):
 @browse.action(
     "token",
     GET("/personal_access_tokens/self"),
-    docs="api/personal_access_tokens/#self-inform",
+    docs="api/personal_access_tokens/",
     example={},
     shows="id name scopes active revoked expires_at user_id created_at last_used_at",
 )
@@ -134,7 +134,7 @@ class Templates(Action):
         "/templates/gitlab_ci_ymls/{name}",
         "/templates/licenses/{name}",
     ),
-    docs="api/templates/gitignores/#get-a-single-gitignore-template",
+    docs="api/templates/gitignores/#retrieve-a-single-gitignore-template",
     example={"type": "gitignores", "name": "Python"},
     shows="name content",
 )

@@ -65,7 +65,7 @@ class InJob(Action):
 @browse.action(
     "list",
     GET("/projects/{project_id}/jobs", "/projects/{project_id}/pipelines/{pipeline_id}/jobs"),
-    docs="api/jobs/#list-project-jobs",
+    docs="api/jobs/#list-all-jobs-for-a-project",
     example={"project_id": "acme/website"},
     shows=JOB,
     role=Role.GUEST,
@@ -93,7 +93,7 @@ class ListJobs(Action):
 @browse.action(
     "get",
     GET("/projects/{project_id}/jobs/{job_id}"),
-    docs="api/jobs/#get-a-single-job",
+    docs="api/jobs/#retrieve-a-job-by-job-id",
     example={"project_id": "acme/website", "job_id": 63},
     shows=JOB,
     role=Role.GUEST,
@@ -105,7 +105,7 @@ class GetJob(InJob):
 @browse.action(
     "log",
     GET("/projects/{project_id}/jobs/{job_id}/trace"),
-    docs="api/jobs/#get-a-log-file",
+    docs="api/jobs/#retrieve-a-log-file-for-a-job",
     example={"project_id": "acme/website", "job_id": 63},
     role=Role.GUEST,
 )
@@ -182,7 +182,7 @@ class OfArtifacts(Action):
         "/projects/{project_id}/jobs/{job_id}/artifacts",
         "/projects/{project_id}/jobs/artifacts/{ref_name}/download",
     ),
-    docs="api/job_artifacts/#get-job-artifacts",
+    docs="api/job_artifacts/#download-job-artifacts-by-job-id",
     example={"project_id": "acme/website", "job_id": 61},
     role=Role.GUEST,
 )
@@ -310,7 +310,7 @@ class EraseJob(InJob):
     "keep_artifacts",
     POST("/projects/{project_id}/jobs/{job_id}/artifacts/keep"),
     danger=Danger.REVERSIBLE,
-    docs="api/job_artifacts/#keep-artifacts",
+    docs="api/job_artifacts/#keep-job-artifacts",
     example={"project_id": "writes/sub-one/second-renamed", "job_id": 80},
     shows="id name artifacts_expire_at web_url",
     role=Role.DEVELOPER,

@@ -125,7 +125,7 @@ class ListMergeRequests(Action):
 @browse.action(
     "get",
     GET(MR),
-    docs="api/merge_requests/#get-single-mr",
+    docs="api/merge_requests/#retrieve-a-merge-request",
     example=ONE,
     shows=MERGE_REQUEST,
     role=Role.REPORTER,
@@ -145,7 +145,7 @@ class PagedOfMergeRequest(InMergeRequest):
 @browse.action(
     "commits",
     GET(f"{MR}/commits"),
-    docs="api/merge_requests/#get-single-merge-request-commits",
+    docs="api/merge_requests/#retrieve-merge-request-commits",
     example=ONE,
     shows=COMMIT,
     role=Role.REPORTER,
@@ -199,7 +199,7 @@ class ReadDiffs(InMergeRequest):
 @browse.action(
     "versions",
     GET(f"{MR}/versions"),
-    docs="api/merge_requests/#get-merge-request-diff-versions",
+    docs="api/merge_requests/#retrieve-merge-request-diff-versions",
     example=ONE,
     shows=VERSION,
     role=Role.REPORTER,
@@ -211,7 +211,7 @@ class ListVersions(PagedOfMergeRequest):
 @browse.action(
     "version",
     GET(f"{MR}/versions/{{version_id}}"),
-    docs="api/merge_requests/#get-a-single-merge-request-diff-version",
+    docs="api/merge_requests/#retrieve-a-merge-request-diff-version",
     example={**ONE, "version_id": 1},
     role=Role.REPORTER,
 )
@@ -233,7 +233,7 @@ class ReadVersion(InMergeRequest):
 @browse.action(
     "participants",
     GET(f"{MR}/participants"),
-    docs="api/merge_requests/#get-single-merge-request-participants",
+    docs="api/merge_requests/#retrieve-merge-request-participants",
     example=ONE,
     shows="id username name",
     role=Role.REPORTER,
@@ -245,7 +245,7 @@ class ListParticipants(PagedOfMergeRequest):
 @browse.action(
     "reviewers",
     GET(f"{MR}/reviewers"),
-    docs="api/merge_requests/#get-single-merge-request-reviewers",
+    docs="api/merge_requests/#retrieve-merge-request-reviewers",
     example=ONE,
     shows="id=user.id username=user.username state created_at",
     role=Role.REPORTER,
@@ -269,7 +269,7 @@ class ListPipelines(PagedOfMergeRequest):
 @browse.action(
     "approvals",
     GET(f"{MR}/approvals"),
-    docs="api/merge_request_approvals/#single-merge-request-approval",
+    docs="api/merge_request_approvals/#retrieve-approval-state-for-a-merge-request",
     example=ONE,
     shows=APPROVALS,
     role=Role.REPORTER,
@@ -281,7 +281,7 @@ class ReadApprovals(InMergeRequest):
 @browse.action(
     "approval_state",
     GET(f"{MR}/approval_state"),
-    docs="api/merge_request_approvals/#get-the-approval-state-of-merge-requests",
+    docs="api/merge_request_approvals/#retrieve-approval-details-for-a-merge-request",
     example={"project_id": "acme/shop", "merge_request_iid": 6},
     feature="mr_approval_rules",
     role=Role.REPORTER,
@@ -317,7 +317,7 @@ class ListRelatedIssues(PagedOfMergeRequest):
 @browse.action(
     "context_commits",
     GET(f"{MR}/context_commits"),
-    docs="api/merge_request_context_commits/#list-mr-context-commits",
+    docs="api/merge_request_context_commits/#list-context-commits-for-a-merge-request",
     example=ONE,
     shows=COMMIT,
     role=Role.REPORTER,
@@ -329,7 +329,7 @@ class ListContextCommits(PagedOfMergeRequest):
 @browse.action(
     "time_stats",
     GET(f"{MR}/time_stats"),
-    docs="api/merge_requests/#get-time-tracking-stats",
+    docs="api/merge_requests/#retrieve-time-tracking-statistics",
     example=ONE,
     role=Role.REPORTER,
 )
@@ -340,7 +340,7 @@ class ReadTimeStats(InMergeRequest):
 @browse.action(
     "dependencies",
     GET(f"{MR}/blocks"),
-    docs="api/merge_requests/#get-merge-request-dependencies",
+    docs="api/merge_requests/#retrieve-merge-request-dependencies",
     example={"project_id": "acme/shop", "merge_request_iid": 6},
     shows=DEPENDENCY,
     feature="mr_dependencies",
@@ -353,7 +353,7 @@ class ListDependencies(PagedOfMergeRequest):
 @browse.action(
     "merge_train",
     GET("/projects/{project_id}/merge_trains/merge_requests/{merge_request_iid}"),
-    docs="api/merge_trains/#get-the-status-of-a-merge-request-on-a-merge-train",
+    docs="api/merge_trains/#retrieve-merge-train-status",
     example=ONE,
     shows="id status target_branch pipeline_id=pipeline.id pipeline=pipeline.status created_at merged_at",
     feature="merge_trains",

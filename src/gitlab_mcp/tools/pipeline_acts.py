@@ -74,7 +74,7 @@ class RetryPipeline(InPipeline):
     "cancel",
     POST("/projects/{project_id}/pipelines/{pipeline_id}/cancel"),
     danger=Danger.REVERSIBLE,
-    docs="api/pipelines/#cancel-a-pipelines-jobs",
+    docs="api/pipelines/#cancel-all-jobs-for-a-pipeline",
     example={"project_id": "writes/sub-one/second-renamed", "pipeline_id": 38},
     shows=SET_IN_MOTION,
     role=Role.DEVELOPER,

@@ -116,7 +116,7 @@ class ListPipelines(Action):
 @browse.action(
     "get",
     GET("/projects/{project_id}/pipelines/{pipeline_id}"),
-    docs="api/pipelines/#get-a-single-pipeline",
+    docs="api/pipelines/#retrieve-a-single-pipeline",
     example={"project_id": "acme/website", "pipeline_id": 16},
     shows=PIPELINE,
     role=Role.GUEST,
@@ -128,7 +128,7 @@ class GetPipeline(InPipeline):
 @browse.action(
     "latest",
     GET("/projects/{project_id}/pipelines/latest"),
-    docs="api/pipelines/#get-the-latest-pipeline",
+    docs="api/pipelines/#retrieve-the-latest-pipeline",
     example={"project_id": "acme/website"},
     shows=PIPELINE,
     role=Role.GUEST,
@@ -174,7 +174,7 @@ async def _lists_any(gitlab: GitLab, path: str, query: Mapping[str, str]) -> boo
 @browse.action(
     "jobs",
     GET("/projects/{project_id}/pipelines/{pipeline_id}/jobs"),
-    docs="api/jobs/#list-pipeline-jobs",
+    docs="api/jobs/#list-all-jobs-by-pipeline",
     example={"project_id": "acme/website", "pipeline_id": 16},
     shows=JOB,
     role=Role.GUEST,
@@ -207,7 +207,7 @@ class ListJobsOfPipeline(InPipeline):
 @browse.action(
     "bridges",
     GET(BRIDGES),
-    docs="api/jobs/#list-pipeline-trigger-jobs",
+    docs="api/jobs/#list-all-trigger-jobs-by-pipeline",
     example={"project_id": "acme/shop", "pipeline_id": 208},
     shows=BRIDGE,
     role=Role.GUEST,
@@ -226,7 +226,7 @@ class ListBridges(InPipeline):
 @browse.action(
     "variables",
     GET("/projects/{project_id}/pipelines/{pipeline_id}/variables"),
-    docs="api/pipelines/#get-variables-of-a-pipeline",
+    docs="api/pipelines/#retrieve-pipeline-variables",
     example={"project_id": "acme/website", "pipeline_id": 16},
     shows="key value variable_type",
     role=Role.MAINTAINER,
@@ -238,7 +238,7 @@ class ListVariables(InPipeline):
 @browse.action(
     "test_report",
     GET("/projects/{project_id}/pipelines/{pipeline_id}/test_report"),
-    docs="api/pipelines/#get-a-pipelines-test-report",
+    docs="api/pipelines/#retrieve-a-test-report-for-a-pipeline",
     example={"project_id": "acme/shop", "pipeline_id": 202},
     role=Role.GUEST,
 )
@@ -262,7 +262,7 @@ def _unreadable(report: Mapping[str, Any]) -> dict[str, Any]:
 @browse.action(
     "test_report_summary",
     GET("/projects/{project_id}/pipelines/{pipeline_id}/test_report_summary"),
-    docs="api/pipelines/#get-a-pipelines-test-report-summary",
+    docs="api/pipelines/#retrieve-a-test-report-summary-for-a-pipeline",
     example={"project_id": "acme/shop", "pipeline_id": 202},
     role=Role.GUEST,
 )

@@ -98,7 +98,7 @@ class CreateProject(Settings):
     "update",
     PUT("/projects/{project_id}"),
     danger=Danger.REVERSIBLE,
-    docs="api/projects/#update-a-project",
+    docs="api/projects/#edit-a-project",
     example={
         "project_id": "24",
         "name": "Second renamed",
@@ -392,7 +392,7 @@ class Housekeeping(OfProject):
     "export",
     POST("/projects/{project_id}/export"),
     danger=Danger.REVERSIBLE,
-    docs="api/project_import_export/#schedule-a-project-export",
+    docs="api/project_import_export/#schedule-an-export",
     example={"project_id": "20"},
     role=Role.MAINTAINER,
     lost=Look(

@@ -295,7 +295,7 @@ class RemoteMirrors(OfProject):
 @browse.action(
     "import_status",
     GET("/projects/{project_id}/import"),
-    docs="api/project_import_export/#retrieve-import-status",
+    docs="api/project_import_export/#import-status",
     example={"project_id": "acme/website"},
     shows="path_with_namespace import_status import_type import_error failed_relations stats",
     role=Role.REPORTER,
@@ -307,7 +307,7 @@ class ImportStatus(OfProject):
 @browse.action(
     "export_status",
     GET("/projects/{project_id}/export"),
-    docs="api/project_import_export/#retrieve-export-status",
+    docs="api/project_import_export/#export-status",
     example={"project_id": "acme/website"},
     shows="path_with_namespace export_status links=_links",
     role=Role.MAINTAINER,

@@ -58,7 +58,7 @@ class OfRepository(Found):
 @find.action(
     "projects",
     GET("/search", "/groups/{group_id}/search"),
-    docs="api/search/#scope-projects",
+    docs="api/search/",
     example={"search": "shop"},
     shows="id path_with_namespace description last_activity_at web_url",
 )
@@ -73,7 +73,7 @@ class SearchProjects(Found):
 @find.action(
     "issues",
     EVERYWHERE,
-    docs="api/search/#scope-issues",
+    docs="api/search/",
     example={"search": "login"},
     shows="project_id iid title state author=author.username updated_at web_url",
     switch="issues",
@@ -90,7 +90,7 @@ class SearchIssues(InGroupOrProject):
 @find.action(
     "merge_requests",
     EVERYWHERE,
-    docs="api/search/#scope-merge_requests",
+    docs="api/search/",
     example={"search": "cart"},
     shows="project_id iid title state author=author.username source_branch updated_at web_url",
     switch="merge_requests",
@@ -106,7 +106,7 @@ class SearchMergeRequests(InGroupOrProject):
 @find.action(
     "code",
     EVERYWHERE,
-    docs="api/search/#scope-blobs",
+    docs="api/search/",
     example={"project_id": "acme/website", "search": "route_1"},
     switch="repository",
 )
@@ -124,7 +124,7 @@ class SearchCode(OfRepository):
 @find.action(
     "commits",
     EVERYWHERE,
-    docs="api/search/#scope-commits",
+    docs="api/search/",
     example={"project_id": "acme/shop", "search": "coupons"},
     shows="project_id sha=short_id title author=author_name committed=committed_date web_url",
     switch="repository",
@@ -138,7 +138,7 @@ class SearchCommits(OfRepository):
 @find.action(
     "notes",
     EVERYWHERE,
-    docs="api/search/#scope-notes",
+    docs="api/search/",
     example={"project_id": "acme/shop", "search": "integer"},
     shows="project_id noteable_type noteable_iid id author=author.username created_at body",
 )
@@ -154,7 +154,7 @@ class SearchNotes(Found):
 @find.action(
     "wiki",
     EVERYWHERE,
-    docs="api/search/#scope-wiki_blobs",
+    docs="api/search/",
     example={"project_id": "acme/shop", "search": "install"},
     switch="wiki",
 )
@@ -174,7 +174,7 @@ class SearchWiki(Found):
 @find.action(
     "milestones",
     EVERYWHERE,
-    docs="api/search/#scope-milestones",
+    docs="api/search/",
     example={"search": "v1"},
     shows="project_id group_id id iid title state due_date web_url",
     switch="issues or merge_requests",
@@ -188,7 +188,7 @@ class SearchMilestones(InGroupOrProject):
 @find.action(
     "users",
     EVERYWHERE,
-    docs="api/search/#scope-users",
+    docs="api/search/",
     example={"search": "bob"},
     shows="id username name state",
 )
@@ -201,7 +201,7 @@ class SearchUsers(InGroupOrProject):
 @find.action(
     "snippets",
     GET("/search"),
-    docs="api/search/#scope-snippet_titles",
+    docs="api/search/#global-search",
     example={"search": "shop"},
     shows="id title file_name author=author.username visibility web_url",
 )

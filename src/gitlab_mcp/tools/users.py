@@ -43,7 +43,7 @@ class ListOfUser(OfUser):
     per_page: PerPage | None = None
 
 
-@browse.action("current", GET("/user"), docs="api/users/#retrieve-the-current-user", example={}, shows=MYSELF)
+@browse.action("current", GET("/user"), docs="api/users/", example={}, shows=MYSELF)
 class CurrentUser(Action):
     """The person (or bot) whose token this is."""
 
@@ -51,7 +51,7 @@ class CurrentUser(Action):
 @browse.action(
     "get",
     GET("/users/{user_id}"),
-    docs="api/users/#retrieve-a-user",
+    docs="api/users/#retrieve-a-single-user-as-a-regular-user",
     example={"user_id": 2},
     shows=USER,
 )
@@ -64,7 +64,7 @@ class GetUser(Action):
 @browse.action(
     "list",
     GET("/users"),
-    docs="api/users/#list-all-users",
+    docs="api/users/",
     example={"username": "bob"},
     shows=USER,
 )
@@ -179,7 +179,7 @@ class AssociationsCount(Action):
 @browse.action(
     "memberships",
     GET("/users/{user_id}/memberships"),
-    docs="api/users/#list-all-memberships-of-a-user",
+    docs="api/users/#list-projects-and-groups-that-a-user-is-a-member-of",
     example={"user_id": 2},
     shows="source_type source_id source_name access_level",
     role=Role.ADMIN,

@@ -167,7 +167,7 @@ class GetVulnerability(Action):
 @browse.action(
     "findings",
     GET("/projects/{project_id}/vulnerability_findings"),
-    docs="api/vulnerability_findings/#list-project-vulnerability-findings",
+    docs="api/vulnerability_findings/#list-all-project-vulnerability-findings",
     example={"project_id": "tiers-b/one"},
     shows="id name severity report_type state location=location.file line=location.start_line"
     " scanner=scanner.name identifiers=identifiers.name | description solution",
