@@ -30,7 +30,11 @@ async def test_the_example_plays(action: type[Action], replayed: App) -> None:
     except CallFailed as failed:
         code = failed.failure.code
         if code == "REPLAY_MISS":
-            assert name_of(action) in NOT_RECORDED, failed.failure.facts
+            assert name_of(action) in NOT_RECORDED, (
+                "no recording answers its example: take one that is recorded, add a recording with "
+                "scripts/add_recording.py, or say why there is none in tests/contracts/not_recorded.py",
+                dict(failed.failure.facts),
+            )
         else:
             assert action.spec.feature and code in REFUSED_WHEN_RECORDED, (code, dict(failed.failure.facts))
         return

@@ -34,15 +34,20 @@ def name_of(action: type[Action]) -> str:
 )
 def test_what_may_not_be_sent_again_says_how_it_is_found_or_why_it_cannot_be(action: type[Action]) -> None:
     look = action.spec.lost
-    assert look is not None, "declare lost=Look(…)"
-    assert look.proves is not bool(look.because)
+    assert look is not None, (
+        "sent twice it would be done twice: say with lost=Look(…) which read of this server shows what it did, and "
+        "what proves it; or repeatable=True if a second time does no harm (CONTRIBUTING.md, A write says more)"
+    )
+    assert look.proves is not bool(look.because), "say what proves it, or because= of what nothing can: one of them"
 
 
 @pytest.mark.parametrize("action", [action for action in WRITES if action.spec.endpoints], ids=name_of)
 def test_the_read_that_settles_a_lost_write_is_one_this_server_has(action: type[Action]) -> None:
     write = validate(REGISTRY, action.spec.tool.name, example_of(action), HERE).action
     settled_by = check_with(write)
-    assert settled_by is not None
+    assert settled_by is not None, (
+        "no read of this server shows what this changes: add one, or name one with lost=Look(…)"
+    )
     tool, name = settled_by["action"].split()
     read = validate(REGISTRY, tool, {"action": name, **settled_by["arguments"]}, HERE)
     assert not read.action.spec.writes

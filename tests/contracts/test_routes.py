@@ -40,10 +40,12 @@ def differences(action: type[Action]) -> set[str]:
     ):
         fields = dict(shapes(action))
         known_anywhere: set[str] = set()
+        newer = False
         for endpoint in action.spec.endpoints:
             route = route_of(endpoint)
             if route is None:
                 found.add(f"{where}: no route {endpoint}")
+                newer = True
                 continue
             params = route["params"]
             path_names = len(re.findall(r"[:*]\w+", route["endpoint"]))
@@ -63,7 +65,9 @@ def differences(action: type[Action]) -> set[str]:
                     known_anywhere.add(name)
                     found.update(f"{where}: {name} {problem}" for problem in mismatch(shape, params[key]))
         placeholders = {name for endpoint in action.spec.endpoints for name in endpoint.placeholders}
-        for name in set(fields) - known_anywhere - placeholders:
+        # What an endpoint takes that is not in the list cannot be known from the list.
+        unknown = set() if newer else set(fields) - known_anywhere - placeholders
+        for name in unknown:
             found.add(f"{where}: {name} is not known to GitLab")
     return found
 
@@ -88,9 +92,12 @@ def test_a_tool_says_what_gitlab_says(tool: str) -> None:
     found = set()
     for action in Registry().tool(tool).actions.values():
         found |= differences(action)
-    assert found - set(DIFFERENCES) == set()
+    assert found - set(DIFFERENCES) == set(), (
+        "mend the declaration, or write the line into tests/contracts/differences.py with the reason. "
+        "An endpoint newer than GitLab 17.2, whose list this is, needs its `no route` line alone"
+    )
 
 
 def test_every_difference_is_still_one() -> None:
     found = {each for action in Registry().actions() for each in differences(action)}
-    assert set(DIFFERENCES) - found == set()
+    assert set(DIFFERENCES) - found == set(), "take these off tests/contracts/differences.py"

@@ -34,6 +34,7 @@ CODES = {
     "PAYLOAD_TOO_LARGE",
     "HOST_NOT_ALLOWED",
 }
+STALE = "catalogue.json is not what the declarations say: run `make docs`"
 NASTY: list[Any] = [
     None, True, False, 0, -1, 1, 7, 2**31, 2**63, 2**70, 1.5, float("inf"), "", " ", "a", "acme/website", "7",
     "../../admin", "..", ".", "%2e%2e", "a/../b", "//evil", "a?b=c", "a#b", "a\r\nX: y", "%00", "\0", "\ud800",
@@ -124,7 +125,7 @@ def test_what_is_listed_as_optional_may_be_left_out(action: type[Action]) -> Non
 def test_the_listed_type_is_the_validated_type(action: type[Action]) -> None:
     (listed,) = [tool for tool in REGISTRY.listing(["all"]) if tool["name"] == action.spec.tool.name]
     for name, shape in shapes(action).items():
-        assert listed["inputSchema"]["properties"][name]["type"] == shape.type
+        assert listed["inputSchema"]["properties"].get(name, {}).get("type") == shape.type, STALE
         wrong: Any = {"no": "such thing"} if shape.type != "object" else ["no"]
         failure = refused(action.spec.tool.name, {**example_of(action), name: wrong})
         assert name in json.dumps(failure.facts["invalid_fields"])
