@@ -3,7 +3,7 @@
     make_cassettes.py RECORDINGS FACTS
 
 RECORDINGS holds JSON lines `{label, actor, method, path, route, status, request, headers, body}`, FACTS the
-tables about routes. The same input always gives the same bytes.
+tables about routes. The same input always gives the same bytes. What scripts/add_recording.py added stays.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 ROOT = Path(__file__).resolve().parent.parent
 HOST = "https://gitlab.example.com"
 DEFAULT_CALLER = "alice"
+ADDED = "recorded_from"
+"""Marks an exchange that came later and from another GitLab, and says from which."""
 BIG_BODY = 100_000
 
 KEPT_HEADERS = re.compile(
@@ -366,8 +368,24 @@ def default_caller_first(exchanges: list[Exchange]) -> list[Exchange]:
 
 def write_cassette(path: Path, exchanges: Iterable[Exchange]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    lines = ",\n".join(json.dumps(exchange.as_vcr(), separators=(",", ":")) for exchange in exchanges)
+    extend_cassette(path, (exchange.as_vcr() for exchange in exchanges))
+
+
+def read_cassette(path: Path) -> list[dict[str, Any]]:
+    interactions: list[dict[str, Any]] = json.loads(path.read_text(encoding="ascii"))["interactions"]
+    return interactions
+
+
+def extend_cassette(path: Path, interactions: Iterable[Mapping[str, Any]]) -> None:
+    """Put them behind what the file holds of the same caller, the default caller first."""
+    held = read_cassette(path) if path.exists() else []
+    ordered = sorted([*held, *interactions], key=lambda each: recorded_as(each) != DEFAULT_CALLER)
+    lines = ",\n".join(json.dumps(each, separators=(",", ":")) for each in ordered)
     path.write_text(f'{{"version":1,"interactions":[\n{lines}\n]}}\n', encoding="ascii")
+
+
+def recorded_as(interaction: Mapping[str, Any]) -> str:
+    return str(interaction["request"]["headers"]["X-Recorded-As"][0])
 
 
 def write_compressed(path: Path, text: str) -> None:
@@ -393,10 +411,15 @@ def main() -> None:
     chosen = parser.parse_args()
     types = read_parameter_types(chosen.facts / "routes.jsonl")
     cassettes = ROOT / "cassettes"
+    added: dict[Path, list[dict[str, Any]]] = {}
     for old in cassettes.rglob("*.json"):
+        added[old] = [each for each in read_cassette(old) if ADDED in each]
         old.unlink()
     for name, exchanges in plan(chosen.recordings, types).items():
         write_cassette(cassettes / f"{name}.json", exchanges)
+    for path, interactions in added.items():
+        if interactions:
+            extend_cassette(path, interactions)
     for name in EVIDENCE:
         rows = [evidence(row) for row in read_rows(chosen.recordings / f"{name}.jsonl")]
         write_compressed(ROOT / f"tests/recordings/{name}.jsonl.gz", json_lines(rows))

@@ -38,7 +38,9 @@ def test_what_may_not_be_sent_again_says_how_it_is_found_or_why_it_cannot_be(act
         "sent twice it would be done twice: say with lost=Look(…) which read of this server shows what it did, and "
         "what proves it; or repeatable=True if a second time does no harm (CONTRIBUTING.md, A write says more)"
     )
-    assert look.proves is not bool(look.because), "say what proves it, or because= of what nothing can: one of them"
+    assert look.proves is not bool(look.because), (
+        "say what proves it, or because= of what nothing can: one of them"
+    )
 
 
 @pytest.mark.parametrize("action", [action for action in WRITES if action.spec.endpoints], ids=name_of)
