@@ -112,6 +112,26 @@ def test_a_replayed_call_needs_no_token_and_no_network(run: Run, cassettes: Path
     assert json.loads(done.stdout)["color"] == "#d9534f"
 
 
+def test_a_question_that_was_not_recorded_is_shown_with_the_nearest_that_was(
+    run: Run, cassettes: Path
+) -> None:
+    words = ("call", "browse_labels", "get", "project_id=acme/website", "label_id=bog")
+    done = run(*words, "--replay", str(cassettes / "labels.json"))
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "GET /projects/acme%2Fwebsite/labels/bog" in done.stderr
+    assert "/labels/bug" in done.stderr
+
+
+def test_every_example_that_claims_to_replay_does(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, cassettes: Path
+) -> None:
+    monkeypatch.chdir(cassettes.parent)
+    assert main(["call", "--help"]) == 0
+    examples = [line.split()[1:] for line in capsys.readouterr().out.splitlines() if " --replay " in line]
+    assert examples
+    assert [main(example) for example in examples] == [0 for _ in examples]
+
+
 def test_a_paid_feature_is_explained_to_a_person(run: Run, cassettes: Path) -> None:
     done = run("call", "browse_epics", "list", "group_id=22", "--replay", str(cassettes))
     assert (done.returncode, done.stdout) == (1, "")

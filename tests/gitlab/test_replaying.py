@@ -96,6 +96,34 @@ async def test_what_was_not_recorded_is_a_miss_and_never_the_network(playing: An
         await client.graphql("query { x }")
 
 
+@pytest.mark.parametrize(
+    ("asked", "nearest"),
+    [
+        (Request("GET", "/projects/1/issues", {"state": "opened"}), "GET /projects/1/issues?state=closed"),
+        (Request("GET", "/projects/1/issues", {"a": 1, "page": 2}), "GET /projects/1/issues?a=1"),
+        (Request("GET", "/projects/acme%2Fsite/issues", {"a": 1}), "GET /projects/1/issues?a=1"),
+        (Request("GET", "/projects/1/labels"), None),
+        (Request("POST", "/projects/1/issues"), None),
+        (Request("GET", "/projects/7/issues/3/notes"), None),
+    ],
+)
+async def test_a_miss_says_what_was_asked_and_what_comes_nearest(
+    playing: Any, asked: Request, nearest: str | None
+) -> None:
+    client = playing(exchange("/projects/1/issues?a=1"), exchange("/projects/1/issues?state=closed"))
+    with pytest.raises(ReplayMiss) as caught:
+        await client.send(asked)
+    assert caught.value.nearest == nearest
+    assert caught.value.asked.startswith(f"{asked.method} {asked.path}")
+    assert all(f"{name}={value}" in caught.value.asked for name, value in asked.query.items())
+
+
+async def test_a_miss_keeps_a_secret(playing: Any) -> None:
+    with pytest.raises(ReplayMiss) as caught:
+        await playing(exchange("/version")).get("/user", private_token="glpat-hushhushhushhushhush")
+    assert "hush" not in caught.value.asked
+
+
 async def test_answers_to_one_question_come_in_order_and_the_last_one_stays(playing: Any) -> None:
     client = playing(exchange("/jobs", 1), exchange("/version", 0), exchange("/jobs", 2))
     assert [(await client.get("/jobs")).body for _ in range(4)] == [1, 2, 2, 2]

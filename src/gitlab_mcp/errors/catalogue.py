@@ -391,7 +391,7 @@ FACTS: Final[Mapping[str, str]] = MappingProxyType(
         "attempts": "how often it was tried",
         "setting": "the setting of this server to change",
         "check_with": "the action, with arguments, that shows whether the write happened",
-        "request": "the request that no recording answers: method and path",
+        "request": "the request that no recording answers: method, path and query",
         "confirmation_token": "send it with the same call to confirm",
         "expires_at": "when the confirmation ends",
         "what_will_happen": "the effect of the call, for the person who confirms",

@@ -115,10 +115,13 @@ def _unusable(problem: BadAnswer) -> Failure:
 
 
 def replay_miss(problem: ReplayMiss) -> Failure:
-    request = f"{problem.request.method} {problem.request.path}"
+    request = problem.asked or f"{problem.request.method} {problem.request.path}"
+    fix = "Record the request, or start the server without replay."
+    if problem.nearest:
+        fix = f"The nearest that was recorded is {problem.nearest}. Ask for that; or {fix[0].lower()}{fix[1:]}"
     return Failure(
-        codes.REPLAY_MISS, "This server replays recordings, and none answers this request."
-    ).knowing(request=request, suggested_fix="Record the request, or start the server without replay.")
+        codes.REPLAY_MISS, f"This server replays recordings, and none answers {request}."
+    ).knowing(request=request, suggested_fix=fix)
 
 
 def foreign_host(problem: ForeignHost) -> Failure:

@@ -46,8 +46,8 @@ class Attempt:
         url = address.graphql if self.request.path == GRAPHQL_PATH else self.request.path
         try:
             return consume(ask(speak_as(self.dial, self.token, self.kind), self.dial, self.request, url))
-        except NotRecorded:
-            raise ReplayMiss(self.request) from None
+        except NotRecorded as miss:
+            raise ReplayMiss(self.request, miss.asked, miss.nearest) from None
         except (ConnectionError, Timeout) as error:
             sent = self.exchange.sent
             raise Unreachable(self.request, _why(error, sent), address.host, sent) from error

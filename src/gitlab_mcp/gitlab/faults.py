@@ -99,6 +99,10 @@ class ReplayMiss(Exception):
     """No recording answers this."""
 
     request: Request
+    asked: str = ""
+    """Method, path and query, without secrets."""
+    nearest: str | None = None
+    """The recorded one that is most like it."""
 
 
 @dataclass(eq=False)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
-from urllib.parse import parse_qsl, quote, unquote
+from urllib.parse import parse_qsl, quote, unquote, urlencode
 
 from gitlab_mcp.gitlab.scrub import Scrubber
 
@@ -23,6 +23,18 @@ class Question:
     path: str
     query: tuple[tuple[str, str], ...]
     body: str
+
+    def __str__(self) -> str:
+        """As people write it; the body is left out."""
+        path = self.path.removeprefix("/api/v4")
+        return f"{self.method} {path}" + (f"?{urlencode(self.query, safe='/[],:')}" if self.query else "")
+
+    def unlike(self, other: Question) -> int:
+        """How much they differ; another value of the same name counts less than another name."""
+        words = set(enumerate(self.path.split("/"))) ^ set(enumerate(other.path.split("/")))
+        names = {name for name, _ in self.query} ^ {name for name, _ in other.query}
+        values = set(self.query) ^ set(other.query)
+        return len(words) + len(names) + len(values) + (self.body != other.body)
 
 
 def place(uri: str, scrubber: Scrubber) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from io import BytesIO
 from pathlib import Path
 from threading import Lock
@@ -52,11 +52,17 @@ class _Shelf:
         self._unsorted.append(interaction)
 
     def find(self, asked: Question) -> _Reel | None:
+        return self._sorted().get(asked)
+
+    def questions(self, method: str) -> list[Question]:
+        return [each for each in self._sorted() if each.method == method]
+
+    def _sorted(self) -> Mapping[Question, _Reel]:
         for interaction in self._unsorted:
             recorded = question(interaction.method, interaction.uri, interaction.request_body, _PLAIN)
             self._reels.setdefault(recorded, _Reel()).add(interaction)
         self._unsorted.clear()
-        return self._reels.get(asked)
+        return self._reels
 
 
 class ReplayAdapter(BaseAdapter):
@@ -78,12 +84,14 @@ class ReplayAdapter(BaseAdapter):
         token = token_of(request.headers)
         alias = token if token in self._aliases else self._default
         with self._lock:
-            for asked in self._ways_to_ask(request):
+            ways = list(self._ways_to_ask(request))
+            for asked in ways:
                 shelf = self._shelves.get((alias, asked.path))
                 reel = shelf.find(asked) if shelf is not None else None
                 if reel is not None:
                     return _response(request, reel.play())
-        raise NotRecorded
+            nearest = self._nearest(alias, ways)
+        raise NotRecorded(str(ways[0]), str(nearest) if nearest else None)
 
     def close(self) -> None:
         pass
@@ -94,6 +102,20 @@ class ReplayAdapter(BaseAdapter):
             asked = question(request.method or "", request.url or "", body_of(request), scrubber)
             yield asked
             yield from self._known_names().otherwise(asked)
+
+    def _nearest(self, alias: str, ways: Sequence[Question]) -> Question | None:
+        """What was recorded of the same place, else of the same kind of place."""
+        for apart in (0, 1):
+            found = [
+                (asked.unlike(recorded), str(recorded), recorded)
+                for asked in ways
+                for (who, path), shelf in self._shelves.items()
+                if who == alias and _names_apart(asked.path, path) == apart
+                for recorded in shelf.questions(asked.method)
+            ]
+            if found:
+                return min(found)[2]
+        return None
 
     def _known_names(self) -> Names:
         if self._names is None:
@@ -113,6 +135,15 @@ def token_of(headers: Mapping[str, str]) -> str | None:
 def body_of(request: requests.PreparedRequest) -> str | None:
     body = request.body
     return body.decode("utf-8", "surrogateescape") if isinstance(body, bytes) else body
+
+
+def _names_apart(one: str, other: str) -> int | None:
+    """In how many of the things they name two paths differ; None where they are about other kinds of things."""
+    ours, theirs = one.split("/"), other.split("/")
+    # /api/v4/projects/1/issues/2: the kinds are at the odd places, and each is followed by the name of one.
+    if len(ours) != len(theirs) or ours[1::2] != theirs[1::2]:
+        return None
+    return sum(mine != yours for mine, yours in zip(ours, theirs, strict=True))
 
 
 def _response(request: requests.PreparedRequest, interaction: Interaction) -> requests.Response:

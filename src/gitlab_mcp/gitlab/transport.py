@@ -22,6 +22,12 @@ POOL = 64
 class NotRecorded(Exception):
     """A replaying adapter has no answer to this request."""
 
+    def __init__(self, asked: str, nearest: str | None) -> None:
+        super().__init__(asked)
+        self.asked = asked
+        self.nearest = nearest
+        """The recorded one that is most like it."""
+
 
 class _Line:
     """What both kinds of connection add: they belong to the exchange that sent on them last."""
