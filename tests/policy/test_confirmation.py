@@ -280,3 +280,13 @@ async def test_nothing_that_somebody_wrote_gets_into_the_sentence(standin: Stand
             assert "SYSTEM" not in failure.facts["what_will_happen"]
             assert "\n" not in failure.facts["what_will_happen"]
     assert writes(standin) == []
+
+
+async def test_a_yes_to_a_text_is_no_yes_to_the_commands_in_it(standin: StandIn, against: Server) -> None:
+    standin.project("acme/website").things["issues"] = [{"iid": 1, "title": "x"}]
+    app = against(confirm="reversible")
+    note = {"action": "create_note", "project_id": "acme/website", "issue_iid": 1, "body": "/close"}
+    token = (await refused(app, "manage_discussion", note)).facts["confirmation_token"]
+    commands = {**note, "quick_actions": True, "confirmation_token": token}
+    assert await code_of(app, "manage_discussion", commands) == "CONFIRMATION_MISMATCH"
+    assert writes(standin) == []

@@ -110,7 +110,7 @@ async def test_a_rename_does_not_let_a_denied_project_slip_through(world: StandI
     assert await code_of(app, *labels("acme/site")) == "OUT_OF_SCOPE"
     project(world, 1, "acme/renamed", ACME)
     for named in ("acme/renamed", "1"):
-        assert await code_of(app, *labels(named)) == "OUT_OF_SCOPE"
+        assert await code_of(app, *labels(named), visit=visitor("bob")) == "OUT_OF_SCOPE"
 
 
 async def test_an_old_path_leads_to_the_project_that_had_it(world: StandIn, against: Server) -> None:
@@ -128,8 +128,11 @@ async def test_a_new_project_under_an_allowed_name_is_not_the_one_that_was_allow
     await app.call(*labels("acme/site"))
     project(world, 1, "acme/renamed", ACME)
     project(world, 99, "acme/site", ACME)
-    await app.call(*labels("1"))
-    assert await code_of(app, *labels("99")) == "OUT_OF_SCOPE"
+    # Another caller, for whom nothing that GitLab said before is remembered.
+    bob = visitor("bob")
+    await app.call(*labels("1"), visit=bob)
+    for named in ("99", "acme/site"):
+        assert await code_of(app, *labels(named), visit=bob) == "OUT_OF_SCOPE"
 
 
 async def test_a_project_below_a_group_that_cannot_be_read_is_outside(
@@ -262,3 +265,11 @@ async def test_a_request_may_limit_how_dangerous_it_is(world: StandIn, against: 
     assert await code_of(against(), "manage_label", delete, careful) == "DANGER_DENIED"
     bold = visitor("alice", trust=Danger.DANGEROUS)
     assert await code_of(against(trust="reversible"), "manage_label", delete, bold) == "TRUST_INSUFFICIENT"
+
+
+async def test_a_denied_place_that_cannot_be_looked_up_is_known_by_its_name(
+    world: StandIn, against: Server
+) -> None:
+    ghost = {"id": 8, "path_with_namespace": "acme/Ghost", "namespace": {"id": ACME, "kind": "group"}}
+    world.answer("GET", "/projects/8", body=ghost)
+    assert await code_of(against(never_in=("acme/ghost",)), *labels("8")) == "OUT_OF_SCOPE"

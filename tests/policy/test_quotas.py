@@ -9,7 +9,17 @@ import anyio
 import pytest
 
 from gitlab_mcp.app import App
+from gitlab_mcp.core.caller import Who
+from gitlab_mcp.core.registry import Registry
 from gitlab_mcp.core.result import Result
+from gitlab_mcp.core.unsaid import Surroundings
+from gitlab_mcp.core.validation import validate
+from gitlab_mcp.errors.ask import NobodyToAsk
+from gitlab_mcp.errors.failure import CallFailed
+from gitlab_mcp.policy import Intent
+from gitlab_mcp.policy.quotas import Quotas
+from gitlab_mcp.policy.tokens import Tokens
+from gitlab_mcp.store.memory import MemoryStore
 from policy.guarded import Server, code_of, delete_label, outcome, refused, visitor, with_labels
 from standin import StandIn
 
@@ -113,3 +123,19 @@ async def test_what_was_only_asked_for_is_not_counted(standin: StandIn, against:
     app = against(quota=("destructive=2",), confirm="destructive")
     for _ in range(5):
         assert await code_of(app, "manage_label", delete_label()) == "CONFIRMATION_REQUIRED"
+
+
+async def test_calls_that_were_let_in_together_do_not_get_past_the_end(standin: StandIn) -> None:
+    """All of them look before any of them counts, as on several servers."""
+    store = MemoryStore()
+    quotas = Quotas({"writes": 5}, Tokens(store), store)
+    tool, arguments = create(1)
+    call = validate(Registry(), tool, arguments, Surroundings(standin.url))
+    intent = Intent(call, Who("alice", standin.url), NobodyToAsk())
+    for _ in range(8):
+        await quotas.allow(intent)
+    for _ in range(5):
+        await quotas.spend(intent)
+    with pytest.raises(CallFailed) as over:
+        await quotas.spend(intent)
+    assert over.value.failure.code == "QUOTA_EXHAUSTED"

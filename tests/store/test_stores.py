@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import socket
 import time
 from collections.abc import Iterator
 
@@ -123,4 +124,16 @@ async def test_a_redis_that_is_gone_says_so_at_once_and_is_back_when_it_is_back(
             assert time.monotonic() < ends
             await anyio.sleep(0.05)
         assert await store.count("x", 60) == 1
+        store.close()
+
+
+async def test_a_redis_that_says_nothing_is_waited_for_once() -> None:
+    redis = pytest.importorskip("gitlab_mcp.store.shared")
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        store = redis.RedisStore(f"redis://127.0.0.1:{silent.getsockname()[1]}/0")
+        started = time.monotonic()
+        for _ in range(5):
+            with pytest.raises(StoreUnavailable):
+                await store.get("x")
+        assert time.monotonic() - started < 2
         store.close()
