@@ -6,7 +6,6 @@ python scripts/settings_page.py > docs/guides/settings.md
 from __future__ import annotations
 
 import sys
-from itertools import groupby
 from typing import Any
 
 from gitlab_mcp.cli import exits
@@ -51,9 +50,9 @@ A CI job's own token is used only when there is no other. Tokens that begin with
 
 def settings_page() -> str:
     parts = [_OPENING]
-    for group, settings in groupby(SETTINGS, key=lambda setting: setting.group):
+    for group in dict.fromkeys(setting.group for setting in SETTINGS):
         parts.append(f"\n## {group}\n")
-        parts += [_entry(setting) for setting in settings]
+        parts += [_entry(setting) for setting in SETTINGS if setting.group == group]
     parts.append(_TOKENS)
     parts.append("\n## Exit codes\n\n| code | meaning |\n| --- | --- |\n")
     parts += [f"| {code} | {meaning} |\n" for code, meaning in exits.MEANINGS.items()]
