@@ -6,7 +6,6 @@ python scripts/settings_page.py > docs/guides/settings.md
 from __future__ import annotations
 
 import sys
-from typing import Any
 
 from gitlab_mcp.cli import exits
 from gitlab_mcp.settings import SETTINGS, Setting
@@ -73,19 +72,9 @@ def _entry(setting: Setting) -> str:
         f"- Given as: {'; '.join(ways)}",
         f"- Expects: {setting.expects}",
     ]
-    if (default := _written(setting.default)) is not None:
+    if (default := setting.written_default) is not None:
         lines.append(f"- Default: `{default}`")
     return "\n".join(lines) + "\n"
-
-
-def _written(default: Any) -> str | None:
-    if default is None or default == ():
-        return None
-    if isinstance(default, bool):
-        return str(default).lower()
-    if isinstance(default, tuple):
-        return ",".join(default)
-    return f"{default:g}" if isinstance(default, float) else str(default)
 
 
 if __name__ == "__main__":

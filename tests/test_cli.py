@@ -13,7 +13,7 @@ import pytest
 
 from gitlab_mcp.cli import main
 from gitlab_mcp.cli.screen import Progress, readable, table
-from gitlab_mcp.core.registry import Registry
+from gitlab_mcp.core.registry import TOOLSETS, Registry
 from gitlab_mcp.errors.catalogue import CODES
 from gitlab_mcp.settings import SETTINGS
 from standin import StandIn
@@ -161,6 +161,15 @@ def test_a_gitlab_that_is_not_there_exits_3(run: Run) -> None:
     assert "NETWORK_ERROR" in done.stderr
 
 
+@pytest.fixture
+def settled(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Nothing of the machine's own settings, in this process."""
+    for variable in (name for setting in SETTINGS for name in setting.environment):
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+
+
 @pytest.mark.parametrize(
     "words",
     [
@@ -180,10 +189,8 @@ def test_a_gitlab_that_is_not_there_exits_3(run: Run) -> None:
     ],
 )
 def test_a_mistake_on_the_command_line_exits_2_without_a_traceback(
-    words: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    words: list[str], capsys: pytest.CaptureFixture[str], settled: None
 ) -> None:
-    monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
     assert main(words) == 2
     said = capsys.readouterr()
     assert (said.out + said.err).strip()
@@ -217,17 +224,65 @@ def test_every_setting_has_its_flag_before_and_after_the_command(run: Run, stand
     assert [request.token for request in standin.requests] == ["alice", "alice"]
 
 
-def test_help_names_every_flag_and_every_exit_code(capsys: pytest.CaptureFixture[str]) -> None:
+def test_help_begins_with_the_commands_and_names_every_exit_code(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--help"]) == 0
     text = capsys.readouterr().out
-    assert [setting.flag for setting in SETTINGS if setting.flag and setting.flag not in text] == []
+    assert 0 < text.index("\ncommands:") < text.index("--url URL") < text.index("\nexamples:")
     assert all(code in text for code in ("  0  ", "  1  ", "  2  ", "  3  ", "  130  "))
+    assert "help settings" in text
+    assert main(["help"]) == 0
+    assert capsys.readouterr().out == text
+
+
+def test_help_on_settings_names_every_flag_with_its_default(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["help", "settings"]) == 0
+    text = " ".join(capsys.readouterr().out.replace(",", " ").split())
+    assert [setting.flag for setting in SETTINGS if setting.flag and setting.flag not in text.split()] == []
+    assert "--deadline SECONDS" in text
+    assert "[default 50 GITLAB_MCP_DEADLINE]" in text
 
 
 @pytest.mark.parametrize("command", ["serve", "tools", "call", "doctor", "errors", "version"])
 def test_every_command_has_help_with_an_example(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([command, "--help"]) == 0
-    assert f"gitlab-mcp {command}" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert f"gitlab-mcp {command}" in shown
+    assert main(["help", command]) == 0
+    assert capsys.readouterr().out == shown
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        (["docter"], "doctor"),
+        (["hlep"], "help"),
+        (["--url", "https://gitlab.example.com", "docter"], "doctor"),
+        (["help", "cal"], "call"),
+        (["-v"], "--version"),
+        (["--read-ony"], "--read-only"),
+        (["doctor", "--jsn"], "--json"),
+        (["call", "browse_labels", "list", "--jsn"], "--json"),
+        (["call", "browse_labels", "list", "--replya=x"], "--replay"),
+        (["tools", "--toolset", "plannin"], "planning"),
+        (["errors", "not-fuond"], "NOT_FOUND"),
+        (["serve", "--toolsets", "plannin"], "planning"),
+    ],
+)
+def test_a_slip_is_answered_with_what_was_meant(
+    words: list[str], meant: str, capsys: pytest.CaptureFixture[str], settled: None
+) -> None:
+    assert main(words) == 2
+    assert f"Did you mean {meant}?" in capsys.readouterr().err
+
+
+def test_a_toolset_without_tools_is_refused_with_those_that_have_some(
+    capsys: pytest.CaptureFixture[str], settled: None
+) -> None:
+    offered = Registry().toolsets()
+    empty = next(name for name in (*TOOLSETS, "nonsense") if name not in offered)
+    for words in (["tools", "--toolset", empty], ["serve", "--toolsets", empty]):
+        assert main(words) == 2
+        assert ", ".join(offered) in capsys.readouterr().err
 
 
 def test_tools_for_programs_lists_every_action_with_the_promised_keys(
@@ -254,10 +309,27 @@ def test_tools_for_programs_lists_every_action_with_the_promised_keys(
     assert get["fields"]["label_id"]["required"] is True
 
 
-def test_tools_of_one_toolset_are_only_those(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["tools", "--json", "--toolset", "planning"]) == 0
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["tools", "--json", "--toolset", "planning,ci"],
+        ["tools", "--json", "--toolsets=planning,ci"],
+        ["--toolset", "ci,planning", "tools", "--json"],
+        ["--toolsets", "planning,ci", "tools", "--json"],
+    ],
+)
+def test_tools_of_some_toolsets_are_only_those(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(words) == 0
     listed = json.loads(capsys.readouterr().out)
-    assert {each["toolset"] for each in listed} == {"planning"}
+    assert list(dict.fromkeys(each["toolset"] for each in listed)) == ["planning", "ci"]
+
+
+def test_tools_lists_all_whichever_are_offered(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GITLAB_TOOLSETS", "ci")
+    assert main(["tools", "--json"]) == 0
+    assert {each["toolset"] for each in json.loads(capsys.readouterr().out)} == set(Registry().toolsets())
 
 
 def test_tools_with_tiers_say_what_costs_more(capsys: pytest.CaptureFixture[str]) -> None:

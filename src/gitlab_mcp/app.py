@@ -22,7 +22,7 @@ from gitlab_mcp.policy.loops import Loops
 from gitlab_mcp.policy.rules import Rules, narrowing, pipeline
 from gitlab_mcp.sentry import Sentry
 from gitlab_mcp.settings import Settings, SettingsError
-from gitlab_mcp.settings.problems import bad_tier_features, no_redis, no_such_action
+from gitlab_mcp.settings.problems import bad_tier_features, no_redis, no_such_action, no_such_toolset
 from gitlab_mcp.store import Store
 from gitlab_mcp.store.memory import MemoryStore
 
@@ -57,6 +57,7 @@ class App:
         self._sentry = Sentry(settings.sentry_dsn) if settings.sentry_dsn else None
         self._store = _store(settings)
         registry = Registry()
+        _check_toolsets(settings, registry)
         _check_patterns(settings, registry)
         self._dispatch = Dispatch(
             registry=registry,
@@ -357,6 +358,12 @@ def _store(settings: Settings) -> Store:
     except ImportError:
         raise SettingsError(no_redis(settings.sources.get("redis", "redis"))) from None
     return RedisStore(settings.redis.reveal())
+
+
+def _check_toolsets(settings: Settings, registry: Registry) -> None:
+    there = registry.toolsets()
+    if missing := [name for name in settings.toolsets if name not in (*there, "all")]:
+        raise SettingsError(no_such_toolset(settings.sources.get("toolsets", "toolsets"), missing[0], there))
 
 
 def _check_patterns(settings: Settings, registry: Registry) -> None:

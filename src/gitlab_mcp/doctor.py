@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from gitlab_mcp.core.action import fill
 from gitlab_mcp.core.exchange import Answer, GitLab
-from gitlab_mcp.core.registry import TOOLSETS
+from gitlab_mcp.core.registry import Registry
 from gitlab_mcp.errors.ask import Ask, InstanceFacts
 from gitlab_mcp.gitlab.faults import BadAnswer, NoToken, Refused, ReplayMiss, Unreachable, Why
 from gitlab_mcp.settings import DEFAULT, Settings
@@ -331,12 +331,13 @@ def _project(settings: Settings, evidence: Evidence) -> Iterator[Check]:
 
 def _toolsets(settings: Settings) -> Check:
     found = ", ".join(settings.toolsets)
-    unknown = [name for name in settings.toolsets if name not in (*TOOLSETS, "all")]
+    there = Registry().toolsets()
+    unknown = [name for name in settings.toolsets if name not in (*there, "all")]
     if not unknown:
         return Check("toolsets", Mark.OK, f"{found}, read-only" if settings.read_only else found)
-    near = get_close_matches(unknown[0], TOOLSETS, n=1)
-    fix = f"Did you mean {near[0]}?" if near else f"There are {', '.join(TOOLSETS)}, and all."
-    return Check("toolsets", Mark.FAIL, f"there is no toolset {', '.join(unknown)}", fix)
+    near = get_close_matches(unknown[0], there, n=1)
+    fix = f"Did you mean {near[0]}?" if near else f"There are {', '.join(there)}, and all."
+    return Check("toolsets", Mark.FAIL, f"no tools are in {', '.join(unknown)}", fix)
 
 
 def _cassettes(settings: Settings) -> Iterator[Check]:

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from gitlab_mcp.cli import exits
-from gitlab_mcp.cli.usage import UsageError
-from gitlab_mcp.settings import SETTINGS, load
+from gitlab_mcp.cli.usage import UsageError, no_such
+from gitlab_mcp.settings import SETTINGS, Setting, load
 
 if TYPE_CHECKING:
     from gitlab_mcp.errors.tiers import TierMap
@@ -27,10 +27,21 @@ _EXAMPLES = """examples:
 The token comes from GITLAB_TOKEN or --token-file, never from a flag."""
 
 
+_COMMANDS = ("serve", "tools", "call", "doctor", "errors", "version", "help")
+_COMMON = (
+    "url", "token_file", "config", "toolsets", "read_only", "confirm", "http", "record", "replay", "log_level",
+)  # fmt: skip
+"""The settings that `--help` shows; `help settings` shows all."""
+
+
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         # argparse repeats what it did not understand, and that may be a token.
-        super().error(re.sub(r"\bgl[a-z]+-[\w.-]+", "[token]", message))
+        wrong = re.sub(r"\bgl[a-z]+-[\w.-]+", "[token]", message)
+        raise UsageError(f"{wrong[0].upper()}{wrong[1:]}.", f"See `{self.prog} --help`.")
+
+    def flags(self) -> dict[str, argparse.Action]:
+        return self._option_string_actions
 
 
 class _Refuse(argparse.Action):
@@ -45,22 +56,26 @@ class _Refuse(argparse.Action):
 
 
 def run(argv: Sequence[str]) -> int:
-    parser = _parser()
+    parser, commands = _parser()
+    command = _command_in(argv, parser)
+    if command == "help":
+        return _help_on([word for word in argv if word != "help"], parser, commands)
     try:
         given, more = parser.parse_known_args(argv)
-        given.pairs = [*getattr(given, "pairs", []), *(word for word in more if not word.startswith("-"))]
-        unknown = more if given.command != "call" else [word for word in more if word.startswith("-")]
-        if unknown:
-            parser.error(f"unrecognized arguments: {' '.join(unknown)}")
     except SystemExit as done:
         return done.code if isinstance(done.code, int) else exits.USAGE
+    given.pairs = [*getattr(given, "pairs", []), *(word for word in more if not word.startswith("-"))]
+    for word in more if given.command != "call" else [word for word in more if word.startswith("-")]:
+        raise _not_understood(word, commands.get(command or "", parser))
     flags = {setting.name: getattr(given, setting.name, None) for setting in SETTINGS}
     # One import per command: listing error codes needs neither HTTP nor the catalogue.
     match given.command:
         case "tools":
             from gitlab_mcp.cli.tools import show_tools
 
-            return show_tools(given.toolset, as_json=given.json, tiers=_tiers(flags) if given.tiers else None)
+            # What is offered to agents says nothing about what there is; only a flag here chooses.
+            wanted = load({"toolsets": flags["toolsets"] or "all"}, {}).toolsets
+            return show_tools(wanted, as_json=given.json, tiers=_tiers(flags) if given.tiers else None)
         case "call":
             from gitlab_mcp.cli.call import call
 
@@ -85,6 +100,49 @@ def run(argv: Sequence[str]) -> int:
             return serve(flags)
 
 
+def _command_in(argv: Sequence[str], parser: _Parser) -> str | None:
+    """The command that is named; UsageError where a word stands in its place that is none, or an unknown flag
+    before it."""
+    flags, words = parser.flags(), iter(argv)
+    for word in words:
+        if not word.startswith("-"):
+            if word in _COMMANDS:
+                return word
+            raise no_such("command", word, _COMMANDS, f"The commands are {', '.join(_COMMANDS)}.")
+        name, equals, _ = word.partition("=")
+        if name not in flags:
+            raise _not_understood(word, parser)
+        if not equals and flags[name].nargs in (None, argparse.OPTIONAL):
+            next(words, None)
+    return None
+
+
+def _not_understood(word: str, parser: _Parser) -> UsageError:
+    see = f"See `{parser.prog} --help`."
+    if not word.startswith("-"):
+        return UsageError("There is a word too many.", see)
+    known = [flag for flag, action in parser.flags().items() if not isinstance(action, _Refuse)]
+    return no_such(
+        "flag", word.partition("=")[0], known, f"{see} `{_PROGRAM} help settings` has all settings."
+    )
+
+
+def _help_on(words: Sequence[str], parser: _Parser, commands: Mapping[str, _Parser]) -> int:
+    match words:
+        case []:
+            parser.print_help()
+        case ["settings"]:
+            whole = _Parser(prog=_PROGRAM, usage=f"{_PROGRAM} [COMMAND] [flags]", add_help=False)
+            _add_settings(whole, [setting.name for setting in SETTINGS], grouped=True)
+            whole.print_help()
+        case [name] if name in commands:
+            commands[name].print_help()
+        case _:
+            topics = [*commands, "settings"]
+            raise no_such("help", words[0], topics, f"There is help on {', '.join(topics)}.")
+    return exits.OK
+
+
 def _tiers(flags: Mapping[str, Any]) -> TierMap:
     from gitlab_mcp.errors.tiers import TierMapError, tier_map
 
@@ -95,7 +153,8 @@ def _tiers(flags: Mapping[str, Any]) -> TierMap:
         raise UsageError("The file of tier features cannot be used.", f"{mistake}.") from None
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser() -> tuple[_Parser, Mapping[str, _Parser]]:
+    """The parser, and those of its commands."""
     codes = "\n".join(f"  {code:<4} {meaning}" for code, meaning in exits.MEANINGS.items())
     parser = _Parser(
         prog=_PROGRAM,
@@ -104,15 +163,11 @@ def _parser() -> argparse.ArgumentParser:
         epilog=f"{_EXAMPLES}\n\nexit codes:\n{codes}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
+        add_help=False,
     )
-    parser.add_argument(
-        "--version", action="store_const", const="version", dest="command", help="same as version"
-    )
-    _add_settings(parser, shown=True)
     commands = parser.add_subparsers(
         dest="command", metavar="COMMAND", title="commands", prog=_PROGRAM, parser_class=_Parser
     )
-
     _command(
         commands,
         "serve",
@@ -128,7 +183,7 @@ def _parser() -> argparse.ArgumentParser:
         "gitlab-mcp tools --tiers | grep -v Free",
         "gitlab-mcp tools --json | jq '.[].endpoints'",
     )
-    tools.add_argument("--toolset", help="only the tools of this toolset")
+    tools.flags()["--toolset"].help = "only the tools of these toolsets, with commas between"
     tools.add_argument(
         "--tiers", action="store_true", help="what each action and its fields need to be paid for"
     )
@@ -175,48 +230,66 @@ def _parser() -> argparse.ArgumentParser:
     for each in (tools, call, doctor, errors):
         each.add_argument("--json", action="store_true", help="print JSON for programs")
     _command(commands, "version", "show the version", "gitlab-mcp version")
-    return parser
+    # `run` answers it; here it is listed.
+    commands.add_parser("help", help="help on a command, or on `settings`: all of them", add_help=False)
+    general = parser.add_argument_group("flags", "before or after the command; all others: help settings")
+    general.add_argument("-h", "--help", action="help", help="show this")
+    general.add_argument(
+        "--version", action="store_const", const="version", dest="command", help="same as version"
+    )
+    _add_settings(parser, _COMMON, into=general)
+    return parser, {name: each for name, each in commands.choices.items() if name != "help"}
 
 
-def _command(commands: Any, name: str, about: str, *examples: str) -> argparse.ArgumentParser:
+def _command(commands: Any, name: str, about: str, *examples: str) -> _Parser:
     lines = "\n".join(f"  {example}" for example in examples)
-    parser: argparse.ArgumentParser = commands.add_parser(
+    parser: _Parser = commands.add_parser(
         name,
         help=about,
         description=f"{about[0].upper()}{about[1:]}.",
-        epilog=f"examples:\n{lines}\n\nEvery settings flag of `{_PROGRAM} --help` works here too.",
+        epilog=f"examples:\n{lines}\n\nEvery flag of `{_PROGRAM} help settings` works here too.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    _add_settings(parser, shown=False)
+    _add_settings(parser, ())
     return parser
 
 
-def _add_settings(parser: argparse.ArgumentParser, *, shown: bool) -> None:
+def _add_settings(
+    parser: argparse.ArgumentParser, shown: Sequence[str], *, into: Any = None, grouped: bool = False
+) -> None:
+    """Every setting becomes a flag; help shows those in `shown`, under their own headings where `grouped`."""
     groups: dict[str, Any] = {}
-    for setting in SETTINGS:
+    for setting in sorted(SETTINGS, key=lambda each: shown.index(each.name) if each.name in shown else -1):
         if setting.flag is None:
             continue
-        group = groups.setdefault(
-            setting.group, parser.add_argument_group(setting.group) if shown else parser
-        )
+        place = into or parser
+        if grouped:
+            place = groups.get(setting.group) or parser.add_argument_group(setting.group)
+            groups[setting.group] = place
         options: dict[str, Any] = {
             # A default here would hide what was given before the command's name.
             "default": argparse.SUPPRESS,
             "dest": setting.name,
-            "help": _help(setting.help, setting.environment) if shown else argparse.SUPPRESS,
+            "help": _help(setting) if setting.name in shown else argparse.SUPPRESS,
         }
         if setting.switch:
             negatable = argparse.BooleanOptionalAction if setting.default else "store_true"
-            group.add_argument(setting.flag, action=negatable, **options)
+            place.add_argument(setting.flag, action=negatable, **options)
         else:
-            options["metavar"] = "|".join(setting.choices) or setting.name.rpartition("_")[2].upper()
-            group.add_argument(setting.flag, action="append" if setting.repeatable else "store", **options)
+            options["metavar"] = setting.placeholder
+            place.add_argument(setting.flag, action="append" if setting.repeatable else "store", **options)
+    parser.add_argument(
+        "--toolset", dest="toolsets", help=argparse.SUPPRESS, default=argparse.SUPPRESS, metavar="NAMES"
+    )
     for flag in ("--token", "--private-token", "--access-token", "--pat", "--job-token"):
         parser.add_argument(
             flag, action=_Refuse, nargs="?", help=argparse.SUPPRESS, default=argparse.SUPPRESS
         )
 
 
-def _help(text: str, environment: tuple[str, ...]) -> str:
-    return f"{text} [{environment[0]}]".replace("%", "%%") if environment else text.replace("%", "%%")
+def _help(setting: Setting) -> str:
+    default = setting.written_default
+    told = [f"default {default}" if default and default != "false" else "", *setting.environment[:1]]
+    more = ", ".join(each for each in told if each)
+    return (f"{setting.help} [{more}]" if more else setting.help).replace("%", "%%")

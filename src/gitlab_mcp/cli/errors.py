@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from difflib import get_close_matches
 from importlib import resources
 from typing import Any
 
 from gitlab_mcp.cli import exits
 from gitlab_mcp.cli.screen import say, say_json, table, wrapped
-from gitlab_mcp.cli.usage import UsageError
+from gitlab_mcp.cli.usage import no_such
 from gitlab_mcp.errors.catalogue import CODES, Code
 
 
@@ -24,9 +23,7 @@ def show_errors(name: str | None, *, as_json: bool) -> int:
         return exits.OK
     code = CODES.get(name.upper().replace("-", "_"))
     if code is None:
-        near = get_close_matches(name.upper(), CODES, n=1, cutoff=0.5)
-        fix = f"Did you mean {near[0]}?" if near else "`gitlab-mcp errors` lists all codes."
-        raise UsageError("There is no such error code.", fix)
+        raise no_such("error code", name.upper(), CODES, "`gitlab-mcp errors` lists all codes.")
     if as_json:
         say_json({**_described(code), "example": _examples()[code.name]})
     else:

@@ -3,27 +3,30 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Sequence
 from typing import Any
 
 from gitlab_mcp.cli import exits
 from gitlab_mcp.cli.screen import say, say_json, table
-from gitlab_mcp.cli.usage import UsageError
+from gitlab_mcp.cli.usage import no_such
 from gitlab_mcp.core.action import Action
 from gitlab_mcp.core.fields import Needs
-from gitlab_mcp.core.registry import TOOLSETS, Registry
+from gitlab_mcp.core.registry import Registry
 from gitlab_mcp.core.schema import required_fields
 from gitlab_mcp.core.shape import Shape, shapes
 from gitlab_mcp.errors.prices import price_of
 from gitlab_mcp.errors.tiers import TierMap
 
 
-def show_tools(toolset: str | None, *, as_json: bool, tiers: TierMap | None = None) -> int:
+def show_tools(toolsets: Sequence[str] = ("all",), *, as_json: bool, tiers: TierMap | None = None) -> int:
     """With `tiers` what each action costs is said too."""
-    if toolset is not None and toolset not in TOOLSETS:
-        raise UsageError("There is no such toolset.", f"Use one of {', '.join(TOOLSETS)}.")
-    actions = [
-        action for action in Registry().actions() if toolset is None or action.spec.tool.toolset == toolset
-    ]
+    registry = Registry()
+    there = [*registry.toolsets(), "all"]
+    for name in toolsets:
+        if name not in there:
+            raise no_such("toolset", name, there, f"Use one of {', '.join(there)}.")
+    wanted = ["all"] if "all" in toolsets else [name for name in there if name in toolsets]
+    actions = [action for name in wanted for action in registry.actions(name)]
     if as_json:
         say_json([{**described(action), **(_priced(action, tiers) if tiers else {})} for action in actions])
         return exits.OK

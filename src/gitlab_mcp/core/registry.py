@@ -29,6 +29,11 @@ class Registry:
     def names(self) -> list[str]:
         return list(self._entries)
 
+    def toolsets(self) -> list[str]:
+        """Those that hold tools, in the fixed order."""
+        held = {entry["toolset"] for entry in self._entries.values()}
+        return [toolset for toolset in TOOLSETS if toolset in held]
+
     def listing(self, toolsets: Iterable[str]) -> list[dict[str, Any]]:
         """What `tools/list` answers for these toolsets, in the fixed order."""
         wanted = set(toolsets)

@@ -118,10 +118,12 @@ def replay_miss(problem: ReplayMiss) -> Failure:
     request = problem.asked or f"{problem.request.method} {problem.request.path}"
     fix = "Record the request, or start the server without replay."
     if problem.nearest:
-        fix = f"The nearest that was recorded is {problem.nearest}. Ask for that; or {fix[0].lower()}{fix[1:]}"
-    return Failure(
-        codes.REPLAY_MISS, f"This server replays recordings, and none answers {request}."
-    ).knowing(request=request, suggested_fix=fix)
+        fix = (
+            f"The nearest that was recorded is {problem.nearest}. Ask for that; or {fix[0].lower()}{fix[1:]}"
+        )
+    return Failure(codes.REPLAY_MISS, f"This server replays recordings, and none answers {request}.").knowing(
+        request=request, suggested_fix=fix
+    )
 
 
 def foreign_host(problem: ForeignHost) -> Failure:

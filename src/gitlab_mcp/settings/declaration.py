@@ -22,6 +22,7 @@ class Setting:
     environment: tuple[str, ...] = ()
     """Our name first, then the names other programs use."""
     choices: tuple[str, ...] = ()
+    metavar: str = ""
     secret: bool = False
     flag_only: bool = False
     switch: bool = False
@@ -31,6 +32,22 @@ class Setting:
     def flag(self) -> str | None:
         """A secret has none: everybody on the machine can read a command line."""
         return None if self.secret else "--" + self.name.replace("_", "-")
+
+    @property
+    def placeholder(self) -> str:
+        """What stands for the value where the flag is explained."""
+        return "|".join(self.choices) or self.metavar or self.name.rpartition("_")[2].upper()
+
+    @property
+    def written_default(self) -> str | None:
+        """As a person would give it."""
+        if self.default is None or self.default == ():
+            return None
+        if isinstance(self.default, bool):
+            return str(self.default).lower()
+        if isinstance(self.default, tuple):
+            return ",".join(self.default)
+        return f"{self.default:g}" if isinstance(self.default, float) else str(self.default)
 
     @property
     def in_file(self) -> bool:
@@ -77,6 +94,7 @@ SETTINGS: tuple[Setting, ...] = (
         help="A TOML file with any of these settings, by their names. "
         "Without it, ~/.config/gitlab-mcp/config.toml is read when it exists.",
         expects="a readable TOML file",
+        metavar="FILE",
         parse=values.path,
         accepts=values.readable,
         environment=("GITLAB_MCP_CONFIG",),
@@ -155,6 +173,7 @@ SETTINGS: tuple[Setting, ...] = (
         group="GitLab",
         help="A YAML file that adds to or corrects tier_features.yaml, key by key.",
         expects="a readable YAML file",
+        metavar="FILE",
         parse=values.path,
         accepts=values.readable,
         environment=("GITLAB_MCP_TIER_FEATURES",),
@@ -180,6 +199,7 @@ SETTINGS: tuple[Setting, ...] = (
         group="Network",
         help="Seconds to wait for a connection.",
         expects="a number of seconds above 0",
+        metavar="SECONDS",
         parse=values.number,
         accepts=values.positive,
         default=5.0,
@@ -190,6 +210,7 @@ SETTINGS: tuple[Setting, ...] = (
         group="Network",
         help="Seconds to wait for the next byte of an answer.",
         expects="a number of seconds above 0",
+        metavar="SECONDS",
         parse=values.number,
         accepts=values.positive,
         default=30.0,
@@ -200,6 +221,7 @@ SETTINGS: tuple[Setting, ...] = (
         group="Network",
         help="Seconds a whole call may take, retries included. Most clients give up after 60.",
         expects="a number of seconds above 0",
+        metavar="SECONDS",
         parse=values.number,
         accepts=values.positive,
         default=50.0,
@@ -216,6 +238,7 @@ SETTINGS: tuple[Setting, ...] = (
         group="What agents may do",
         help="The toolsets to offer, with commas between; `all` offers every one.",
         expects="names of toolsets with commas between, or all",
+        metavar="NAMES",
         parse=values.toolsets,
         accepts=bool,
         default=("core",),
@@ -227,6 +250,7 @@ SETTINGS: tuple[Setting, ...] = (
         help="The projects and groups that may be touched at all, subgroups and their projects included. A call that "
         "names none is then refused.",
         expects="paths such as acme or acme/website, numbers of projects, or group:7, with commas between",
+        metavar="PLACES",
         parse=values.places,
         default=(),
         environment=("GITLAB_MCP_ONLY_IN", "GITLAB_ALLOWED_PROJECT_IDS"),
@@ -237,6 +261,7 @@ SETTINGS: tuple[Setting, ...] = (
         group="What agents may do",
         help="Projects and groups that may not be touched, even inside those that may.",
         expects="paths such as acme or acme/website, numbers of projects, or group:7, with commas between",
+        metavar="PLACES",
         parse=values.places,
         default=(),
         environment=("GITLAB_MCP_NEVER_IN",),
@@ -247,6 +272,7 @@ SETTINGS: tuple[Setting, ...] = (
         group="What agents may do",
         help="Patterns of the actions that may be called: `browse_*`, `manage_issue.create`, `toolset:planning`.",
         expects="patterns with commas between, each of which fits at least one action",
+        metavar="PATTERNS",
         parse=values.listed,
         default=(),
         environment=("GITLAB_MCP_ONLY_ACTIONS",),
@@ -255,8 +281,9 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         name="never_actions",
         group="What agents may do",
-        help="Patterns of the actions that may not be called: `manage_*.delete`, `toolset:admin`.",
+        help="Patterns of the actions that may not be called: `manage_*.delete`, `toolset:access`.",
         expects="patterns with commas between, each of which fits at least one action",
+        metavar="PATTERNS",
         parse=values.listed,
         default=(),
         environment=("GITLAB_MCP_NEVER_ACTIONS",),
@@ -285,6 +312,7 @@ SETTINGS: tuple[Setting, ...] = (
         help="How many reads, writes and destructive actions one caller may take in an hour: a warning from 80 %, a "
         "question from 90 %, the end at 100 %. `none` sets no limit.",
         expects="kinds with numbers such as reads=5000,writes=1000,destructive=100, or none",
+        metavar="KIND=NUMBER,…",
         parse=values.quota,
         default=("writes=1000", "destructive=100"),
         environment=("GITLAB_MCP_QUOTA",),
@@ -295,6 +323,7 @@ SETTINGS: tuple[Setting, ...] = (
         help="Where a line is written for every action that changes something: who, what, which thing, how it ended. "
         "Over HTTP, without this setting, to the standard output.",
         expects="a file name in a directory that exists, stderr, none, or over HTTP stdout",
+        metavar="FILE",
         parse=values.audit_log,
         accepts=lambda value: isinstance(value, str) or values.can_hold_files(value),
         environment=("GITLAB_MCP_AUDIT_LOG",),
@@ -305,6 +334,7 @@ SETTINGS: tuple[Setting, ...] = (
         help="A Redis in which several servers keep together what was confirmed and how much was used. It needs the "
         "extra `redis`.",
         expects="an address such as redis://localhost:6379/0 or rediss://:password@host:6379",
+        metavar="URL",
         parse=values.redis_url,
         environment=("GITLAB_MCP_REDIS",),
     ),
@@ -347,6 +377,7 @@ SETTINGS: tuple[Setting, ...] = (
         group="Serving over HTTP",
         help="Serve MCP over HTTP at this address (path /mcp) in place of standard input and output.",
         expects="an IP address or localhost with a port, such as 127.0.0.1:8080 or [::1]:8080",
+        metavar="HOST:PORT",
         parse=values.address,
         environment=("GITLAB_MCP_HTTP",),
     ),
@@ -365,6 +396,7 @@ SETTINGS: tuple[Setting, ...] = (
         help="Another GitLab that a request may choose with the header X-GitLab-API-URL. Such a request must "
         "bring its own token.",
         expects="an address such as https://gitlab.example.com",
+        metavar="URL",
         parse=values.gitlab_urls,
         default=(),
         environment=("GITLAB_MCP_ALLOW_GITLAB_HOST",),
@@ -395,6 +427,7 @@ SETTINGS: tuple[Setting, ...] = (
         group="Serving over HTTP",
         help="How many calls of one caller are worked on at once; more are refused with BUSY.",
         expects="a whole number from 1 to 1000",
+        metavar="NUMBER",
         parse=values.whole_number,
         accepts=lambda number: 1 <= number <= 1000,
         default=16,
@@ -415,6 +448,7 @@ SETTINGS: tuple[Setting, ...] = (
         group="Serving over HTTP",
         help="Seconds a client may take to send a request, or to take the next part of an answer.",
         expects="a number of seconds above 0",
+        metavar="SECONDS",
         parse=values.number,
         accepts=values.positive,
         default=15.0,
@@ -425,6 +459,7 @@ SETTINGS: tuple[Setting, ...] = (
         group="Record and replay",
         help="Write every exchange with GitLab to this cassette, without secrets.",
         expects="a file name in a directory that exists",
+        metavar="FILE",
         parse=values.path,
         accepts=values.can_hold_files,
         environment=("GITLAB_MCP_RECORD",),
@@ -434,6 +469,7 @@ SETTINGS: tuple[Setting, ...] = (
         group="Record and replay",
         help="Answer from these cassettes (files or directories) in place of GitLab, without the network.",
         expects="cassette files or directories that exist",
+        metavar="PATH",
         parse=values.paths,
         accepts=values.all_exist,
         default=(),
@@ -445,6 +481,7 @@ SETTINGS: tuple[Setting, ...] = (
         group="Record and replay",
         help="The name under which the caller is recorded in place of the token.",
         expects="a short name",
+        metavar="NAME",
         parse=values.text,
         environment=("GITLAB_MCP_RECORD_AS",),
     ),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 
 from gitlab_mcp.errors.failure import CallFailed, Failure
 from gitlab_mcp.settings.declaration import Setting
@@ -41,6 +42,15 @@ def no_such_action(setting: str, source: str, pattern: str) -> Failure:
     expected = "patterns that each fit at least one action"
     fix = f"Correct {pattern!r} in {source}; `gitlab-mcp tools` lists the tools and their actions."
     return problem(setting, source, expected, fix)
+
+
+def no_such_toolset(source: str, name: str, there: Sequence[str]) -> Failure:
+    """Without this, a server would start that offers nothing, and nobody would know why."""
+    near = get_close_matches(name, there, n=1)
+    meant = f"Did you mean {near[0]}? " if near else ""
+    expected = f"names out of {', '.join(there)}, or all"
+    fix = f"{source} names {name!r}, and no tools are in it. {meant}There are {', '.join(there)}, and all."
+    return problem("toolsets", source, expected, fix)
 
 
 def bad_tier_features(source: str, what: str) -> Failure:
