@@ -15,11 +15,15 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from gitlab_mcp.cli import main
-from gitlab_mcp.settings import SETTINGS
+from gitlab_mcp.core.exchange import Answer, Request
+from gitlab_mcp.doctor import Evidence, examine
+from gitlab_mcp.gitlab.faults import Unreachable, Why
+from gitlab_mcp.settings import SETTINGS, Settings
 from standin import StandIn
 
 NOW = datetime.datetime.now(datetime.UTC)
 DAY = datetime.timedelta(days=1)
+SECOND = datetime.timedelta(seconds=1)
 Doctor = Callable[..., tuple[int, dict[str, dict[str, Any]]]]
 
 
@@ -140,6 +144,23 @@ def test_a_dead_gitlab_exits_3_and_the_rest_is_still_told(doctor: Doctor) -> Non
     assert "core" in checks["toolsets"]["fix"]
 
 
+def test_an_address_of_one_word_where_nothing_answers_is_a_warning(doctor: Doctor) -> None:
+    # Through a proxy that is not there, so that no name server is asked.
+    code, checks = doctor(GITLAB_URL="gitlab", GITLAB_TOKEN="alice", HTTPS_PROXY="http://127.0.0.1:9")
+    assert (code, checks["address"]["mark"]) == (3, "warn")
+    assert "https://gitlab.example.com" in checks["address"]["fix"]
+
+
+@pytest.mark.parametrize("why", [why for why in Why if why is not Why.TLS])
+def test_an_unreached_gitlab_is_told_in_a_sentence(why: Why) -> None:
+    unreached = Unreachable(Request("GET", "/version"), why, "gitlab.example.com", sent=False)
+    checks = {check.name: check for check in examine(Settings(), Evidence(unreached, NOW))}
+    found = checks["connection"].found
+    assert "gitlab.example.com" in found
+    assert len(found.split()) > 2
+    assert checks["connection"].fix
+
+
 @pytest.mark.parametrize(
     ("status", "body", "headers"),
     [
@@ -159,16 +180,26 @@ def test_something_else_at_the_address_is_told_apart_from_gitlab(
 
 @pytest.mark.parametrize(
     ("off_by", "mark", "word"),
-    [(-DAY, "warn", "ahead"), (DAY, "warn", "behind"), (0 * DAY, "ok", "agrees")],
+    [
+        (-DAY, "warn", "ahead"),
+        (DAY, "warn", "behind"),
+        (59 * SECOND, "ok", "agrees"),
+        (-59 * SECOND, "ok", "agrees"),
+        (62 * SECOND, "warn", "behind"),
+    ],
 )
-def test_a_clock_that_is_off_is_a_warning(
-    doctor: Doctor, recorded: StandIn, off_by: datetime.timedelta, mark: str, word: str
-) -> None:
-    date = format_datetime(datetime.datetime.now(datetime.UTC) + off_by, usegmt=True)
+def test_a_clock_that_is_off_is_a_warning(off_by: datetime.timedelta, mark: str, word: str) -> None:
+    version = Answer(200, {"date": format_datetime(NOW + off_by, usegmt=True)}, {"version": "17.2.0"})
+    checks = {check.name: check for check in examine(Settings(), Evidence(version, NOW))}
+    assert checks["clock"].mark == mark
+    assert word in checks["clock"].found
+
+
+def test_the_clocks_are_compared_when_gitlab_answers(doctor: Doctor, recorded: StandIn) -> None:
+    date = format_datetime(NOW - DAY, usegmt=True)
     recorded.answer("GET", "/version", 200, {"version": "17.2.0"}, {"Date": date})
     _, checks = doctor(GITLAB_URL=recorded.url, GITLAB_TOKEN="alice")
-    assert checks["clock"]["mark"] == mark
-    assert word in checks["clock"]["found"]
+    assert checks["clock"]["mark"] == "warn"
 
 
 @pytest.mark.filterwarnings("ignore:Unverified HTTPS request")

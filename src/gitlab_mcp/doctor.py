@@ -47,6 +47,8 @@ class Evidence:
     """All that was heard from GitLab; None where nothing was asked because nobody would have answered."""
 
     version: Heard
+    at: datetime
+    """When that was heard, by this machine's clock."""
     token: Heard | None = None
     user: Heard | None = None
     project: Heard | None = None
@@ -63,11 +65,13 @@ def worst(checks: list[Check]) -> Mark:
 
 async def gather(settings: Settings, gitlab: GitLab, ask: Ask) -> Evidence:
     version = await _heard(gitlab, "/version")
+    at = datetime.now(UTC)
     if not isinstance(version, Answer | Refused | ReplayMiss):
-        return Evidence(version)
+        return Evidence(version, at)
     project = await _heard(gitlab, fill("/projects/{id}", id=settings.project)) if settings.project else None
     return Evidence(
         version,
+        at,
         token=await _heard(gitlab, "/personal_access_tokens/self"),
         user=await _heard(gitlab, "/user"),
         project=project,
@@ -82,21 +86,21 @@ async def _heard(gitlab: GitLab, path: str) -> Heard:
         return fault
 
 
-def examine(settings: Settings, evidence: Evidence, now: datetime) -> list[Check]:
+def examine(settings: Settings, evidence: Evidence) -> list[Check]:
     return [
-        _address(settings),
+        _address(settings, evidence),
         *_connection(settings, evidence),
         _proxies(settings, evidence),
-        *_token(settings, evidence, now.date()),
+        *_token(settings, evidence),
         *_instance(settings, evidence),
-        *_clock(settings, evidence, now),
+        *_clock(settings, evidence),
         *_project(settings, evidence),
         _toolsets(settings),
         *_cassettes(settings),
     ]
 
 
-def _address(settings: Settings) -> Check:
+def _address(settings: Settings, evidence: Evidence) -> Check:
     source = settings.sources.get("url", DEFAULT)
     found = (
         f"{settings.url} (from {source})" if source != DEFAULT else f"{settings.url} (nothing else was set)"
@@ -105,6 +109,12 @@ def _address(settings: Settings) -> Check:
     if parts.scheme == "http" and parts.hostname not in ("localhost", "127.0.0.1", "::1"):
         return Check(
             "address", Mark.WARN, found, "Use https: over http everybody in between can read the token."
+        )
+    host = parts.hostname or ""
+    # Inside a network a GitLab may be called by one word; where nothing answers, something is missing.
+    if host != "localhost" and "." not in host and ":" not in host and not evidence.reached:
+        return Check(
+            "address", Mark.WARN, found, "Write the whole address, as in https://gitlab.example.com."
         )
     return Check("address", Mark.OK, found)
 
@@ -125,9 +135,8 @@ def _connection(settings: Settings, evidence: Evidence) -> Iterator[Check]:
                 "Set GITLAB_CA_FILE (or --ca-file) to a PEM file with the authority that signed it.",
             )
         else:
-            yield Check(
-                "connection", Mark.FAIL, f"{heard.host}: {heard.why.value}", _way_there(heard.why, where)
-            )
+            found, fix = _UNREACHED[heard.why]
+            yield Check("connection", Mark.FAIL, found.format(host=heard.host), fix.format(where=where))
         return
     if isinstance(heard, BadAnswer):
         fix = f"Check that {where} is GitLab's own address and that no sign-in page stands before its API."
@@ -164,13 +173,28 @@ def _certificate(settings: Settings) -> Iterator[Check]:
         yield Check("certificate", Mark.OK, "trusted")
 
 
-def _way_there(why: Why, where: str) -> str:
-    return {
-        Why.DNS: f"Check the host name in {where}; a GitLab inside a company may need its VPN.",
-        Why.REFUSED: f"Check host and port in {where}, and that GitLab is running.",
-        Why.CONNECT_TIMEOUT: "Check VPN and firewall; where a proxy is needed, set HTTPS_PROXY.",
-        Why.PROXY: "Correct the proxy variables, or add GitLab's host to NO_PROXY.",
-    }.get(why, "Try again; if it stays so, ask whoever runs GitLab, or raise --read-timeout.")
+_AGAIN = "Try again; if it stays so, ask whoever runs GitLab, or raise --read-timeout."
+_UNREACHED = {
+    Why.DNS: (
+        "the name {host} cannot be resolved",
+        "Check the host name in {where}; a GitLab inside a company may need its VPN.",
+    ),
+    Why.REFUSED: (
+        "{host} refuses connections",
+        "Check host and port in {where}, and that GitLab is running.",
+    ),
+    Why.CONNECT_TIMEOUT: (
+        "{host} does not take connections",
+        "Check VPN and firewall; where a proxy is needed, set HTTPS_PROXY.",
+    ),
+    Why.PROXY: (
+        "the proxy does not let requests to {host} through",
+        "Correct the proxy variables, or add GitLab's host to NO_PROXY.",
+    ),
+    Why.READ_TIMEOUT: ("{host} takes the connection and does not answer in time", _AGAIN),
+    Why.LOST: ("the connection to {host} breaks before there is an answer", _AGAIN),
+    Why.DEADLINE: ("{host} does not answer in time", _AGAIN),
+}
 
 
 def _proxies(settings: Settings, evidence: Evidence) -> Check:
@@ -202,7 +226,7 @@ _NEW_TOKEN = (
 )
 
 
-def _token(settings: Settings, evidence: Evidence, today: date) -> Iterator[Check]:
+def _token(settings: Settings, evidence: Evidence) -> Iterator[Check]:
     where = _setting(settings, "token_file" if settings.token_file else "token", "GITLAB_TOKEN")
     new = _NEW_TOKEN.format(where=where)
     token = settings.token_source()()
@@ -237,7 +261,7 @@ def _token(settings: Settings, evidence: Evidence, today: date) -> Iterator[Chec
     yield Check("token", Mark.OK, f"{what}{name}{source}")
     if isinstance(own, Answer) and isinstance(own.body, dict):
         yield _scopes(settings, own.body, new)
-        yield _expiry(own.body, today, where)
+        yield _expiry(own.body, evidence.at.date(), where)
 
 
 def _why_dead(refused: Refused) -> str:
@@ -302,14 +326,14 @@ def _instance(settings: Settings, evidence: Evidence) -> Iterator[Check]:
         )
 
 
-def _clock(settings: Settings, evidence: Evidence, now: datetime) -> Iterator[Check]:
+def _clock(settings: Settings, evidence: Evidence) -> Iterator[Check]:
     if settings.replay or not isinstance(evidence.version, Answer | Refused):
         return
     try:
         theirs = parsedate_to_datetime(evidence.version.headers["date"])
     except (KeyError, ValueError):
         return
-    apart = round((now - theirs.replace(tzinfo=theirs.tzinfo or UTC)).total_seconds())
+    apart = round((evidence.at - theirs.replace(tzinfo=theirs.tzinfo or UTC)).total_seconds())
     if abs(apart) <= CLOCK_SLACK:
         yield Check("clock", Mark.OK, "agrees with GitLab's")
     else:

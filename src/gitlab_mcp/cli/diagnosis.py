@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import UTC, datetime
 from typing import Any
 
 import anyio
@@ -27,7 +26,7 @@ def show_diagnosis(flags: Mapping[str, Any], *, as_json: bool) -> int:
         _show(_of_settings(unusable.failure), as_json=as_json, no_color=True)
         return exits.USAGE
     evidence = anyio.run(_evidence, settings)
-    checks = examine(settings, evidence, datetime.now(UTC))
+    checks = examine(settings, evidence)
     _show(checks, as_json=as_json, no_color=settings.no_color)
     if not evidence.reached:
         return exits.UNREACHABLE
