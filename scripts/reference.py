@@ -66,7 +66,8 @@ def errors_page(examples: Mapping[str, Mapping[str, Any]]) -> str:
     index = _table(("code", "what happened", "status", "try again"), rows)
     facts = _table(("fact", "what it says"), ((f"`{name}`", about) for name, about in FACTS.items()))
     sections = (_error(code, examples[code.name]) for code in CODES.values())
-    return PRINTED + "# Errors\n\n" + index + "\n## Facts\n\n" + facts + "\n" + "\n".join(sections)
+    opening = "# Errors\n\nIn which shapes they can be had: [the guide](../guides/errors.md).\n\n"
+    return PRINTED + opening + index + "\n## Facts\n\n" + facts + "\n" + "\n".join(sections)
 
 
 def _error(code: Code, example: Mapping[str, Any]) -> str:

@@ -79,7 +79,7 @@ def test_no_heading_is_there_twice(path: Path) -> None:
 @pytest.fixture
 def flags(capsys: pytest.CaptureFixture[str]) -> set[str]:
     known = {setting.flag for setting in SETTINGS if setting.flag}
-    known |= {"--no-" + flag[2:] for flag in known} | {"--version", "--help"}
+    known |= {"--no-" + setting.flag[2:] for setting in SETTINGS if setting.flag and setting.switch}
     for command in ("serve", "call", "tools", "errors", "doctor"):
         with suppress(SystemExit):
             run([command, "--help"])
@@ -147,3 +147,11 @@ async def test_the_guide_shows_every_shape_of_an_error_as_it_is(replayed: App) -
     )
     assert examples(guide) == [render(failure, style) for style in STYLES]
     assert as_text(failure) in guide.read_text("utf-8")
+
+
+@pytest.mark.anyio
+async def test_the_guide_to_tiers_shows_the_warning_that_the_recording_gives(replayed: App) -> None:
+    result = await replayed.call(
+        "manage_issue", {"action": "create", "project_id": 10, "title": "weighted ee", "weight": 5}
+    )
+    assert dict(result.data) in examples(ROOT / "docs/guides/tiers.md")
