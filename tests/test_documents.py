@@ -123,6 +123,12 @@ def test_every_file_that_is_named_is_there(path: Path) -> None:
     assert missing == []
 
 
+def test_every_room_is_on_the_map() -> None:
+    rooms = [path for path in (ROOT / "src/gitlab_mcp").iterdir() if not path.name.startswith("_")]
+    named = {path.name + ("/" if path.is_dir() else "") for path in rooms if path.suffix in ("", ".py")}
+    assert named - set(spans(ROOT / "AGENTS.md")) == set()
+
+
 async def failure_of(app: App, tool: str, **arguments: Any) -> Failure:
     with pytest.raises(CallFailed) as caught:
         await app.call(tool, arguments)
