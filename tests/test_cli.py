@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import pty
 import signal
 import subprocess
 import sys
@@ -375,6 +376,29 @@ def test_an_interrupted_call_exits_130_without_a_traceback(standin: StandIn, env
         process.send_signal(signal.SIGINT)
         _, told = process.communicate(timeout=20)
     assert (process.returncode, told) == (130, b"")
+
+
+def test_a_person_who_starts_the_server_is_told_that_it_waits_for_a_client(environ: dict[str, str]) -> None:
+    ours, theirs = pty.openpty()
+    try:
+        with subprocess.Popen(
+            [*COMMAND], stdin=theirs, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environ
+        ) as process:
+            assert process.stderr is not None
+            told = process.stderr.readline().decode()
+            process.terminate()
+            said, _ = process.communicate(timeout=20)
+    finally:
+        os.close(ours)
+        os.close(theirs)
+    assert "waits for a client" in told
+    assert "--help" in told
+    assert said == b""
+
+
+def test_a_client_that_starts_the_server_is_told_nothing(run: Run) -> None:
+    done = run()
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
 def test_serving_imports_no_argument_parser(environ: dict[str, str]) -> None:

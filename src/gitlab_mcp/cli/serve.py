@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from typing import Any
 
 from gitlab_mcp.settings import load
+
+_TO_A_PERSON = (
+    "gitlab-mcp speaks MCP on standard input and output, and waits for a client. `gitlab-mcp --help` shows "
+    "what else there is; Ctrl-C ends it.\n"
+)
 
 
 def serve(flags: Mapping[str, Any]) -> int:
@@ -15,4 +21,8 @@ def serve(flags: Mapping[str, Any]) -> int:
 
     logs.configure(settings.log_level, settings.log_format)
     app = App(settings)
-    return app.serve_http() if settings.http else app.serve_stdio()
+    if settings.http:
+        return app.serve_http()
+    if sys.stdin.isatty():
+        sys.stderr.write(_TO_A_PERSON)
+    return app.serve_stdio()
