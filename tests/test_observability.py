@@ -37,7 +37,9 @@ async def failure_of(app: App, tool: str = CREATE[0], arguments: dict[str, Any] 
 
 
 def watched(app: App, **watchers: Any) -> App:
-    app._dispatch = replace(app._dispatch, **watchers)
+    guards = watchers.pop("guards", app._dispatch.guards)
+    accounts = replace(app._dispatch.accounts, **watchers)
+    app._dispatch = replace(app._dispatch, guards=guards, accounts=accounts)
     return app
 
 

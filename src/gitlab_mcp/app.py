@@ -8,6 +8,7 @@ from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+from gitlab_mcp.accounts import Accounts
 from gitlab_mcp.core.action import Danger
 from gitlab_mcp.core.caller import Token, Visit, Who
 from gitlab_mcp.core.outcome import Outcome
@@ -65,10 +66,9 @@ class App:
             guards=pipeline(_rules(settings), self._store),
             max_bytes=settings.max_bytes,
             tiers=self._tiers,
-            capture=self._sentry or (lambda outcome, bug: None),
             show=partial(_rendered, settings.error_style),
             judge=Loops(self._store),
-            observe=_audit(settings),
+            accounts=Accounts(_audit(settings), self._sentry or (lambda outcome, bug: None)),
         )
         if settings.tier_features:
             # What the operator wrote is checked before anybody calls; what is packaged has been.
@@ -151,13 +151,13 @@ class App:
 
     def observe(self, sink: Callable[[Outcome], None]) -> None:
         """From now on `sink` hears how each call ended, too."""
-        earlier = self._dispatch.observe
+        accounts = self._dispatch.accounts
 
         def all_of_them(outcome: Outcome) -> None:
-            earlier(outcome)
+            accounts.observe(outcome)
             sink(outcome)
 
-        self._dispatch = replace(self._dispatch, observe=all_of_them)
+        self._dispatch = replace(self._dispatch, accounts=replace(accounts, observe=all_of_them))
 
     def serve_stdio(self) -> int:
         from gitlab_mcp.transports import stdio

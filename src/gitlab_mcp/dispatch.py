@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import logging
 import time
-import uuid
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import anyio
 
+from gitlab_mcp.accounts import Accounts
 from gitlab_mcp.core.access import AboutAccess
 from gitlab_mcp.core.action import Action
 from gitlab_mcp.core.batch import Batch, BatchedCall
@@ -30,8 +29,6 @@ from gitlab_mcp.policy import Guard, Intent
 
 if TYPE_CHECKING:
     from gitlab_mcp.errors.tiers import TierMap
-
-log = logging.getLogger("gitlab_mcp.calls")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +52,7 @@ class Dispatch:
     """A failure in the words of the dialect that was chosen, for where several are in one answer."""
     judge: Callable[[Who, str, Mapping[str, Any], Failure], Awaitable[Failure]]
     """A failure in the light of those before it."""
-    observe: Callable[[Outcome], None] = lambda outcome: None
-    capture: Callable[[Outcome, Exception | None], str | None] = lambda outcome, bug: None
-    """Keeps a failure that is nobody's mistake, and gives the id under which it is found again."""
+    accounts: Accounts
 
     async def __call__(
         self, tool: str, arguments: Mapping[str, Any], who: Who, connect: Callable[[], Caller]
@@ -67,37 +62,32 @@ class Dispatch:
         action: Action | None = None
         caller: Caller | None = None
         bug: Exception | None = None
+
+        def ended(failure: Failure | None = None, **more: Any) -> Outcome:
+            spent = time.perf_counter() - started
+            return Outcome(self._operation(tool, action), spent, failure, who=who, action=action, **more)
+
         try:
             call = validate(self.registry, tool, arguments, self.here)
             action = call.action
             caller = connect()
             with caller.slot:
                 result = await self._carried_out(call, who, caller)
-            self._tell(
-                Outcome(self._operation(tool, action), time.perf_counter() - started, who=who, action=action)
-            )
+            self.accounts.close(ended())
             return result
         except CallFailed as failed:
-            caught = time.perf_counter()
-            failure = failed.failure
+            caught, failure = time.perf_counter(), failed.failure
         except Exception as problem:
-            caught = time.perf_counter()
-            failure = await self._translated(problem, action, caller)
+            caught, failure = time.perf_counter(), await self._translated(problem, action, caller)
             bug = problem if failure.code == INTERNAL_ERROR else None
         except anyio.get_cancelled_exc_class():
-            spent = time.perf_counter() - started
-            self._tell(Outcome(self._operation(tool, action), spent, who=who, action=action, cancelled=True))
+            self.accounts.close(ended(cancelled=True))
             raise
         failure = failure.knowing(tool=tool, action=_action_name(action, arguments))
         failure = await self.judge(who, tool, arguments, failure)
-        ended = time.perf_counter()
         status = failure.facts.get("http_status", CODES[failure.code].status)
-        name, spent = self._operation(tool, action), ended - started
-        outcome = Outcome(name, spent, failure, status, ended - caught, who=who, action=action)
-        outcome = self._with_event(outcome, bug)
-        _record(outcome, bug)
-        self._tell(outcome)
-        raise CallFailed(outcome.failure or failure) from None
+        outcome = ended(failure, http_status=status, explaining=time.perf_counter() - caught)
+        raise CallFailed(self.accounts.close(outcome, bug) or failure) from None
 
     async def _carried_out(self, call: Call, who: Who, caller: Caller) -> Result:
         action, max_bytes = call.action, call.options.max_bytes or self.max_bytes
@@ -160,51 +150,9 @@ class Dispatch:
             return f"{tool}:{action.spec.name}"
         return tool if tool in self.registry else "unknown"
 
-    def _tell(self, outcome: Outcome) -> None:
-        try:
-            self.observe(outcome)
-        except Exception:
-            with suppress(Exception):
-                log.exception("the outcome of %s was not counted", outcome.operation)
-
-    def _with_event(self, outcome: Outcome, bug: Exception | None) -> Outcome:
-        """What is nobody's mistake gets an id, under which whoever runs this server finds the details."""
-        failure = outcome.failure
-        if failure is None or outcome.http_status < 500:
-            return outcome
-        captured: str | None = None
-        try:
-            captured = self.capture(outcome, bug)
-        except Exception:
-            with suppress(Exception):
-                log.exception("the failure of %s was not reported", outcome.operation)
-        known = failure.facts.get("event_id")
-        event = captured or known or uuid.uuid4().hex
-        theirs = known if captured and bug is None else None
-        return replace(outcome, failure=failure.knowing(event_id=event, gitlab_request_id=theirs))
-
 
 def _action_name(action: Action | None, arguments: Mapping[str, Any]) -> str | None:
     if action is not None:
         return action.spec.name
     named = arguments.get("action")
     return named if isinstance(named, str) and named.isidentifier() and len(named) <= 32 else None
-
-
-def _record(outcome: Outcome, bug: Exception | None) -> None:
-    """One line per failure, at the level of its cause. No arguments, no bodies, no tokens."""
-    failure = outcome.failure
-    if failure is None:
-        return
-    known = {
-        "component": "calls",
-        "operation": outcome.operation,
-        "error_code": failure.code,
-        "http_status": outcome.http_status,
-        "event_id": failure.facts.get("event_id"),
-        "duration_ms": round(outcome.seconds * 1000, 1),
-    }
-    level = logging.ERROR if outcome.http_status >= 500 else logging.WARNING
-    # A log that cannot be written is no reason to lose an answer.
-    with suppress(Exception):
-        log.log(level, "%s failed with %s", outcome.operation, failure.code, exc_info=bug, extra=known)

@@ -107,14 +107,14 @@ class ReplayAdapter(BaseAdapter):
         """What was recorded of the same place, else of the same kind of place."""
         for apart in (0, 1):
             found = [
-                (asked.unlike(recorded), str(recorded), recorded)
+                (asked.unlike(recorded), recorded)
                 for asked in ways
                 for (who, path), shelf in self._shelves.items()
                 if who == alias and _names_apart(asked.path, path) == apart
                 for recorded in shelf.questions(asked.method)
             ]
             if found:
-                return min(found)[2]
+                return min(found, key=lambda pair: (pair[0], str(pair[1])))[1]
         return None
 
     def _known_names(self) -> Names:
