@@ -157,9 +157,24 @@ def test_a_log_line_of_a_failure_appears_only_when_logs_are_asked_for(run: Run) 
 def test_a_gitlab_that_is_not_there_exits_3(run: Run) -> None:
     with StandIn() as gone:
         url = gone.url
-    done = run("call", "browse_labels", "list", "project_id=1", "--url", url, GITLAB_TOKEN="alice")
+    call = ("call", "browse_labels", "list", "project_id=1")
+    done = run(*call, "--url", url, GITLAB_TOKEN="alice")
     assert (done.returncode, done.stdout) == (3, "")
     assert "NETWORK_ERROR" in done.stderr
+    assert ("--url" in done.stderr, "GITLAB_URL" in done.stderr) == (True, False)
+    assert "Event" not in done.stderr
+    assert "CI_SERVER_URL" in run(*call, CI_SERVER_URL=url, GITLAB_TOKEN="alice").stderr
+
+
+def test_a_call_without_a_token_names_the_two_ways_to_give_one(run: Run) -> None:
+    done = run("call", "browse_labels", "list", "project_id=1", "--json")
+    assert (done.returncode, done.stderr) == (2, "")
+    told = json.loads(done.stdout)
+    assert (told["error_code"], told["token_problem"]) == ("CONFIGURATION_ERROR", "missing")
+    assert "GITLAB_TOKEN" in told["suggested_fix"]
+    assert "--token-file" in told["suggested_fix"]
+    assert "HTTP" not in told["suggested_fix"]
+    assert "event_id" not in told
 
 
 @pytest.fixture

@@ -38,12 +38,13 @@ def call(
     try:
         result = anyio.run(_made, settings, tool, arguments, yes)
     except CallFailed as failed:
+        failure = _at_a_shell(failed.failure, settings)
         if not as_json:
-            return show_failure(failed.failure, no_color=settings.no_color)
+            return show_failure(failure, no_color=settings.no_color)
         from gitlab_mcp.errors.render import render
 
-        say_json(render(failed.failure, settings.error_style))
-        return exits.of(failed.failure.code)
+        say_json(render(failure, settings.error_style))
+        return exits.of(failure.code)
     _show(result, as_json=as_json)
     return exits.OK
 
@@ -83,6 +84,20 @@ def _said_yes(question: Failure, beforehand: bool) -> str:
 
 def _without_token(question: Failure) -> dict[str, Any]:
     return {name: value for name, value in question.facts.items() if name != "confirmation_token"}
+
+
+def _at_a_shell(failure: Failure, settings: Settings) -> Failure:
+    """The failure for somebody whose own set-up this is, and who has no server's log to look into."""
+    facts = dict(failure.facts)
+    if exits.of(failure.code) != exits.FAILED:
+        facts.pop("event_id", None)
+        facts.pop("docs_url", None)
+    if facts.get("token_problem") == "missing":
+        facts["suggested_fix"] = "Put a token into GITLAB_TOKEN, or into a file named by --token-file."
+    where = settings.sources["url"]
+    if where != DEFAULT and "suggested_fix" in facts:
+        facts["suggested_fix"] = facts["suggested_fix"].replace("GITLAB_URL", where)
+    return replace(failure, facts=facts)
 
 
 def _show(result: Result, *, as_json: bool) -> None:
