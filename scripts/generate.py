@@ -15,6 +15,7 @@ import reference
 from error_examples import examples
 from left_out import left_out, section
 
+from errors.dialects import printed
 from gitlab_mcp.core.registry import TOOLSETS, declared
 from gitlab_mcp.core.schema import catalogue_entry
 from gitlab_mcp.core.tool import Tool
@@ -54,6 +55,7 @@ def generated() -> dict[Path, str]:
     return {
         ROOT / "src/gitlab_mcp/catalogue.json": catalogue(),
         ROOT / "src/gitlab_mcp/errors/examples.json": json.dumps(errors, ensure_ascii=False, indent=1) + "\n",
+        ROOT / "tests/errors/dialects.json": printed(errors),
         ROOT / "README.md": readme(toolsets),
         **{ROOT / "docs/reference" / name: text for name, text in pages.items()},
     }
