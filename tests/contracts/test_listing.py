@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from rs_bpe.bpe import openai
 
-from gitlab_mcp.core.registry import TOOLSETS, Registry
+from gitlab_mcp.core.registry import TOOLSETS, Registry, declared
+from gitlab_mcp.core.schema import listing
 
 FORBIDDEN = {"anyOf", "oneOf", "allOf", "$ref", "$defs", "const", "format", "patternProperties", "default"}
 
@@ -25,6 +26,13 @@ def everything(schema: Any) -> Any:
     elif isinstance(schema, list):
         for item in schema:
             yield from everything(item)
+
+
+def test_the_catalogue_lists_what_is_declared() -> None:
+    declarations = {tool.name: listing(tool) for _, tool in declared()}
+    listed = {tool["name"]: tool for tool in LISTING}
+    stale = {name for name in {*declarations, *listed} if declarations.get(name) != listed.get(name)}
+    assert stale == set(), "run `make docs`"
 
 
 @pytest.mark.parametrize("tool", LISTING, ids=lambda tool: tool["name"])
