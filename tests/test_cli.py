@@ -425,12 +425,57 @@ def test_serving_imports_no_argument_parser(environ: dict[str, str]) -> None:
 
 
 def test_text_from_gitlab_cannot_steer_the_terminal() -> None:
-    shown = readable({"items": [{"title": "a\x1b]0;owned\x07b\x9b31m"}], "note": "c\r\x1b[2Kd"})
+    shown = readable(
+        {"items": [{"title": "a\x1b]0;owned\x07b\x9b31m"}], "note": "c\r\x1b[2Kd", "e": {"\x1b[1mf": 1}}
+    )
     assert not any(character in shown for character in "\x1b\x07\x9b\r")
 
 
 def test_a_table_is_aligned() -> None:
     assert table([["1", "long name"], ["22", "x"]], ["ID", "NAME"]) == "ID  NAME\n1   long name\n22  x"
+
+
+def test_what_is_nested_stands_below_its_name() -> None:
+    answer = {
+        "gitlab": {"tier": "Free", "version": "17.2"},
+        "works": ["search", "browse_users"],
+        "does_not": [
+            {"why": "Epics: Premium.", "actions": ["browse_epics list", "browse_epics get"]},
+            {"why": "Trains: Premium.", "more": [{"a": 1}]},
+            "all else",
+        ],
+        "empty": {},
+        "nothing": None,
+    }
+    assert readable(answer).splitlines() == [
+        "gitlab",
+        "  tier     Free",
+        "  version  17.2",
+        "works    search, browse_users",
+        "does_not",
+        "  - why      Epics: Premium.",
+        "    actions  browse_epics list, browse_epics get",
+        "  - why  Trains: Premium.",
+        "    more",
+        "      - a  1",
+        "  - all else",
+        "empty    {}",
+        "nothing",
+    ]
+
+
+@pytest.mark.parametrize("columns", [40, 80, 200])
+def test_on_a_terminal_everything_fits_its_width(columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    rows = [["browse_labels", "list", "project_id|group_id", "List the labels of a project. " * 5]]
+    answer = {"works": [f"tool_{number}" for number in range(50)], "more": [{"why": "so " * 100}]}
+    whole = table(rows, ["TOOL", "ACTION", "REQUIRED", "DESCRIPTION"]), readable(answer)
+    assert max(len(line) for text in whole for line in text.splitlines()) > 200
+    monkeypatch.setattr(sys, "stdout", Terminal(tty=True))
+    shown = table(rows, ["TOOL", "ACTION", "REQUIRED", "DESCRIPTION"]), readable(answer)
+    assert max(len(line) for text in shown for line in text.splitlines()) <= columns
+    assert " ".join(shown[1].split()) == " ".join(whole[1].split())
+    assert "browse_l" in shown[0]
 
 
 class Terminal:

@@ -7,7 +7,7 @@ import re
 import shutil
 import sys
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TextIO
 
 from gitlab_mcp.cli import exits
@@ -16,7 +16,7 @@ from gitlab_mcp.errors.failure import Failure
 # Text from GitLab must not move the cursor or retitle the window.
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _COLORS = {"red": "31", "green": "32", "yellow": "33", "bold": "1", "dim": "2"}
-_WIDEST_COLUMN = 60
+_NARROWEST_COLUMN = 8
 
 
 def say(text: str = "", stream: TextIO | None = None) -> None:
@@ -39,8 +39,9 @@ def painted(text: str, color: str, stream: TextIO, *, no_color: bool) -> str:
     return f"\x1b[{_COLORS[color]}m{text}\x1b[0m"
 
 
-def width() -> int:
-    return min(shutil.get_terminal_size((100, 24)).columns, 120)
+def width(most: int = 120) -> int:
+    """Of the terminal; lines of text are hard to read when they are longer than `most`."""
+    return min(shutil.get_terminal_size((100, 24)).columns, most)
 
 
 def wrapped(text: str, indent: str = "") -> str:
@@ -52,15 +53,23 @@ def wrapped(text: str, indent: str = "") -> str:
 
 
 def table(rows: Sequence[Sequence[str]], headings: Sequence[str]) -> str:
-    """Aligned columns. On a terminal long cells are cut; a file or a pipe gets them whole."""
+    """Aligned columns. On a terminal long cells are cut so that all fit; a file or a pipe gets them whole."""
     lines = [headings, *rows]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     if sys.stdout.isatty():
-        widths = [min(size, _WIDEST_COLUMN) for size in widths]
+        widths = _fitted(widths, width(most=1000))
     return "\n".join(
         "  ".join(_cut(text, size).ljust(size) for text, size in zip(line, widths, strict=True)).rstrip()
         for line in lines
     )
+
+
+def _fitted(widths: list[int], whole: int) -> list[int]:
+    """The widest give way first."""
+    widths = list(widths)
+    while sum(widths) + 2 * (len(widths) - 1) > whole and max(widths) > _NARROWEST_COLUMN:
+        widths[widths.index(max(widths))] -= 1
+    return widths
 
 
 def _cut(text: str, size: int) -> str:
@@ -79,9 +88,53 @@ def readable(data: Mapping[str, Any]) -> str:
     elif items is not None:
         parts.append("\n".join(cell(item) for item in items) or "Nothing found.")
     if rest:
-        longest = max(map(len, rest))
-        parts.append("\n".join(f"{key.ljust(longest)}  {cell(value)}" for key, value in rest.items()))
+        parts.append("\n".join(_named(rest)))
     return "\n\n".join(parts)
+
+
+def _named(values: Mapping[str, Any], indent: str = "") -> Iterator[str]:
+    """A line for each, aligned; what holds more than one value stands below its name, set in."""
+    longest = max((len(key) for key, value in values.items() if _flat(value)), default=0)
+    for key, value in ((cell(name), value) for name, value in values.items()):
+        if _flat(value):
+            yield _folded(f"{indent}{key.ljust(longest)}  ", cell(value))
+        else:
+            yield f"{indent}{key}"
+            yield from _below(value, indent + "  ")
+
+
+def _below(value: Any, indent: str) -> Iterator[str]:
+    if isinstance(value, Mapping):
+        yield from _named(value, indent)
+        return
+    for each in value:
+        if _flat(each):
+            yield _folded(f"{indent}- ", cell(each))
+        else:
+            first, *more = _below(each, indent + "  ")
+            yield f"{indent}- {first[len(indent) + 2 :]}"
+            yield from more
+
+
+def _flat(value: Any) -> bool:
+    if isinstance(value, Mapping):
+        return not value
+    return not isinstance(value, list) or not any(isinstance(each, Mapping | list) for each in value)
+
+
+def _folded(beginning: str, text: str) -> str:
+    """On a terminal, long text goes on below its beginning; elsewhere a line stays a line."""
+    room = width() - len(beginning)
+    if not sys.stdout.isatty() or len(text) <= room or room < _NARROWEST_COLUMN:
+        return (beginning + text).rstrip()
+    return textwrap.fill(
+        text,
+        width(),
+        initial_indent=beginning,
+        subsequent_indent=" " * len(beginning),
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 def cell(value: Any) -> str:
@@ -89,7 +142,7 @@ def cell(value: Any) -> str:
         return ""
     if isinstance(value, bool):
         return "yes" if value else "no"
-    if isinstance(value, list) and not any(isinstance(each, Mapping | list) for each in value):
+    if isinstance(value, list) and _flat(value):
         return ", ".join(cell(each) for each in value)
     if isinstance(value, Mapping | list):
         return safe(json.dumps(value, ensure_ascii=False, default=str))
