@@ -118,6 +118,13 @@ async def test_a_miss_says_what_was_asked_and_what_comes_nearest(
     assert all(f"{name}={value}" in caught.value.asked for name, value in asked.query.items())
 
 
+async def test_a_miss_by_the_body_alone_says_so(playing: Any) -> None:
+    sent = [exchange("/projects/1/labels", {}, method="POST", sent={"name": name}) for name in ("a", "b")]
+    with pytest.raises(ReplayMiss) as caught:
+        await playing(*sent).send(Request("POST", "/projects/1/labels", body={"name": "c"}))
+    assert caught.value.nearest == "POST /projects/1/labels with another body"
+
+
 async def test_a_miss_keeps_a_secret(playing: Any) -> None:
     with pytest.raises(ReplayMiss) as caught:
         await playing(exchange("/version")).get("/user", private_token="glpat-hushhushhushhushhush")

@@ -12,6 +12,7 @@ import requests
 from requests.adapters import BaseAdapter
 from requests.structures import CaseInsensitiveDict
 
+from gitlab_mcp.gitlab.address import GRAPHQL_PATH
 from gitlab_mcp.gitlab.cassette import UNNAMED, Interaction, load_cassettes
 from gitlab_mcp.gitlab.matching import Names, Question, learned_from, place, question
 from gitlab_mcp.gitlab.scrub import Scrubber
@@ -84,14 +85,15 @@ class ReplayAdapter(BaseAdapter):
         token = token_of(request.headers)
         alias = token if token in self._aliases else self._default
         with self._lock:
-            ways = list(self._ways_to_ask(request))
-            for asked in ways:
+            ways = []
+            for asked in self._ways_to_ask(request):
+                ways.append(asked)
                 shelf = self._shelves.get((alias, asked.path))
                 reel = shelf.find(asked) if shelf is not None else None
                 if reel is not None:
                     return _response(request, reel.play())
             nearest = self._nearest(alias, ways)
-        raise NotRecorded(str(ways[0]), str(nearest) if nearest else None)
+        raise NotRecorded(str(ways[0]), _told_apart(nearest, ways) if nearest else None)
 
     def close(self) -> None:
         pass
@@ -144,6 +146,14 @@ def _names_apart(one: str, other: str) -> int | None:
     if len(ours) != len(theirs) or ours[1::2] != theirs[1::2]:
         return None
     return sum(mine != yours for mine, yours in zip(ours, theirs, strict=True))
+
+
+def _told_apart(nearest: Question, ways: Sequence[Question]) -> str | None:
+    """None for GraphQL, where all is in the body, and that is not shown."""
+    if nearest.path == GRAPHQL_PATH:
+        return None
+    only_the_body = any(str(asked) == str(nearest) for asked in ways)
+    return f"{nearest} with another body" if only_the_body else str(nearest)
 
 
 def _response(request: requests.PreparedRequest, interaction: Interaction) -> requests.Response:
