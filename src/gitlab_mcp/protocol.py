@@ -168,7 +168,7 @@ class GitLabServer(MCPServer[None]):
             failure = failure.knowing(request_id=visit.request_id)
             style = visit.error_style or style
         rendered = render(failure, style)
-        texts = {"json": [compact(rendered)], "markdown": [as_text(failure)]}
+        texts = {"json": [compact(rendered)], "markdown": [as_text(failure, style)]}
         shown = texts.get(format, [*texts["markdown"], *texts["json"]])
         return CallToolResult(
             content=[TextContent(type="text", text=text) for text in shown],

@@ -198,3 +198,8 @@ def test_all_problems_of_a_call_are_named_at_once() -> None:
     assert [each["field"] for each in failure.facts["invalid_fields"]] == ["project_id", "priority"]
     assert failure.facts["did_you_mean"] == {"colour": "color"}
     assert failure.facts["action_required_fields"] == {"create": ["project_id|group_id", "name", "color"]}
+
+
+def test_what_every_place_needs_does_not_hide_that_the_place_was_named() -> None:
+    failure = refused("browse_labels", {"action": "get", "project_id": "acme/website"})
+    assert failure.facts["missing_fields"] == ["label_id"]

@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import socket
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -211,3 +212,17 @@ async def test_the_format_decides_the_blocks_of_answers_and_errors(
         error = await client.call_tool("browse_labels", {"action": "get", "format": format})
     assert len(answer.content) == len(error.content) == blocks
     assert error.structured_content
+
+
+def test_a_client_that_stops_reading_in_the_middle_of_an_answer_leaves_no_traceback(labels: StandIn) -> None:
+    labels.answer("GET", "/projects/7/labels", 200, [{"id": n, "name": "x" * 2000} for n in range(100)])
+    with Spoken(labels.url) as server:
+        assert server.process.stdout
+        server.process.stdout.close()
+        big = {"action": "list", "project_id": "7", "max_bytes": 200_000}
+        for _ in range(3):
+            with suppress(BrokenPipeError):
+                server.send("tools/call", {"name": "browse_labels", "arguments": big})
+        server.end_of_input()
+        assert server.process.wait(10) == 0
+    assert "Traceback" not in server.said_badly

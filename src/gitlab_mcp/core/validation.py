@@ -88,19 +88,17 @@ def _is_own(name: str, problems: Problems) -> bool:
 
 
 def _place(action: type[Action], given: Mapping[str, Any], problems: Problems) -> None:
-    """Of several endpoints exactly one must be meant."""
-    endpoints = action.spec.endpoints
-    if len(endpoints) < 2:
+    """Of several endpoints exactly one must be meant. What all of them need is the model's to miss."""
+    required = {name for name, shape in shapes(action).items() if shape.required}
+    places = [set(endpoint.placeholders) - required for endpoint in action.spec.endpoints]
+    if len(places) < 2:
         return
-    every = {name for endpoint in endpoints for name in endpoint.placeholders}
-    chosen = every & set(given)
-    fitting = [endpoint for endpoint in endpoints if set(endpoint.placeholders) <= set(given)]
+    chosen = set().union(*places) & set(given)
+    fitting = [place for place in places if place <= set(given)]
     if not fitting:
-        optional = required_fields(action)[0]
-        if "|" in optional or "+" in optional:
-            problems.missing.append(optional)
-    elif not any(chosen <= set(endpoint.placeholders) for endpoint in fitting):
-        clash = sorted(name for name in chosen if not all(name in e.placeholders for e in endpoints))
+        problems.missing.append(required_fields(action)[0])
+    elif not any(chosen <= place for place in fitting):
+        clash = sorted(name for name in chosen if not all(name in place for place in places))
         problems.wrong(clash[-1], f"only one of {', '.join(clash)}", "more than one")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 from typing import Any
@@ -20,7 +21,11 @@ SETTLE = 0.05
 
 
 def serve(server: GitLabServer, close: Callable[[], None]) -> int:
-    anyio.run(_serve, server, close)
+    try:
+        anyio.run(_serve, server, close)
+    except* BrokenPipeError:
+        # The client went away in the middle of an answer: nobody is left to tell.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0
 
 
