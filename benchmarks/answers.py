@@ -31,7 +31,6 @@ from gitlab_mcp.core.exchange import Answer
 from gitlab_mcp.core.registry import declared
 from gitlab_mcp.errors.failure import CallFailed
 from gitlab_mcp.results.blocks import TextBlock, blocks
-from gitlab_mcp.results.budget import DEFAULT_BYTES
 from gitlab_mcp.results.present import present
 from gitlab_mcp.settings import Secret, Settings
 
@@ -90,7 +89,7 @@ def measure(actions: Iterable[type[Action]]) -> Iterator[Measured]:
                 seen.add((method, path, body))
                 values = {name: unquote(value) for name, value in match.groupdict().items()}
                 result = present(
-                    action.model_construct(**values), answer, detail="slim", max_bytes=DEFAULT_BYTES
+                    action.model_construct(**values), answer, detail="slim", max_bytes=Settings().max_bytes
                 )
                 ours = sum(
                     tokens.count(block.text) for block in blocks(result) if isinstance(block, TextBlock)

@@ -12,9 +12,9 @@ from urllib.parse import quote
 from pydantic import BaseModel, ConfigDict
 
 from gitlab_mcp.core.exchange import Answer, GitLab, Request
-from gitlab_mcp.core.fields import Csv, Sent
+from gitlab_mcp.core.fields import Csv
 from gitlab_mcp.core.result import Result
-from gitlab_mcp.core.shape import shapes
+from gitlab_mcp.core.shape import sent_name, shapes
 
 if TYPE_CHECKING:
     from gitlab_mcp.core.look import Look
@@ -106,6 +106,11 @@ class Spec:
     def writes(self) -> bool:
         return self.danger is not Danger.READ
 
+    @property
+    def placeholders(self) -> frozenset[str]:
+        """The fields that some endpoint has in its path."""
+        return frozenset(name for endpoint in self.endpoints for name in endpoint.placeholders)
+
 
 class Action(BaseModel):
     model_config = ConfigDict(
@@ -136,16 +141,14 @@ class Action(BaseModel):
 
     def request(self, **changes: Any) -> Request:
         """The request of the default `run`; `changes` replace what is sent, None removes it."""
-        endpoint = self.endpoint()
-        return self.request_to(endpoint, **changes)
+        return self.request_to(self.endpoint(), **changes)
 
     def request_to(self, endpoint: Endpoint, **changes: Any) -> Request:
         sent: dict[str, Any] = {}
         for name in type(self).model_fields:
             if name in endpoint.placeholders or name not in self.model_fields_set:
                 continue
-            key, value = _as_sent(type(self), name, getattr(self, name))
-            sent[key] = value
+            sent[sent_name(type(self), name)] = _as_sent(type(self), name, getattr(self, name))
         sent.update(changes)
         sent = {key: value for key, value in sent.items() if value is not None}
         in_query = endpoint.method in ("GET", "DELETE")
@@ -167,12 +170,10 @@ def encode_segment(value: Any) -> str:
     return quote(str(value), safe="")
 
 
-def _as_sent(action: type[Action], name: str, value: Any) -> tuple[str, Any]:
-    shape = shapes(action)[name]
-    sent = shape.mark(Sent)
-    if isinstance(value, list) and shape.mark(Csv):
-        value = ",".join(str(item) for item in value)
-    return sent.name if sent else name, _plain(value)
+def _as_sent(action: type[Action], name: str, value: Any) -> Any:
+    if isinstance(value, list) and shapes(action)[name].mark(Csv):
+        return ",".join(str(item) for item in value)
+    return _plain(value)
 
 
 def _plain(value: Any) -> Any:

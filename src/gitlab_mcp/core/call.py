@@ -14,6 +14,9 @@ from gitlab_mcp.core.tool import Tool
 Detail = Literal["slim", "full"]
 Format = Literal["json", "markdown", "both"]
 
+FEWEST_BYTES = 1_000
+MOST_BYTES = 200_000
+
 
 class Options(BaseModel):
     """The fields that every action of every tool takes."""
@@ -22,7 +25,7 @@ class Options(BaseModel):
 
     url: Line | None = None
     detail: Detail | None = None
-    max_bytes: Annotated[Integer, Field(ge=1_000, le=200_000)] | None = None
+    max_bytes: Annotated[Integer, Field(ge=FEWEST_BYTES, le=MOST_BYTES)] | None = None
     format: Format | None = None
     quick_actions: Annotated[Flag, Field(description="Lines like /close are commands, not text")] | None = (
         None

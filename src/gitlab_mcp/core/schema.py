@@ -12,13 +12,12 @@ from typing import Any
 from gitlab_mcp.core.action import Action, Danger
 from gitlab_mcp.core.batch import Batch
 from gitlab_mcp.core.call import Options
-from gitlab_mcp.core.shape import Shape, shapes
+from gitlab_mcp.core.shape import Shape, required, shapes
 from gitlab_mcp.core.tool import Tool
 
 LISTED_OPTIONS = ("detail",)
 """By tools that read; what a write answers is short. It and the rest are taken everywhere, but told where needed (a
 cut answer names max_bytes): a listing is paid for with every request."""
-
 
 SELF_EXPLAINING = ("page", "per_page", "sort", "order_by")
 """Whoever lists takes them."""
@@ -66,33 +65,28 @@ def description(tool: Tool) -> str:
     if common:
         signatures.append(f"{'others' if len(groups) > 1 else 'all'}({', '.join(common)})")
     places = [f"Give {field.replace('|', ' or ')}." for field in shared if "|" in field]
-    required = [f"Required: {'; '.join(signatures)}."] if signatures else []
+    needed = [f"Required: {'; '.join(signatures)}."] if signatures else []
     unmarked = _unmarked(tool)
     notes = [f"Unmarked fields are for {unmarked}."] if unmarked and unmarked != "list" else []
-    return " ".join([tool.about, *required, *places, *notes])
+    return " ".join([tool.about, *needed, *places, *notes])
 
 
 def required_fields(action: type[Action]) -> list[str]:
     """What a call must hold; alternatives are joined by a bar: `project_id|group_id`."""
-    required = [name for name, shape in shapes(action).items() if shape.required]
+    fields = required(action)
     places = [
-        [name for name in endpoint.placeholders if name not in required] for endpoint in action.spec.endpoints
+        [name for name in endpoint.placeholders if name not in fields] for endpoint in action.spec.endpoints
     ]
     if places and all(places):
         # What another alternative needs and more is no alternative of its own.
         least = [place for place in places if not any(set(other) < set(place) for other in places)]
-        required.insert(0, "|".join(dict.fromkeys("+".join(place) for place in least)))
-    return required
+        fields.insert(0, "|".join(dict.fromkeys("+".join(place) for place in least)))
+    return fields
 
 
 def always_required(tool: Tool) -> list[str]:
     """The fields that every action of the tool requires."""
-    return _in_all(
-        [
-            [name for name, shape in shapes(action).items() if shape.required]
-            for action in tool.actions.values()
-        ]
-    )
+    return _in_all([required(action) for action in tool.actions.values()])
 
 
 def _in_all(lists: list[list[str]]) -> list[str]:

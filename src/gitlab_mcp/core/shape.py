@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import types
 import typing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Annotated, Any, Literal, Union
 
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from gitlab_mcp.core.fields import Expects
+from gitlab_mcp.core.fields import Expects, Sent
 
 if typing.TYPE_CHECKING:
     from gitlab_mcp.core.action import Action
@@ -60,20 +60,22 @@ def shapes(action: type[Action] | type[BaseModel]) -> dict[str, Shape]:
     return {name: _shape_of_field(info) for name, info in action.model_fields.items()}
 
 
+def required(action: type[Action] | type[BaseModel]) -> list[str]:
+    """The fields that must be given, whatever else is."""
+    return [name for name, shape in shapes(action).items() if shape.required]
+
+
+def sent_name(action: type[Action], name: str) -> str:
+    """What GitLab calls a field of ours."""
+    sent = shapes(action)[name].mark(Sent)
+    return str(sent.name) if sent else name
+
+
 def _shape_of_field(info: FieldInfo) -> Shape:
     # pydantic takes the outermost Annotated apart; below a union it leaves it whole.
     annotation: Any = Annotated[info.annotation, *info.metadata] if info.metadata else info.annotation
     shape = _shape(annotation)
-    return Shape(
-        type=shape.type,
-        values=shape.values,
-        items=shape.items,
-        members=shape.members,
-        required_members=shape.required_members,
-        description=info.description or shape.description,
-        marks=shape.marks,
-        required=info.is_required(),
-    )
+    return replace(shape, description=info.description or shape.description, required=info.is_required())
 
 
 def _shape(annotation: Any) -> Shape:
@@ -84,12 +86,8 @@ def _shape(annotation: Any) -> Shape:
         descriptions = [
             mark.description for mark in marks if isinstance(mark, FieldInfo) and mark.description
         ]
-        return Shape(
-            type=shape.type,
-            values=shape.values,
-            items=shape.items,
-            members=shape.members,
-            required_members=shape.required_members,
+        return replace(
+            shape,
             description=descriptions[-1] if descriptions else shape.description,
             # The outer mark is the more special one and is found first.
             marks=(*reversed(marks), *shape.marks),
@@ -104,10 +102,6 @@ def _shape(annotation: Any) -> Shape:
     if origin is dict:
         return Shape("object")
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        members = shapes(annotation)
-        return Shape(
-            "object",
-            members=tuple(members.items()),
-            required_members=tuple(name for name, member in members.items() if member.required),
-        )
+        members = tuple(shapes(annotation).items())
+        return Shape("object", members=members, required_members=tuple(required(annotation)))
     return Shape(_JSON_TYPES[annotation])

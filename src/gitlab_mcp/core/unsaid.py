@@ -45,11 +45,9 @@ def fill_in(
                 problems.wrong(key, "what the URL names, or no URL", "another value than the URL's")
             given.setdefault(key, value)
     if here.project and "project_id" in fields and "project_id" not in given:
-        others = {name for endpoint in action.spec.endpoints for name in endpoint.placeholders} - {
-            "project_id"
-        }
+        others = action.spec.placeholders & {"group_id", "user_id", "username"}
         fits = any(set(endpoint.placeholders) <= set(given) for endpoint in action.spec.endpoints)
-        if not fits and not (others & {"group_id", "user_id", "username"} & set(given)):
+        if not fits and not others & set(given):
             given["project_id"] = here.project
 
 

@@ -14,7 +14,7 @@ from gitlab_mcp.core.problems import Problems, collect, example_of, nearest
 from gitlab_mcp.core.quick_actions import WANTED
 from gitlab_mcp.core.registry import Registry
 from gitlab_mcp.core.schema import required_fields
-from gitlab_mcp.core.shape import shapes
+from gitlab_mcp.core.shape import required, shapes
 from gitlab_mcp.core.tool import Tool
 from gitlab_mcp.core.unsaid import Surroundings, fill_in
 from gitlab_mcp.errors.failure import CallFailed, Failure
@@ -89,8 +89,7 @@ def _is_own(name: str, problems: Problems) -> bool:
 
 def _place(action: type[Action], given: Mapping[str, Any], problems: Problems) -> None:
     """Of several endpoints exactly one must be meant. What all of them need is the model's to miss."""
-    required = {name for name, shape in shapes(action).items() if shape.required}
-    places = [set(endpoint.placeholders) - required for endpoint in action.spec.endpoints]
+    places = [set(endpoint.placeholders) - set(required(action)) for endpoint in action.spec.endpoints]
     if len(places) < 2:
         return
     chosen = set().union(*places) & set(given)
@@ -104,7 +103,7 @@ def _place(action: type[Action], given: Mapping[str, Any], problems: Problems) -
 
 def _no_dots(action: type[Action], given: Mapping[str, Any], problems: Problems) -> None:
     """A segment of one or two dots is resolved away on its way, however it is encoded: `labels/..` is the project."""
-    for name in {name for endpoint in action.spec.endpoints for name in endpoint.placeholders}:
+    for name in action.spec.placeholders:
         if str(given.get(name)).strip() in (".", ".."):
             problems.wrong(name, "a name or number, not dots alone", "dots")
 

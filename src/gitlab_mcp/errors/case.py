@@ -108,8 +108,7 @@ class Case:
         """The fields of the path, below the project or group."""
         if self.action is None:
             return ()
-        fitting = [each for each in self.action.spec.endpoints if self.given.keys() >= set(each.placeholders)]
-        found = max(fitting, key=lambda each: len(each.placeholders)).placeholders if fitting else ()
+        found = self.action.endpoint().placeholders
         return tuple(name for name in found if name not in ("project_id", "group_id"))
 
 

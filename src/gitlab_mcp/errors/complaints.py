@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from gitlab_mcp.core.action import Action
-from gitlab_mcp.core.fields import Sent
-from gitlab_mcp.core.shape import shapes
+from gitlab_mcp.core.shape import sent_name, shapes
 
 _FIELD = re.compile(r"[a-z_][a-z0-9_]{0,60}")
 
@@ -105,8 +104,8 @@ def our_name(theirs: str, action: Action | None) -> str | None:
     name = theirs.rsplit(".", 1)[-1].split("[", 1)[0].lower()
     if name == "base" or not _FIELD.fullmatch(name):
         return None
-    known = shapes(type(action)) if action else {}
-    by_sent = {shape.mark(Sent).name: ours for ours, shape in known.items() if shape.mark(Sent)}
+    known = list(shapes(type(action))) if action else []
+    by_sent = {sent_name(type(action), ours): ours for ours in known} if action else {}
     for candidate in (name, *_OTHER_NAMES.get(name, ())):
         if candidate in by_sent:
             return by_sent[candidate]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from typing import Any
 
@@ -46,15 +46,7 @@ def settle(findings: Iterable[Finding]) -> Finding:
     if rivals and chosen.code not in _LASTING:
         proof = Proof.LIKELY
     open_codes = dict.fromkeys((*chosen.also, *(finding.code for finding in others)))
-    return Finding(
-        chosen.code,
-        proof,
-        chosen.message,
-        chosen.evidence,
-        chosen.fix,
-        chosen.facts,
-        tuple(code for code in open_codes if code != chosen.code),
-    )
+    return replace(chosen, proof=proof, also=tuple(code for code in open_codes if code != chosen.code))
 
 
 def as_failure(finding: Finding) -> Failure:

@@ -40,7 +40,7 @@ class Price:
 
 def price_of(action: type[Action], tiers: TierMap, version: str | None = None) -> Price:
     """`version`: of a GitLab in which a feature may still have had another tier."""
-    placeholders = {name for endpoint in action.spec.endpoints for name in endpoint.placeholders}
+    placeholders = action.spec.placeholders
     marked = {
         name: tiers[mark.feature] for name, shape in shapes(action).items() if (mark := shape.mark(Needs))
     }

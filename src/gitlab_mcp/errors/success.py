@@ -8,9 +8,8 @@ from typing import Any
 
 from gitlab_mcp.core.action import Action
 from gitlab_mcp.core.exchange import Answer
-from gitlab_mcp.core.fields import Sent
 from gitlab_mcp.core.result import Result
-from gitlab_mcp.core.shape import shapes
+from gitlab_mcp.core.shape import sent_name
 from gitlab_mcp.errors.ask import Ask
 from gitlab_mcp.errors.case import Paid
 from gitlab_mcp.errors.standing import Standing, standing_at
@@ -58,9 +57,10 @@ class Success:
     def sent(self) -> list[tuple[str, str, Any]]:
         """What was sent beside the path: our name, GitLab's name, the value."""
         given, placeholders = self.given, self.action.endpoint().placeholders
+        kind = type(self.action)
         return [
-            (name, sent.name if (sent := shape.mark(Sent)) else name, given[name])
-            for name, shape in shapes(type(self.action)).items()
+            (name, sent_name(kind, name), given[name])
+            for name in kind.model_fields
             if name in given and name not in placeholders
         ]
 

@@ -83,8 +83,7 @@ def check_with(action: Action | None) -> dict[str, Any] | None:
     if action.spec.lost is not None:
         return {"action": action.spec.lost.read, "arguments": action.spec.lost.arguments(action)}
     tool = "browse_" + codes.plural(action.spec.tool.name.removeprefix("manage_"))
-    placeholders = {name for endpoint in action.spec.endpoints for name in endpoint.placeholders}
-    arguments = {name: value for name, value in action.given().items() if name in placeholders}
+    arguments = {name: value for name, value in action.given().items() if name in action.spec.placeholders}
     own = [name for name in arguments if name not in ("project_id", "group_id")]
     return {"action": f"{tool} {'get' if own else 'list'}", "arguments": arguments}
 

@@ -13,14 +13,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from gitlab_mcp.core.call import MOST_BYTES
 from gitlab_mcp.core.result import Result, Warning
 from gitlab_mcp.results.blocks import weight
 from gitlab_mcp.results.envelope import seal
 from gitlab_mcp.results.texts import Diff, Tail
-
-DEFAULT_BYTES = 24_000
-FEWEST_BYTES = 1_000
-MOST_BYTES = 200_000
 
 _GOOD_STRING = 500
 _POOR_STRING = 40

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any
 
 from gitlab_mcp.core.action import Action
+from gitlab_mcp.core.call import FEWEST_BYTES, MOST_BYTES, Detail
 from gitlab_mcp.core.exchange import Answer
-from gitlab_mcp.core.fields import Sent
 from gitlab_mcp.core.result import Result, Warning
-from gitlab_mcp.core.shape import shapes
-from gitlab_mcp.results.budget import FEWEST_BYTES, MOST_BYTES, Place, fit
+from gitlab_mcp.core.shape import sent_name
+from gitlab_mcp.results.budget import Place, fit
 from gitlab_mcp.results.pages import first_index, page
 from gitlab_mcp.results.secrets import redact, redact_text
 from gitlab_mcp.results.untrusted import clean, clean_all
 from gitlab_mcp.results.views import project, view, written
-
-Detail = Literal["slim", "full"]
 
 
 def present(
@@ -70,8 +68,7 @@ def _says_only_yes(answer: Answer) -> bool:
 
 def _sent(action: Action) -> dict[str, Any]:
     """What the caller gave, by GitLab's names."""
-    marks = {name: shape.mark(Sent) for name, shape in shapes(type(action)).items()}
-    return {marks[name].name if marks[name] else name: value for name, value in action.given().items()}
+    return {sent_name(type(action), name): value for name, value in action.given().items()}
 
 
 def _place(answer: Answer) -> Place | None:
