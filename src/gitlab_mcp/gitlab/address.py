@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
+from gitlab_mcp.errors.failure import CallFailed, Failure
 from gitlab_mcp.gitlab.faults import ForeignHost
 
 GRAPHQL_PATH = "/api/graphql"
@@ -15,6 +16,9 @@ GRAPHQL_PATH = "/api/graphql"
 _API = "/api/v4"
 _NOT_IN_A_PATH = re.compile(r"[^!-~]|[?#\\]")
 _ABSOLUTE = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]*:)?//")
+_NO_NAME = Failure("INVALID_VALUE", "A name or path in the arguments is empty, or dots alone.").knowing(
+    suggested_fix="Give the whole name: no empty part, and none that is . or .."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +58,7 @@ def check_path(path: str) -> None:
     """Let nothing through that a client, a proxy or GitLab could read as another place than it looks like.
 
     Segments that mean `.` or `..` are refused even when they are encoded: to many proxies `%2E%2E` is `..`,
-    and then deleting a label of that name deletes its project.
+    and then deleting a label of that name deletes its project. Only values of the caller can bring them.
     """
     if _ABSOLUTE.match(path):
         raise ForeignHost(host=urlsplit(path).netloc)
@@ -62,11 +66,8 @@ def check_path(path: str) -> None:
         raise ValueError("a path begins with a slash")
     if _NOT_IN_A_PATH.search(path):
         raise ValueError("a path holds characters that are not encoded")
-    for segment in path.split("/")[1:]:
-        if not segment:
-            raise ValueError("a path has an empty segment")
-        if unquote(segment) in (".", ".."):
-            raise ValueError("a path has a segment that means another one")
+    if any(unquote(segment) in ("", ".", "..") for segment in path.split("/")[1:]):
+        raise CallFailed(_NO_NAME)
 
 
 def query_pairs(query: Mapping[str, Any]) -> list[tuple[str, str]]:

@@ -48,12 +48,14 @@ LineNumber = Annotated[Integer, Field(ge=1)]
 
 
 def _stays_inside(path: str) -> str:
-    if ".." in path.split("/") or path.startswith("/"):
+    if {"", ".", ".."} & set(path.split("/")):
         raise ValueError("a path inside the archive")
     return path
 
 
-ArtifactPath = Annotated[Line, AfterValidator(_stays_inside), Expects("path inside the archive, without ..")]
+ArtifactPath = Annotated[
+    Line, AfterValidator(_stays_inside), Expects("path inside the archive, without // and dots alone")
+]
 RefName = Annotated[Line, Field(description="Branch or tag, of its newest successful pipeline")]
 
 
