@@ -33,7 +33,7 @@ ACTIONS = [action for action in Registry().actions() if not issubclass(action, B
 MARK = "zqx"
 """In no example and in no route."""
 NOT_FOUND = replying(404, {"message": "404 Not found"})
-INVALID = replying(400, {"error": "title is invalid"})
+INVALID = replying(400, {"error": "something is invalid"})
 FOUND = replying(200, {"id": 1, "iid": 1})
 OPEN: dict[str, Any] = {"trust": "dangerous", "confirm": "never", "quota": (), "toolsets": ("all",)}
 
@@ -172,7 +172,7 @@ async def test_path_traversal_through_ids_and_paths_stays_below_the_path_of_the_
             broken.append(action)
     # To `FOUND` every question has the same answer, which is not the right one for most.
     assert broken == [] or gitlab is FOUND
-    assert tried > 250
+    assert tried > 200
     assert all(MARK not in record.getMessage() for record in caplog.records)
 
 
