@@ -40,9 +40,10 @@ def fit(
     result: Result, max_bytes: int, *, place: Place | None = None, asks: frozenset[str] = frozenset()
 ) -> Result:
     """The result cut to `max_bytes`, and sealed. `asks` are the arguments the action knows."""
-    needed = weight(seal(result))
+    sealed = seal(result)
+    needed = weight(sealed)
     if needed <= max_bytes:
-        return seal(result)
+        return sealed
     cut = _Cut(result, max_bytes, needed, place, asks)
     return seal(cut.payload_and_text() if result.text is not None else cut.payload())
 

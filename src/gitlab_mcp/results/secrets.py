@@ -38,9 +38,11 @@ def redact(value: Any) -> Any:
         return value
     if isinstance(value, str):
         return redact_text(value)
-    if isinstance(value, Mapping):
+    if value is None or isinstance(value, (int, float)):
+        return value
+    if isinstance(value, (dict, Mapping)):
         return {name: _redact_member(value, name, member) for name, member in value.items()}
-    if isinstance(value, list | tuple):
+    if isinstance(value, (list, tuple)):
         return [redact(item) for item in value]
     return value
 

@@ -53,7 +53,7 @@ def _word(word: str, inside: str) -> Word:
 
 def project(value: Any, words: Iterable[Word]) -> Any:
     """The members the words name. What is not an object, or has none of them, is slimmed instead."""
-    if not isinstance(value, Mapping):
+    if not isinstance(value, (dict, Mapping)):
         return slim(value)
     return _without_nothing(_named(value, words)) or slim(value)
 
@@ -73,16 +73,18 @@ def _follow(value: Any, path: tuple[str, ...]) -> Any:
         return value
     if isinstance(value, list):
         return [_follow(item, path) for item in value]
-    if isinstance(value, Mapping):
+    if isinstance(value, (dict, Mapping)):
         return _follow(value.get(path[0]), path[1:])
     return None
 
 
 def slim(value: Any, depth: int = 0) -> Any:
     """Without nothings, decoration and the objects that GitLab repeats inside every other object."""
+    if value is None or isinstance(value, (str, int, float)):
+        return value
     if isinstance(value, list):
         return [item for item in (slim(item, depth) for item in value) if not _is_nothing(item)]
-    if not isinstance(value, Mapping):
+    if not isinstance(value, (dict, Mapping)):
         return value
     if depth > 0 and (called := _called(value)) is not None:
         return called
@@ -119,7 +121,7 @@ def _decorates(name: str, member: Any) -> bool:
 
 
 def _is_nothing(value: Any) -> bool:
-    return value is None or (isinstance(value, str | list | Mapping) and len(value) == 0)
+    return value is None or (isinstance(value, (str, list, dict, Mapping)) and not value)
 
 
 def _without_nothing(members: Mapping[str, Any]) -> dict[str, Any]:
