@@ -11,7 +11,7 @@ from gitlab_mcp.core.call import Options
 from gitlab_mcp.core.schema import required_fields
 from gitlab_mcp.core.shape import Shape, shapes
 from gitlab_mcp.core.tool import Tool
-from gitlab_mcp.errors.catalogue import CODES, FACTS, Code
+from gitlab_mcp.errors.catalogue import CODES, FACTS, WARNINGS, Code
 from gitlab_mcp.errors.prices import Price, price_of
 from gitlab_mcp.errors.tiers import Feature, TierMap
 
@@ -65,9 +65,13 @@ def errors_page(examples: Mapping[str, Mapping[str, Any]]) -> str:
     )
     index = _table(("code", "what happened", "status", "try again"), rows)
     facts = _table(("fact", "what it says"), ((f"`{name}`", about) for name, about in FACTS.items()))
+    warnings = _table(
+        ("warning of a success", "what it says"), ((f"`{name}`", about) for name, about in WARNINGS.items())
+    )
     sections = (_error(code, examples[code.name]) for code in CODES.values())
     opening = "# Errors\n\nIn which shapes they can be had: [the guide](../guides/errors.md).\n\n"
-    return PRINTED + opening + index + "\n## Facts\n\n" + facts + "\n" + "\n".join(sections)
+    tables = f"{index}\n## Warnings\n\n{warnings}\n## Facts\n\n{facts}\n"
+    return PRINTED + opening + tables + "\n".join(sections)
 
 
 def _error(code: Code, example: Mapping[str, Any]) -> str:

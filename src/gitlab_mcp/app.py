@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from gitlab_mcp.accounts import Accounts
 from gitlab_mcp.core.action import Danger
 from gitlab_mcp.core.caller import Token, Visit, Who
+from gitlab_mcp.core.exchange import Report
 from gitlab_mcp.core.outcome import Outcome
 from gitlab_mcp.core.registry import Registry
 from gitlab_mcp.core.result import Result
@@ -36,8 +37,6 @@ if TYPE_CHECKING:
     from gitlab_mcp.gitlab.instance import Answers
     from gitlab_mcp.protocol import GitLabServer
     from gitlab_mcp.transports.http import Terms
-
-Report = Callable[[float, float | None, str], None]
 
 _BRIEF = 60.0
 """Seconds for which GitLab's word on a token is believed."""
@@ -98,9 +97,9 @@ class App:
         connect = partial(self._caller, who, url, token, report, limited=visit is not None)
         return await self._dispatch_for(visit)(tool, arguments, who, connect)
 
-    def gitlab(self, report: Report | None = None) -> GitLabClient:
+    def gitlab(self) -> GitLabClient:
         """GitLab with the rights of the configured token."""
-        return _as(self._connected(self._settings.url), self._token(), report)
+        return _as(self._connected(self._settings.url), self._token())
 
     async def knows(self, visit: Visit) -> bool | None:
         """Whether GitLab accepts the token of this visit; None where it does not say."""

@@ -10,6 +10,8 @@ from typing import Any
 import anyio
 
 from gitlab_mcp.core.batch import BatchedCall
+from gitlab_mcp.core.call import FEWEST_BYTES
+from gitlab_mcp.core.exchange import Report
 from gitlab_mcp.core.result import Result, Text, Warning
 from gitlab_mcp.errors.catalogue import BATCH_PARTIAL_FAILURE, PARTIAL
 from gitlab_mcp.errors.failure import CallFailed, Failure
@@ -19,8 +21,6 @@ from gitlab_mcp.results.texts import Tail
 from gitlab_mcp.results.untrusted import wrap
 
 _READS_AT_ONCE = 8
-_LEAST_BYTES = 1_000
-"""For each call, whatever was asked for: less would say nothing."""
 _ESCAPES = 0.95
 
 
@@ -32,11 +32,11 @@ class Means:
     call: Callable[[BatchedCall, int], Awaitable[Result]]
     """Makes one call within so many bytes."""
     show: Callable[[Failure], Mapping[str, Any]]
-    report: Callable[[float, float | None, str], None]
+    report: Report
 
 
 async def carry_out(calls: Sequence[BatchedCall], max_bytes: int, means: Means) -> Result:
-    share = max(max_bytes // len(calls), _LEAST_BYTES)
+    share = max(max_bytes // len(calls), FEWEST_BYTES)
     outcomes: dict[int, Mapping[str, Any]] = {}
     gate = anyio.Semaphore(_READS_AT_ONCE)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -16,14 +16,13 @@ from mcp.types import Tool as ListedTool
 
 from gitlab_mcp import __version__
 from gitlab_mcp.core.caller import Visit
+from gitlab_mcp.core.exchange import Report
 from gitlab_mcp.core.result import Result
 from gitlab_mcp.elicitation import Person, question_about
 from gitlab_mcp.errors.failure import CallFailed, Failure
 
 if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
-
-Report = Callable[[float, float | None, str], None]
 
 INSTRUCTIONS = (
     "GitLab. browse_* tools read, manage_* tools write; every call names an action. A tool's description says which "

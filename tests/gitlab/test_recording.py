@@ -19,7 +19,7 @@ from gitlab_mcp.core.exchange import Request
 from gitlab_mcp.gitlab.cassette import load_cassettes
 from gitlab_mcp.gitlab.client import Upstream
 from gitlab_mcp.gitlab.record import recording
-from gitlab_mcp.gitlab.replay import replaying
+from gitlab_mcp.gitlab.replay import ReplayAdapter
 from gitlab_mcp.gitlab.scrub import Scrubber
 
 pytestmark = pytest.mark.anyio
@@ -33,7 +33,11 @@ def recorder(server: FaultServer, file: Path, **options: Any) -> Upstream:
 
 
 def player(file: Path) -> Upstream:
-    return Upstream("https://gitlab.example.com", adapter=partial(replaying, file), needs_token=False)
+    return Upstream(
+        "https://gitlab.example.com",
+        adapter=lambda: ReplayAdapter(load_cassettes(file)),
+        needs_token=False,
+    )
 
 
 def as_gitlab(received: Received, wire: Wire) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import socket
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ import anyio
 import pytest
 
 from gitlab_mcp.core.exchange import Request
-from gitlab_mcp.gitlab.cassette import HOST, Interaction, dump_cassette, dump_interaction
+from gitlab_mcp.gitlab.cassette import HOST, Interaction, dump_cassette, dump_interaction, load_cassettes
 from gitlab_mcp.gitlab.client import GitLabClient, Upstream
 from gitlab_mcp.gitlab.faults import Refused, ReplayMiss
 
@@ -56,9 +55,9 @@ def write(file: Path, *interactions: Interaction) -> Path:
 
 
 def upstream_of(path: Path, url: str = HOST) -> Upstream:
-    from gitlab_mcp.gitlab.replay import replaying
+    from gitlab_mcp.gitlab.replay import ReplayAdapter
 
-    return Upstream(url, adapter=partial(replaying, path), needs_token=False)
+    return Upstream(url, adapter=lambda: ReplayAdapter(load_cassettes(path)), needs_token=False)
 
 
 @pytest.fixture

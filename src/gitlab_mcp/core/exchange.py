@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
 T = TypeVar("T")
+Report = Callable[[float, float | None, str], None]
+"""How much is done, of how much, and what: for whoever waits for a call."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -160,7 +160,12 @@ def _received(value: Any) -> str:
 
 def shown(word: object) -> str:
     """A name the caller sent, safe to say back: one line, short, plain."""
-    return re.sub(r"[^\w .:/@#%+*,()\[\]=-]", "?", str(word))[:64]
+    return plain(word)[:64]
+
+
+def plain(word: object) -> str:
+    """What the caller sent, in one line of plain characters."""
+    return re.sub(r"[^\w .:/@#%+*,()\[\]=-]", "?", str(word))
 
 
 _SYNONYMS = {

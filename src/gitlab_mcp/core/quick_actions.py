@@ -19,6 +19,7 @@ WANTED: Final = "quick_actions"
 # GitLab deletes carriage returns before it looks, and compares without regard to case, so that any word is taken for
 # a command; a path such as /usr/bin is none. Blanks in front do not help a command in 17.2, but may in another version.
 _COMMAND: Final = re.compile(r"^([^\S\n]*)/(?=[\w-]+(?:\s|$))", re.MULTILINE)
+_CARRIED_OUT: Final = re.compile(r"^/[a-z_]+\b.*$", re.MULTILINE)
 _ESCAPED: Final = re.compile(r"^[^\S\n]*\\/[\w-]+(?:\s|$)", re.MULTILINE)
 
 
@@ -36,6 +37,11 @@ def as_text(text: str) -> str:
 
 def was_escaped(text: str) -> bool:
     return _ESCAPED.search(text) is not None
+
+
+def without_commands(text: str) -> str:
+    """What is left to be shown of a text when GitLab has carried its quick actions out."""
+    return _CARRIED_OUT.sub("", text).strip()
 
 
 def _unless_wanted(text: str, info: ValidationInfo) -> str:

@@ -16,6 +16,11 @@ class Warning:
     facts: Mapping[str, Any] = field(default_factory=dict)
 
 
+def partly_read(unread: Sequence[str]) -> list[Warning]:
+    """For an answer put together from several: the names of those that did not come."""
+    return [Warning("PARTIAL", "Some of it could not be read.", {"unread": list(unread)})] if unread else []
+
+
 @dataclass(frozen=True, slots=True)
 class Text:
     """Text that stays text: a log, a diff, a file. Written by other people unless said otherwise."""

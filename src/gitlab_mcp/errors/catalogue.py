@@ -367,7 +367,6 @@ FACTS: Final[Mapping[str, str]] = MappingProxyType(
         "current_tier": "the tier of this instance or namespace, where it is known",
         "edition": "CE or EE",
         "version": "the version of this GitLab",
-        "version_required": "the first version of GitLab that has it",
         "upgrade_url": "where tiers are compared",
         "switch": "the setting of the project, group or instance that is off",
         "switch_on_at": "where a person turns it on",
@@ -375,11 +374,10 @@ FACTS: Final[Mapping[str, str]] = MappingProxyType(
         "role_required": "the least role the action needs",
         "scope_held": "the scopes the token has",
         "scope_required": "the scope the token needs",
-        "token_problem": "what is wrong with the token: missing, unknown, expired, revoked or kind",
+        "token_problem": "what is wrong with the token: missing, unknown, expired, revoked or blocked",
         "missing": "what was not found: the part of the path, or the field",
         "state": "the state that is in the way, such as archived or merged",
         "blockers": "what blocks the merge, each with what lifts it",
-        "exists": "the thing that is there already, as far as it is known",
         "moved_to": "the new path of a project that was renamed",
         "limit": "the limit that was hit",
         "unit": "what the limit counts",
@@ -403,10 +401,6 @@ FACTS: Final[Mapping[str, str]] = MappingProxyType(
         "loop": "the same call failed this way several times; stop",
     }
 )
-
-
-def code(name: str) -> Code:
-    return CODES[name]
 
 
 def operation(tool: str, action: str) -> str:

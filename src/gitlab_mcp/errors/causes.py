@@ -39,7 +39,6 @@ def tier(case: Case) -> Finding | None:
 def tier_finding(case: Case, paid: Paid, proof: Proof, known: tuple[str, str] | None) -> Finding:
     feature = paid.feature
     tier = feature.tier_in(case.instance.version)
-    above = "Ultimate" if tier == "Ultimate" else "Premium or Ultimate"
     what = feature.name if paid.field is None else f"{feature.name} ({paid.field})"
     need = "need" if feature.plural and paid.field is None else "needs"
     here = f"; this GitLab is on {known[0]}" if known else ""
@@ -47,16 +46,12 @@ def tier_finding(case: Case, paid: Paid, proof: Proof, known: tuple[str, str] | 
     if known:
         evidence.append(known[1])
     leave_out = f"Leave {paid.field} out, or upgrade to {tier}." if paid.field else ""
-    alternatives = [
-        alternative.with_arguments(case.given)
-        for alternative in feature.alternatives
-        if known is None or alternative.tier == "Free" or alternative.tier == known[0]
-    ]
+    alternatives = feature.instead(known[0] if known else None, case.given)
     instead = f"Use one of the alternatives, or ask for an upgrade to {tier}."
     return Finding(
         codes.TIER_RESTRICTED,
         proof,
-        f"{what} {need} GitLab {above}{here}.",
+        f"{what} {need} GitLab {feature.needs(case.instance.version)}{here}.",
         tuple(evidence),
         leave_out or (instead if alternatives else f"Ask for an upgrade to {tier}."),
         {

@@ -12,6 +12,8 @@ from datetime import UTC, datetime
 from enum import Enum
 from typing import Any, Final
 
+from gitlab_mcp.core.quick_actions import without_commands
+
 
 class Fate(Enum):
     KEPT = "kept"
@@ -42,7 +44,7 @@ def is_told(name: str) -> bool:
 
 def compared(sent: Any, shown: Any) -> Fate:
     if isinstance(sent, str) and sent != shown:
-        sent = _without_commands(sent)
+        sent = without_commands(sent)
     if _is_nothing(sent) or _is_nothing(shown):
         return _kept(_is_nothing(sent) and _is_nothing(shown))
     if isinstance(sent, list | tuple) and isinstance(shown, list):
@@ -79,13 +81,7 @@ def _plain(text: str) -> str:
     return " ".join(text.split()).casefold()
 
 
-_COMMAND: Final = re.compile(r"^/[a-z_]+\b.*$", re.MULTILINE)
 _INSTANT: Final = re.compile(r"\d{4}-\d{2}-\d{2}([T ].+)?")
-
-
-def _without_commands(text: str) -> str:
-    """Quick actions in a text are carried out and taken away."""
-    return _COMMAND.sub("", text).strip()
 
 
 def _instant(text: str) -> datetime | None:

@@ -99,6 +99,15 @@ class Feature:
         number = version_number(version)
         return next((was.tier for was in self.earlier if number and number < was.before), self.tier)
 
+    def needs(self, version: str | None) -> str:
+        """The tiers that have it, as a sentence names them."""
+        return "Ultimate" if self.tier_in(version) == "Ultimate" else "Premium or Ultimate"
+
+    def instead(self, tier: str | None, given: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """What reaches the goal another way on this tier, with the arguments known; all where nobody knows the tier."""
+        fitting = (each for each in self.alternatives if tier is None or each.tier in ("Free", tier))
+        return [each.with_arguments(given) for each in fitting]
+
     def is_ever(self, effect: str) -> bool:
         """Whether some edition that lacks the feature is known to do this."""
         return any(behaviour.effect == effect for behaviour in self.without_it.values())

@@ -42,27 +42,18 @@ class Unpaid:
     @property
     def _needs(self) -> str:
         feature, known = self.feature, self.standing.known
-        above = "Ultimate" if self._tier == "Ultimate" else "Premium or Ultimate"
+        above = feature.needs(self.standing.instance.version)
         here = f", and this GitLab is on {known[0]}" if known else ""
         return f"{feature.name} {'need' if feature.plural else 'needs'} GitLab {above}{here}"
 
-    @property
-    def _tier(self) -> str:
-        return self.feature.tier_in(self.standing.instance.version)
-
     def _warning(self, code: str, message: str) -> Warning:
         here = self.standing.known[0] if self.standing.known else None
-        alternatives = [
-            alternative.with_arguments(self.given)
-            for alternative in self.feature.alternatives
-            if here is None or alternative.tier in ("Free", here)
-        ]
         facts = {
             "field": self.field,
             "feature_name": self.feature.name,
-            "tier_required": self._tier,
+            "tier_required": self.feature.tier_in(self.standing.instance.version),
             "current_tier": here,
             "confidence": None if here else "possible",
-            "alternatives": alternatives[:_MOST_ALTERNATIVES],
+            "alternatives": self.feature.instead(here, self.given)[:_MOST_ALTERNATIVES],
         }
         return Warning(code, message, {name: value for name, value in facts.items() if value})

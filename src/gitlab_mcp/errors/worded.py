@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from gitlab_mcp.errors import catalogue as codes
 from gitlab_mcp.errors import causes
@@ -10,6 +10,8 @@ from gitlab_mcp.errors.case import Case
 from gitlab_mcp.errors.complaints import complaints, in_sentences
 from gitlab_mcp.errors.findings import Finding, Proof
 from gitlab_mcp.errors.signatures import Signature
+
+_MOST_NAMES: Final = 6
 
 
 def paid_and_refused(case: Case, signature: Signature | None) -> Finding | None:
@@ -62,7 +64,7 @@ def named(case: Case, signature: Signature) -> Finding:
 def rejected(case: Case, signature: Signature | None = None) -> Finding:
     said = case.said
     found = complaints(said.fields, case.action) if said.fields else in_sentences(said.texts, case.action)
-    names = listed(found.names)
+    names = _listed(found.names)
     if found.missing and not found.invalid:
         message = f"GitLab needs {names}."
     elif names:
@@ -80,9 +82,9 @@ def rejected(case: Case, signature: Signature | None = None) -> Finding:
     )
 
 
-def listed(names: tuple[str, ...], most: int = 6) -> str:
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + more
+def _listed(names: tuple[str, ...]) -> str:
+    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+    return ", ".join(names[:_MOST_NAMES]) + more
 
 
 def conflict(case: Case) -> Finding:

@@ -10,11 +10,12 @@ import requests
 from requests.exceptions import ConnectionError, ConnectTimeout, ProxyError, SSLError, Timeout
 from urllib3.exceptions import NameResolutionError, NewConnectionError, ReadTimeoutError
 
+from gitlab_mcp.core.caller import TokenKind
 from gitlab_mcp.core.exchange import Answer, Request
 from gitlab_mcp.gitlab.address import GRAPHQL_PATH
 from gitlab_mcp.gitlab.answers import Reader
 from gitlab_mcp.gitlab.faults import ReplayMiss, Unreachable, Why
-from gitlab_mcp.gitlab.seam import Dial, Kind, ask, speak_as
+from gitlab_mcp.gitlab.seam import Dial, ask, speak_as
 from gitlab_mcp.gitlab.transport import NotRecorded
 from gitlab_mcp.gitlab.underway import Exchange, enter
 
@@ -25,7 +26,7 @@ T = TypeVar("T")
 class Attempt:
     dial: Dial
     token: str | None
-    kind: Kind
+    kind: TokenKind
     request: Request
     exchange: Exchange
     largest: int

@@ -8,12 +8,13 @@ import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import anyio
 import anyio.to_thread
 
-from gitlab_mcp.core.exchange import Answer, Request
+from gitlab_mcp.core.caller import TokenKind
+from gitlab_mcp.core.exchange import Answer, Report, Request
 from gitlab_mcp.gitlab.address import GRAPHQL_PATH, Address, check_path, parse_address
 from gitlab_mcp.gitlab.faults import (
     BadAnswer,
@@ -36,8 +37,6 @@ if TYPE_CHECKING:
     from gitlab_mcp.gitlab.seam import Dial
 
 T = TypeVar("T")
-Report = Callable[[float, float | None, str], None]
-TokenKind = Literal["private", "job", "bearer"]
 
 _CONCURRENT = 64
 

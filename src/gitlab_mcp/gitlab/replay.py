@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from io import BytesIO
-from pathlib import Path
 from threading import Lock
 from typing import Any
 
@@ -13,7 +12,7 @@ from requests.adapters import BaseAdapter
 from requests.structures import CaseInsensitiveDict
 
 from gitlab_mcp.gitlab.address import GRAPHQL_PATH
-from gitlab_mcp.gitlab.cassette import UNNAMED, Interaction, load_cassettes
+from gitlab_mcp.gitlab.cassette import UNNAMED, Interaction
 from gitlab_mcp.gitlab.matching import Names, Question, learned_from, place, question
 from gitlab_mcp.gitlab.scrub import Scrubber
 from gitlab_mcp.gitlab.transport import NotRecorded
@@ -123,10 +122,6 @@ class ReplayAdapter(BaseAdapter):
         if self._names is None:
             self._names = learned_from(interaction.content for interaction in self._interactions)
         return self._names
-
-
-def replaying(path: Path) -> ReplayAdapter:
-    return ReplayAdapter(load_cassettes(path))
 
 
 def token_of(headers: Mapping[str, str]) -> str | None:

@@ -8,18 +8,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal
+from typing import Any
 
 import requests
 from gitlab._backends.requests_backend import RequestsBackend, RequestsResponse
 from gitlab.client import Gitlab
 from gitlab.exceptions import GitlabError
 
+from gitlab_mcp.core.caller import TokenKind
 from gitlab_mcp.core.exchange import Request
 from gitlab_mcp.gitlab.address import Address, query_pairs
 from gitlab_mcp.gitlab.underway import current
-
-Kind = Literal["private", "job", "bearer"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +54,7 @@ class _Backend(RequestsBackend):
         return _Unread(response)
 
 
-def speak_as(dial: Dial, token: str | None, kind: Kind) -> Gitlab:
+def speak_as(dial: Dial, token: str | None, kind: TokenKind) -> Gitlab:
     named = {"private": "private_token", "job": "job_token", "bearer": "oauth_token"}[kind]
     credentials: dict[str, Any] = {named: token}
     return Gitlab(

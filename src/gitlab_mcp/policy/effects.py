@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from gitlab_mcp.core.action import Action, Endpoint, fill
+from gitlab_mcp.core.problems import plain
 from gitlab_mcp.policy import Ask, Intent
 
 _SAFE_WORD: Final = re.compile(r"[\w.-]{1,64}")
@@ -68,9 +69,9 @@ async def _path_of_project(value: str, ask: Ask) -> str:
 
 
 def _said(value: object) -> str:
-    """What the caller sent, in one line of plain characters; that something is missing must be seen."""
-    plain = re.sub(r"[^\w .:/@#%+*,()\[\]=-]", "?", str(value))
-    return plain if len(plain) <= _LONGEST else plain[:_LONGEST] + "…"
+    """What the caller sent; that something is missing must be seen."""
+    said = plain(value)
+    return said if len(said) <= _LONGEST else said[:_LONGEST] + "…"
 
 
 def _noun(field: str) -> str:

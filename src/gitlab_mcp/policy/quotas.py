@@ -6,7 +6,6 @@ import math
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any, Final
 
 from gitlab_mcp.core.action import Danger
@@ -15,10 +14,9 @@ from gitlab_mcp.core.result import Warning
 from gitlab_mcp.errors.catalogue import QUOTA_EXHAUSTED, QUOTA_PAUSED, QUOTA_WARNING
 from gitlab_mcp.errors.failure import CallFailed, Failure
 from gitlab_mcp.policy import Intent
-from gitlab_mcp.policy.tokens import Tokens, claims
+from gitlab_mcp.policy.tokens import Tokens, claims, moment
 from gitlab_mcp.store import Store, StoreUnavailable
 
-KINDS: Final = ("reads", "writes", "destructive")
 HOUR: Final = 3600
 _WARN, _PAUSE = 0.8, 0.9
 
@@ -121,5 +119,4 @@ class Quotas:
         return int(self.clock() // HOUR)
 
     def _reset_at(self) -> str:
-        ends = datetime.fromtimestamp((self._hour() + 1) * HOUR, UTC)
-        return ends.isoformat().replace("+00:00", "Z")
+        return moment((self._hour() + 1) * HOUR)

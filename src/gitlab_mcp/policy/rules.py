@@ -52,10 +52,10 @@ def pipeline(rules: Rules, store: Store) -> tuple[Guard, ...]:
 
 def narrowing(
     *,
-    read_only: bool = False,
-    toolsets: tuple[str, ...] | None = None,
-    trust: Danger | None = None,
-    only_in: tuple[str, ...] = (),
+    read_only: bool,
+    toolsets: tuple[str, ...] | None,
+    trust: Danger | None,
+    only_in: tuple[str, ...],
 ) -> tuple[Guard, ...]:
     """What a request says about itself, as guards that stand before the operator's: it can only take away."""
     guards: list[Guard] = []

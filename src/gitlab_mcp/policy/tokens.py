@@ -39,7 +39,7 @@ class Tokens:
         ends = int(self.clock()) + LIFETIME
         payload = _LAYOUT.pack(secrets.token_bytes(_NONCE), ends, _caller(who), _digest(subject))
         token = base64.urlsafe_b64encode(payload + await self._signature(payload)).decode().rstrip("=")
-        return token, datetime.fromtimestamp(ends, UTC).isoformat().replace("+00:00", "Z")
+        return token, moment(ends)
 
     async def redeem(self, token: str, who: Who, subject: str) -> None:
         """Raises the refusal that fits; passes once."""
@@ -62,6 +62,11 @@ class Tokens:
         # Whoever comes first makes the key; all replicas then sign with it.
         key = await self.store.put_first("key", secrets.token_hex(32), _KEY_LIFETIME)
         return hmac.digest(bytes.fromhex(key), payload, "sha256")[:_SIGNATURE]
+
+
+def moment(seconds: int) -> str:
+    """As callers read it: `2026-01-31T12:00:00Z`."""
+    return datetime.fromtimestamp(seconds, UTC).isoformat().replace("+00:00", "Z")
 
 
 def claims(token: str | None, subject: str) -> bool:

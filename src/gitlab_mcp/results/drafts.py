@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-Json = Mapping[str, Any]
+from gitlab_mcp.core.quick_actions import without_commands
 
-_QUICK_ACTION = re.compile(r"^/[a-z_]+\b.*$", re.MULTILINE)
+Json = Mapping[str, Any]
 
 
 def flaw(draft: Json) -> str | None:
@@ -65,4 +64,4 @@ def _line(position: Json) -> tuple[Any, Any]:
 
 
 def _said(text: Any) -> str:
-    return _QUICK_ACTION.sub("", str(text or "").replace("\r\n", "\n")).strip()
+    return without_commands(str(text or "").replace("\r\n", "\n"))

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from gitlab_mcp.core.result import Result, Text, Warning
+from gitlab_mcp.core.result import Result, Text, partly_read
 from gitlab_mcp.results.failing_jobs import means, why_no_log, why_waiting
 from gitlab_mcp.results.log_lines import Excerpt
 from gitlab_mcp.results.logs import LogWindow
@@ -88,10 +88,6 @@ def digest(gathered: Gathered) -> Result:
         "waiting_jobs": [_waiting(job) for job in evidence.jobs if job.get("status") in _UNSETTLED],
         "default_branch": _branch(branch, evidence) if branch else None,
     }
-    warnings = []
-    if gathered.unread:
-        message = "Some of it could not be read."
-        warnings.append(Warning("PARTIAL", message, {"unread": list(gathered.unread)}))
     truncated = []
     if gathered.more_logs:
         how = "browse_jobs log with the job_id"
@@ -101,7 +97,7 @@ def digest(gathered: Gathered) -> Result:
     return Result(
         data={name: value for name, value in data.items() if value},
         text=Text(text, f"logs of pipeline {evidence.pipeline['id']}") if text else None,
-        warnings=warnings,
+        warnings=partly_read(gathered.unread),
         truncated=truncated,
     )
 

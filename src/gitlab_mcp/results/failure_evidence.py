@@ -18,10 +18,6 @@ DEEPEST = 2
 Json = Mapping[str, Any]
 
 
-def pipeline_path(project: str | int, pipeline: int, below: str = "") -> str:
-    return fill("/projects/{project}/pipelines/{pipeline}", project=project, pipeline=pipeline) + below
-
-
 async def investigate(gitlab: GitLab, project: str | int, pipeline: Json) -> Gathered:
     """`pipeline` is as GitLab answers for one; `project` is how the caller names its project."""
     search = _Investigation(gitlab, {pipeline["project_id"]: project})
@@ -135,7 +131,8 @@ class _Investigation:
         return [None if isinstance(answer, FAULTS) else answer for answer in answers]
 
     def _path(self, pipeline: Json, below: str = "") -> str:
-        return pipeline_path(self._name(pipeline["project_id"]), pipeline["id"], below)
+        project = self._name(pipeline["project_id"])
+        return fill("/projects/{project}/pipelines/{id}", project=project, id=pipeline["id"]) + below
 
     def _name(self, project_id: int) -> str | int:
         return self.names.get(project_id, project_id)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from gitlab_mcp.core.result import Result, Warning
+from gitlab_mcp.core.result import Result, Warning, partly_read
 from gitlab_mcp.errors.merging import BLOCKERS
 from gitlab_mcp.results.failing_jobs import why_waiting
 from gitlab_mcp.results.views import project, view
@@ -50,10 +50,7 @@ def readiness(situation: Situation) -> Result:
         "approvals": _approvals(situation.approvals),
         "remarks": _remarks(situation),
     }
-    warnings = []
-    if situation.unread:
-        facts = {"unread": list(situation.unread)}
-        warnings.append(Warning("PARTIAL", "Some of it could not be read.", facts))
+    warnings = partly_read(situation.unread)
     if situation.checks is None:
         message = "GitLab told only the first blocker: others may appear when it is lifted."
         warnings.append(Warning("FALLBACK_USED", message))

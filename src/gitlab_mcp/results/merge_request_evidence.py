@@ -7,7 +7,7 @@ from typing import Any
 
 from gitlab_mcp.core.action import fill
 from gitlab_mcp.core.exchange import Answer, GitLab
-from gitlab_mcp.core.result import Result, Warning
+from gitlab_mcp.core.result import Result, partly_read
 from gitlab_mcp.gitlab.faults import GraphQLRefused
 from gitlab_mcp.gitlab.together import FAULTS, every_page, find, is_cut, together
 from gitlab_mcp.results.diffs import diff_result
@@ -106,8 +106,7 @@ async def bundle(gitlab: GitLab, path: str) -> Result:
     asked = zip(("approvals", *parts), (approvals, *lists), strict=True)
     unread = [name for name, answer in asked if isinstance(answer, FAULTS)]
     truncated = [*result.truncated, *map(_rest, filter(_cut, zip(parts, lists, strict=True)))]
-    warnings = [Warning("PARTIAL", "Some of it could not be read.", {"unread": unread})] if unread else []
-    return Result(data=result.data, text=result.text, truncated=truncated, warnings=warnings)
+    return Result(data=result.data, text=result.text, truncated=truncated, warnings=partly_read(unread))
 
 
 async def one_diff(gitlab: GitLab, path: str, file_path: str) -> Json | None:
