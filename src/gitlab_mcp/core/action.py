@@ -9,10 +9,10 @@ from enum import IntEnum, StrEnum
 from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import quote
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, model_validator
 
 from gitlab_mcp.core.exchange import Answer, GitLab, Request
-from gitlab_mcp.core.fields import Csv
+from gitlab_mcp.core.fields import Csv, broken_rule
 from gitlab_mcp.core.result import Result
 from gitlab_mcp.core.shape import sent_name, shapes
 
@@ -159,6 +159,17 @@ class Action(BaseModel):
             body=None if in_query else sent,
             repeatable=self.spec.repeatable,
         )
+
+
+def something_to_change(field: str) -> Any:
+    """The rule of an update, as a member of its class: more is given than what names the thing. `field` could be."""
+
+    def rule(action: Action) -> Action:
+        if action.model_fields_set <= action.spec.placeholders:
+            raise broken_rule("at least one thing to change", field=field)
+        return action
+
+    return model_validator(mode="after")(rule)
 
 
 def fill(path: str, **values: Any) -> str:

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from gitlab_mcp.core.action import DELETE, POST, PUT, Action, Danger, Role
+from gitlab_mcp.core.action import DELETE, POST, PUT, Action, Danger, Role, something_to_change
 from gitlab_mcp.core.fields import (
     Flag,
     GroupId,
@@ -114,9 +114,9 @@ class UpdateRule(Approvers):
     @model_validator(mode="after")
     def _fits_the_place(self) -> UpdateRule:
         _branches_are_a_projects(self)
-        if self.model_fields_set <= {"project_id", "group_id", "merge_request_iid", "approval_rule_id"}:
-            raise broken_rule("at least one thing to change", field="approvals_required")
         return self
+
+    _changes_something = something_to_change("approvals_required")
 
 
 @manage.action(
@@ -162,11 +162,7 @@ class UpdateSettings(Action):
     allow_committer_approval: Flag | None = None
     retain_approvals_on_push: Flag | None = None
 
-    @model_validator(mode="after")
-    def _changes_something(self) -> UpdateSettings:
-        if self.model_fields_set <= {"project_id", "group_id"}:
-            raise broken_rule("at least one thing to change", field="allow_author_approval")
-        return self
+    _changes_something = something_to_change("allow_author_approval")
 
 
 @manage.action(
@@ -209,11 +205,7 @@ class UpdateCheck(Action):
     external_url: WebUrl | None = None
     protected_branch_ids: Ids | None = None
 
-    @model_validator(mode="after")
-    def _changes_something(self) -> UpdateCheck:
-        if self.model_fields_set <= {"project_id", "check_id"}:
-            raise broken_rule("at least one thing to change", field="name")
-        return self
+    _changes_something = something_to_change("name")
 
 
 @manage.action(

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from gitlab_mcp.core.action import DELETE, POST, PUT, Action, Danger, Role
+from gitlab_mcp.core.action import DELETE, POST, PUT, Action, Danger, Role, something_to_change
 from gitlab_mcp.core.allow_lists import AllowList
 from gitlab_mcp.core.fields import (
     Expects,
@@ -323,11 +323,7 @@ class UpdateFreezePeriod(InProject):
     freeze_end: Cron | None = None
     cron_timezone: Line | None = None
 
-    @model_validator(mode="after")
-    def _changes_something(self) -> UpdateFreezePeriod:
-        if self.model_fields_set <= {"project_id", "freeze_period_id"}:
-            raise broken_rule("at least one thing to change", field="freeze_start")
-        return self
+    _changes_something = something_to_change("freeze_start")
 
 
 @manage.action(

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
-from gitlab_mcp.core.action import DELETE, GET, POST, PUT, Action, Danger, Role
+from gitlab_mcp.core.action import DELETE, GET, POST, PUT, Action, Danger, Role, something_to_change
 from gitlab_mcp.core.exchange import Answer, GitLab
 from gitlab_mcp.core.fields import (
     DateOrEmpty,
@@ -23,7 +23,6 @@ from gitlab_mcp.core.fields import (
     Search,
     Sort,
     Time,
-    broken_rule,
 )
 from gitlab_mcp.core.look import Look, Lost, made, said
 from gitlab_mcp.core.quick_actions import Spoken, SpokenLine
@@ -269,11 +268,7 @@ class UpdateEpic(EpicDates):
     confidential: Flag | None = None
     parent_id: ParentId | None = None
 
-    @model_validator(mode="after")
-    def _changes_something(self) -> UpdateEpic:
-        if self.model_fields_set <= {"group_id", "epic_iid"}:
-            raise broken_rule("at least one thing to change", field="state_event")
-        return self
+    _changes_something = something_to_change("state_event")
 
 
 @manage.action(

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from gitlab_mcp.core.action import DELETE, POST, PUT, Action, Danger, Role, fill
+from gitlab_mcp.core.action import DELETE, POST, PUT, Action, Danger, Role, fill, something_to_change
 from gitlab_mcp.core.exchange import Answer, GitLab
 from gitlab_mcp.core.fields import (
     Date,
@@ -106,11 +106,7 @@ class UpdateIssue(OfIssue):
     weight: Weight | None = None
     epic_id: EpicId | None = None
 
-    @model_validator(mode="after")
-    def _changes_something(self) -> UpdateIssue:
-        if self.model_fields_set <= {"project_id", "issue_iid"}:
-            raise broken_rule("at least one thing to change", field="state_event")
-        return self
+    _changes_something = something_to_change("state_event")
 
     async def run(self, gitlab: GitLab) -> Answer:
         # GitLab takes [0], not [], for nobody.

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
-from gitlab_mcp.core.action import DELETE, POST, PUT, Action, Danger, Role
+from gitlab_mcp.core.action import DELETE, POST, PUT, Action, Danger, Role, something_to_change
 from gitlab_mcp.core.exchange import Answer, GitLab
 from gitlab_mcp.core.fields import (
     Branch,
@@ -24,7 +24,6 @@ from gitlab_mcp.core.fields import (
     Sha,
     UserIds,
     Words,
-    broken_rule,
 )
 from gitlab_mcp.core.look import Look, Lost, made, new
 from gitlab_mcp.core.quick_actions import Spoken
@@ -140,11 +139,7 @@ class UpdateMergeRequest(InMergeRequest):
     discussion_locked: Flag | None = None
     allow_collaboration: Flag | None = None
 
-    @model_validator(mode="after")
-    def _changes_something(self) -> Self:
-        if self.model_fields_set <= {"project_id", "merge_request_iid"}:
-            raise broken_rule("at least one thing to change", field="title")
-        return self
+    _changes_something = something_to_change("title")
 
     async def run(self, gitlab: GitLab) -> Answer:
         if self.target_branch is not None:

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from gitlab_mcp.core.action import DELETE, GET, POST, PUT, Action, Danger, Role
+from gitlab_mcp.core.action import DELETE, GET, POST, PUT, Action, Danger, Role, something_to_change
 from gitlab_mcp.core.exchange import Answer, GitLab
 from gitlab_mcp.core.fields import (
     DateOrEmpty,
@@ -178,11 +178,7 @@ class UpdateMilestone(MilestoneDates):
     title: Title | None = None
     state_event: Literal["close", "activate"] | None = None
 
-    @model_validator(mode="after")
-    def _changes_something(self) -> UpdateMilestone:
-        if self.model_fields_set <= {"project_id", "group_id", "milestone_id"}:
-            raise broken_rule("at least one thing to change", field="state_event")
-        return self
+    _changes_something = something_to_change("state_event")
 
 
 @manage.action(

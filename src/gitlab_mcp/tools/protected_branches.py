@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, model_validator
+from pydantic import AfterValidator
 
-from gitlab_mcp.core.action import DELETE, GET, PATCH, POST, Action, Danger, Role
+from gitlab_mcp.core.action import DELETE, GET, PATCH, POST, Action, Danger, Role, something_to_change
 from gitlab_mcp.core.allow_lists import AllowList
 from gitlab_mcp.core.fields import (
     Expects,
@@ -19,7 +19,6 @@ from gitlab_mcp.core.fields import (
     Page,
     ProjectId,
     Search,
-    broken_rule,
 )
 from gitlab_mcp.core.look import Look, Lost
 from gitlab_mcp.core.tool import Tool
@@ -180,11 +179,7 @@ class ProtectBranch(Rules):
 class UpdateProtectedBranch(Rules):
     """Change who may do what on a protected branch; entries of a list are added, or changed by their id."""
 
-    @model_validator(mode="after")
-    def _changes_something(self) -> UpdateProtectedBranch:
-        if self.model_fields_set <= {"project_id", "group_id", "name"}:
-            raise broken_rule("at least one thing to change", field="allow_force_push")
-        return self
+    _changes_something = something_to_change("allow_force_push")
 
 
 @manage.action(
