@@ -19,8 +19,8 @@ log = logging.getLogger("gitlab_mcp.calls")
 
 @dataclass(frozen=True, slots=True)
 class Accounts:
-    observe: Callable[[Outcome], None] = lambda outcome: None
-    capture: Callable[[Outcome, Exception | None], str | None] = lambda outcome, bug: None
+    observe: Callable[[Outcome], None]
+    capture: Callable[[Outcome, Exception | None], str | None]
     """Keeps a failure that is nobody's mistake, and gives the id under which it is found again."""
 
     def close(self, outcome: Outcome, bug: Exception | None = None) -> Failure | None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from gitlab_mcp.core.exchange import Request
 from gitlab_mcp.gitlab.client import Limits, Timing, Upstream
 from gitlab_mcp.gitlab.faults import BadAnswer, Refused, Unreachable, Why, Wrong
-from gitlab_mcp.gitlab.retry import Moment, Patience, asked_to_wait, pause_before_next
+from gitlab_mcp.gitlab.retry import Moment, asked_to_wait, pause_before_next
 
 pytestmark = pytest.mark.anyio
 
@@ -253,7 +253,7 @@ def test_a_pause_always_fits_the_deadline(
 ) -> None:
     headers = {} if retry_after is None else {"retry-after": retry_after}
     fault = Refused(READ, 429, headers)
-    pause = pause_before_next(fault, Moment(True, attempt, left, 0.0, chance), Patience())
+    pause = pause_before_next(fault, Moment(True, attempt, left, 0.0, chance))
     assert pause is None or (0 <= pause < left and attempt < 3)
 
 

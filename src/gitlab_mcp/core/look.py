@@ -102,6 +102,11 @@ def said(name: str) -> Proof:
     return lambda lost, found: lost.made(found) and lost.says(name, found.get(name))
 
 
+def begun_with(name: str) -> Proof:
+    """It is a thread that this caller has begun since, in the words that were sent under this name."""
+    return lambda lost, found: not found["individual_note"] and said(name)(lost, found["notes"][0])
+
+
 def has(*keys: str) -> Proof:
     """It has what was sent under these names, as far as anything was."""
     return lambda lost, found: lost.has(found, *keys)

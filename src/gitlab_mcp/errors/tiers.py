@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Iterator, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
@@ -34,11 +34,11 @@ class Behaviour:
     """What one edition does when it lacks the feature."""
 
     effect: str
-    status: int | None = None
-    says: str | None = None
+    status: int | None
+    says: str | None
     """The sentence of the body, or `no such route`."""
-    basis: str = "code 18.9"
-    code_says: str | None = None
+    basis: str
+    code_says: str | None
     """What the code of 18.9 does, where 17.2 was measured to do something else."""
 
 
@@ -47,8 +47,8 @@ class Alternative:
     action: str
     """`tool action` of this server."""
     why: str
-    tier: str = "Free"
-    arguments: Mapping[str, Any] = field(default_factory=dict)
+    tier: str
+    arguments: Mapping[str, Any]
     """`$name` stands for the caller's argument of that name."""
 
     def with_arguments(self, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -74,21 +74,21 @@ class Feature:
     name: str
     tier: str
     docs: str
-    earlier: tuple[Earlier, ...] = ()
-    add_on: str | None = None
-    endpoints: tuple[str, ...] = ()
-    parameters: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    earlier: tuple[Earlier, ...]
+    add_on: str | None
+    endpoints: tuple[str, ...]
+    parameters: Mapping[str, tuple[str, ...]]
     """By endpoint, the parameters that are paid where the endpoint is not."""
-    only: Mapping[str, Any] = field(default_factory=dict)
+    only: Mapping[str, Any]
     """By parameter, the values for which it is paid; `several` for a list with more than one entry."""
-    as_filter: Mapping[str, str] = field(default_factory=dict)
+    as_filter: Mapping[str, str]
     """By edition, what becomes of its parameters in a list: `dropped` (everything is listed), `empty`, `works`."""
-    graphql: tuple[str, ...] = ()
-    role: str | None = None
-    changed: str | None = None
-    without_it: Mapping[str, Behaviour] = field(default_factory=dict)
-    alternatives: tuple[Alternative, ...] = ()
-    notes: tuple[str, ...] = ()
+    graphql: tuple[str, ...]
+    role: str | None
+    changed: str | None
+    without_it: Mapping[str, Behaviour]
+    alternatives: tuple[Alternative, ...]
+    notes: tuple[str, ...]
 
     @property
     def plural(self) -> bool:

@@ -27,7 +27,7 @@ from gitlab_mcp.gitlab.faults import (
     may_have_happened,
 )
 from gitlab_mcp.gitlab.manners import Circuit, Turns
-from gitlab_mcp.gitlab.retry import Moment, Patience, pause_before_next
+from gitlab_mcp.gitlab.retry import Moment, pause_before_next
 from gitlab_mcp.gitlab.underway import Exchange
 
 if TYPE_CHECKING:
@@ -63,7 +63,6 @@ class Timing:
 
 
 _LIMITS = Limits()
-_PATIENCE = Patience()
 _TIMING = Timing()
 
 
@@ -76,7 +75,6 @@ class Upstream:
         *,
         verify: bool | str = True,
         limits: Limits = _LIMITS,
-        patience: Patience = _PATIENCE,
         timing: Timing = _TIMING,
         adapter: Callable[[], BaseAdapter] | None = None,
         needs_token: bool = True,
@@ -84,7 +82,6 @@ class Upstream:
         """`verify` may be the path of a CA file. `adapter` makes what carries requests, if not the net."""
         self.address: Address = parse_address(base_url)
         self.limits = limits
-        self.patience = patience
         self.timing = timing
         self.circuit = Circuit(timing.monotonic)
         self.turns = Turns(timing.monotonic, timing.wall)
@@ -216,7 +213,7 @@ class GitLabClient:
                 happened = happened or may_have_happened(fault)
                 left = self._ends - timing.monotonic()
                 moment = Moment(plan.reads, attempt, left, timing.wall(), timing.chance())
-                pause = pause_before_next(fault, moment, self._upstream.patience)
+                pause = pause_before_next(fault, moment)
                 if pause is None:
                     if isinstance(fault, Unreachable):
                         raise replace(fault, sent=happened, attempts=attempt) from fault.__cause__

@@ -31,14 +31,14 @@ _OF_THE_WIRE = frozenset(
 class Tape:
     """A cassette that grows. The file is replaced as a whole, so that killing us leaves a good one."""
 
-    def __init__(self, path: Path, *, every: float = 1.0) -> None:
+    def __init__(self, path: Path) -> None:
         if path.suffix != ".json":
             raise ValueError("a recording is written as JSON: its name must end in .json")
         self._path = path
         kept = list(load_cassettes(path)) if path.exists() else []
         self._lines = [dump_interaction(interaction) for interaction in kept]
         self.aliases = {interaction.alias for interaction in kept}
-        self._every = every
+        self._every = 1.0
         self._lock = Lock()
         self._timer: Timer | None = None
         self._write()
@@ -76,14 +76,13 @@ class RecordingAdapter(BaseAdapter):
         tape: Tape,
         address: Address,
         *,
-        aliases: Mapping[str, str] | None = None,
-        scrub_emails: bool = False,
-        live: BaseAdapter | None = None,
+        aliases: Mapping[str, str] | None,
+        scrub_emails: bool,
     ) -> None:
         super().__init__()
         self._tape = tape
         self._address = address
-        self._live = live or LiveAdapter()
+        self._live = LiveAdapter()
         self._scrub_emails = scrub_emails
         self._aliases = dict(aliases or {})
         self._lock = Lock()

@@ -12,13 +12,9 @@ Fault = Refused | Unreachable | BadAnswer
 
 _TRANSIENT = frozenset({500, 502, 503, 504})
 _ROOM_FOR_AN_ANSWER = 1.0
-
-
-@dataclass(frozen=True, slots=True)
-class Patience:
-    attempts: int = 3
-    first_wait: float = 0.5
-    """The longest the first pause may be; each further one may be twice as long."""
+_ATTEMPTS = 3
+_FIRST_WAIT = 0.5
+"""The longest the first pause may be; each further one may be twice as long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +29,11 @@ class Moment:
     chance: float
 
 
-def pause_before_next(fault: Fault, moment: Moment, patience: Patience) -> float | None:
+def pause_before_next(fault: Fault, moment: Moment) -> float | None:
     """The seconds to wait before sending again, or None when the fault is final."""
-    if moment.attempt >= patience.attempts or not _worth_another(fault, moment.reads):
+    if moment.attempt >= _ATTEMPTS or not _worth_another(fault, moment.reads):
         return None
-    pause = patience.first_wait * 2 ** (moment.attempt - 1) * moment.chance
+    pause = _FIRST_WAIT * 2 ** (moment.attempt - 1) * moment.chance
     if isinstance(fault, Refused):
         asked = asked_to_wait(fault.headers, moment.now)
         if asked is not None:

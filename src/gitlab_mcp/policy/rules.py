@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from gitlab_mcp.core.action import Danger
 from gitlab_mcp.policy import Guard
@@ -21,16 +21,16 @@ from gitlab_mcp.store import Store
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
-    read_only: bool = False
-    only_in: tuple[str, ...] = ()
-    never_in: tuple[str, ...] = ()
-    only_actions: tuple[str, ...] = ()
-    never_actions: tuple[str, ...] = ()
-    trust: Danger = Danger.DESTRUCTIVE
+    read_only: bool
+    only_in: tuple[str, ...]
+    never_in: tuple[str, ...]
+    only_actions: tuple[str, ...]
+    never_actions: tuple[str, ...]
+    trust: Danger
     """The most dangerous kind of action that callers may take."""
-    confirm: Danger | None = Danger.DESTRUCTIVE
+    confirm: Danger | None
     """The least dangerous kind of action that a person must confirm; None: nobody is asked."""
-    quotas: Mapping[str, int] = field(default_factory=dict)
+    quotas: Mapping[str, int]
     """How many reads, writes and destructive actions one caller may take in an hour."""
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -21,7 +20,7 @@ from gitlab_mcp.core.fields import (
     Sha,
     Sort,
 )
-from gitlab_mcp.core.look import Look, Lost, made, said
+from gitlab_mcp.core.look import Look, begun_with, made, said
 from gitlab_mcp.core.quick_actions import SpokenLine
 from gitlab_mcp.core.tool import Tool
 from gitlab_mcp.errors.failure import CallFailed, Failure
@@ -166,10 +165,6 @@ class Said(OnSomething):
     body: SpokenLine
 
 
-def _my_thread(lost: Lost, found: Mapping[str, Any]) -> bool:
-    return not found["individual_note"] and said("body")(lost, found["notes"][0])
-
-
 @manage.action(
     "create",
     POST(*on(ISSUE, MERGE_REQUEST, COMMIT, at="/discussions")),
@@ -185,7 +180,7 @@ def _my_thread(lost: Lost, found: Mapping[str, Any]) -> bool:
     lost=Look(
         "browse_discussions list",
         "project_id issue_iid merge_request_iid sha",
-        proof=_my_thread,
+        proof=begun_with("body"),
         every_page=True,
     ),
 )

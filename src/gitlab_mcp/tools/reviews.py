@@ -21,7 +21,7 @@ from gitlab_mcp.core.fields import (
     Sha,
     broken_rule,
 )
-from gitlab_mcp.core.look import Look, Lost, said
+from gitlab_mcp.core.look import Look, begun_with
 from gitlab_mcp.core.quick_actions import SpokenLine
 from gitlab_mcp.core.result import Result, Warning
 from gitlab_mcp.core.tool import Tool
@@ -50,11 +50,9 @@ class InMergeRequest(Action):
     merge_request_iid: MergeRequestIid
 
 
-def _my_thread(lost: Lost, found: Mapping[str, Any]) -> bool:
-    return not found["individual_note"] and said("body")(lost, found["notes"][0])
-
-
-_THREADS = Look("browse_discussions list", "project_id merge_request_iid", proof=_my_thread, every_page=True)
+_THREADS = Look(
+    "browse_discussions list", "project_id merge_request_iid", proof=begun_with("body"), every_page=True
+)
 
 
 def _drafts(because: str = "") -> Look:

@@ -88,8 +88,6 @@ def _encoding(failure: Failure) -> Details:
 
 def _too_large(failure: Failure) -> Details:
     limit = failure.facts.get("limit")
-    if isinstance(limit, Mapping):
-        return dict(limit)
     return {"limit_type": "response_size", "limit_value": limit, "unit": "bytes"} if limit is not None else {}
 
 
