@@ -26,6 +26,7 @@ from gitlab_mcp.errors.ask import Ask, NobodyToAsk
 from gitlab_mcp.errors.catalogue import CODES, INTERNAL_ERROR
 from gitlab_mcp.errors.failure import CallFailed, Failure
 from gitlab_mcp.policy import Guard, Intent
+from gitlab_mcp.results.secrets import redact_by_shape, redact_text
 
 if TYPE_CHECKING:
     from gitlab_mcp.errors.tiers import TierMap
@@ -83,7 +84,9 @@ class Dispatch:
         except anyio.get_cancelled_exc_class():
             self.accounts.close(ended(cancelled=True))
             raise
-        failure = failure.knowing(tool=tool, action=_action_name(action, arguments))
+        # GitLab repeats in its refusals what it was sent, and an agent may send a token for a name.
+        failure = replace(failure, facts=redact_by_shape(failure.facts))
+        failure = failure.knowing(tool=redact_text(tool), action=_action_name(action, arguments))
         failure = await self.judge(who, tool, arguments, failure)
         status = failure.facts.get("http_status", CODES[failure.code].status)
         outcome = ended(failure, http_status=status, explaining=time.perf_counter() - caught)

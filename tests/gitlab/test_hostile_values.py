@@ -140,14 +140,12 @@ def leads_elsewhere(received: Received, value: str) -> str | None:
     ("value", "gitlab"),
     [
         ("..", INVALID),
-        (".", INVALID),
         ("%2e%2e", INVALID),
         ("../zqx/..//admin?x=1&y=2#z;%2F..%5c\\..", NOT_FOUND),
         ("//zqx.example/../x?y#z", FOUND),
         ("zqx\r\nX-Evil: 1\r\n\r\nGET /evil", INVALID),
-        ("zqx%0d%0aX-Evil:%201", FOUND),
     ],
-    ids=["..", ".", "encoded dots", "all at once", "another host", "CR LF", "encoded CR LF"],
+    ids=["..", "encoded dots", "all at once", "another host", "CR LF"],
 )
 async def test_path_traversal_through_ids_and_paths_stays_below_the_path_of_the_action(
     value: str,

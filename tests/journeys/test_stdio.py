@@ -159,8 +159,8 @@ def test_the_token_file_rotates_without_a_restart(labels: StandIn, tmp_path: Pat
 
 def test_a_token_appears_in_no_answer_and_no_log(labels: StandIn) -> None:
     canary = "glpat-canary-0123456789abcdef"
-    body = json.dumps({"message": f"403 Forbidden - token {canary}"})
-    labels.fault("GET", "/projects/2/labels", Say(Reply.of(403, body)), times=None)
+    said = {"message": f"403 Forbidden - token {canary}"}
+    labels.fault("GET", "/projects/2/labels", Say(Reply.of(403, said)), times=None)
     answers = []
     with Spoken(labels.url, "--log-level", "debug", GITLAB_TOKEN=canary) as server:
         for arguments in (
@@ -170,6 +170,7 @@ def test_a_token_appears_in_no_answer_and_no_log(labels: StandIn) -> None:
             {},
         ):
             answers.append(json.dumps(server.call("browse_labels", arguments)))
+    assert "403 Forbidden - token [redacted]" in answers[1]
     assert canary not in "".join(answers)
     assert canary not in server.said_badly
 
