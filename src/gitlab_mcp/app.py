@@ -22,6 +22,7 @@ from gitlab_mcp.policy.audit import Audit, to_file, to_stderr, to_stdout
 from gitlab_mcp.policy.concurrency import Slots
 from gitlab_mcp.policy.loops import Loops
 from gitlab_mcp.policy.rules import Rules, narrowing, pipeline
+from gitlab_mcp.results.secrets import redact_text
 from gitlab_mcp.sentry import Sentry
 from gitlab_mcp.settings import Settings, SettingsError
 from gitlab_mcp.settings.problems import bad_tier_features, no_redis, no_such_action, no_such_toolset
@@ -327,7 +328,9 @@ def _audit(settings: Settings) -> Callable[[Outcome], None]:
     if place is None:
         return lambda outcome: None
     sinks = {"stdout": to_stdout, "stderr": to_stderr}
-    return Audit(sinks[place] if isinstance(place, str) else to_file(place))
+    sink = sinks[place] if isinstance(place, str) else to_file(place)
+    # The target is what the caller named, and that may be a token in the wrong field.
+    return Audit(lambda line: sink(redact_text(line)))
 
 
 def _terms(settings: Settings) -> Terms:
