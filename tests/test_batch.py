@@ -61,6 +61,18 @@ async def test_each_call_has_a_result_or_an_error_of_its_own_in_the_order_given(
     assert warning["failed"] == [1, 2]
 
 
+async def test_a_fan_out_where_3_of_20_fail_has_17_results_3_errors_and_partial(
+    project: World, against: Callable[..., App]
+) -> None:
+    failing = [0, 7, 19]
+    calls = [NOWHERE if number in failing else LIST for number in range(20)]
+    result = await batch(against(), *calls)
+    assert [number for number, code in enumerate(codes(result)) if code] == failing
+    assert sum("result" in outcome for outcome in result.data["results"]) == 17
+    (warning,) = result.data["warnings"]
+    assert (warning["code"], warning["failed"]) == ("PARTIAL", failing)
+
+
 async def test_where_every_call_failed_the_batch_failed(project: World, against: Callable[..., App]) -> None:
     failure = await refused(against(), NOWHERE, {"tool": "browse_labels", "arguments": {}})
     assert failure.code == "BATCH_PARTIAL_FAILURE"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 from gitlab_mcp.app import App
 from gitlab_mcp.errors.failure import CallFailed, Failure
 from gitlab_mcp.errors.render import STYLES, as_text, render
+from gitlab_mcp.protocol import GitLabServer
 from standin import (
     CutShort,
     Fault,
@@ -132,3 +134,25 @@ async def test_429_that_cannot_be_waited_for_is_told_at_once_with_what_is_known(
     wait = failure.facts.get("retry_after_seconds")
     assert wait is None or 0 <= wait < 10**10
     assert failure.facts.get("reset_at") is None
+
+
+@pytest.mark.parametrize("format", ["json", "markdown"])
+async def test_invalid_utf_8_nul_lone_surrogates_and_cr_progress_bars_are_cleaned_without_a_crash(
+    format: Any, standin: StandIn, against: Against
+) -> None:
+    name = b'{"id":1,"color":"#111111","name":"caf\xff \\u0000\\ud800 \xed\xa0\x80 10%\\r100%\\u202e"}'
+    standin.answer("GET", "/projects/1/labels", 200, b"[" + name + b"]", {"Content-Type": "application/json"})
+    log = b"caf\xe9 \x00\xed\xa0\x80\n 10%\r 50%\r100%\n\x1b[31mred\x1b[0m\x07\r\n"
+    standin.answer("GET", "/projects/1/jobs/1/trace", 200, log, {"Content-Type": "text/plain"})
+    standin.answer("GET", "/projects/1/jobs/1", 200, {"id": 1, "status": "failed"})
+    server = GitLabServer(against(), error_style="tier", format=format)
+    for tool, arguments, seen in (
+        ("browse_labels", {"action": "list", "project_id": "1"}, "caf\ufffd"),
+        ("browse_jobs", {"action": "log", "project_id": "1", "job_id": 1}, "100%\nred\n"),
+    ):
+        answer = await server.call_tool(tool, arguments)
+        assert not answer.is_error
+        text = "\n".join(block.text for block in answer.content if block.type == "text")
+        assert seen in text
+        assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e\ud800-\udfff]|10%\r| 50%", text)
+        json.loads(json.dumps(answer.model_dump(mode="json")).encode())
