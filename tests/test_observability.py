@@ -16,7 +16,7 @@ from gitlab_mcp.app import App
 from gitlab_mcp.core.outcome import Outcome
 from gitlab_mcp.errors import translate
 from gitlab_mcp.errors.failure import CallFailed, Failure
-from gitlab_mcp.logs import JsonLines, TextLines
+from gitlab_mcp.logs import FIELDS, JsonLines, TextLines
 from gitlab_mcp.sentry import Sentry
 from gitlab_mcp.settings import Secret
 from standin import StandIn
@@ -93,6 +93,17 @@ async def test_a_bug_is_logged_with_its_trace_and_told_without(
     assert failure.facts["event_id"] in first
     assert trace and all(line.startswith("    | ") for line in trace)
     assert len(JsonLines().format(record).splitlines()) == 1
+
+
+@pytest.mark.parametrize("style", [JsonLines(), TextLines()], ids=["json", "text"])
+def test_log_injection_control_characters_are_escaped(style: logging.Formatter) -> None:
+    evil = "x\r\nerror   forged \x1b[31m\x00\x85\u2028\u202e"
+    record = logging.LogRecord("gitlab_mcp", logging.ERROR, "", 0, "%s failed", (evil,), None)
+    for name in FIELDS:
+        setattr(record, name, evil)
+    line = style.format(record)
+    assert line.isascii() and line.isprintable()
+    assert line.count("forged") == 1 + len(FIELDS)
 
 
 class Broken:

@@ -47,13 +47,16 @@ class JsonLines(logging.Formatter):
 
 class TextLines(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
-        # repr-escaped: a line break in a name somebody chose must not begin a line of the log.
-        message = record.getMessage().encode("unicode_escape").decode("ascii")
         known = " ".join(f"{name}={value}" for name, value in _known(record).items())
-        line = f"{record.levelname.lower():<8}{message} {known}".rstrip()
-        return "\n".join([line, *self._trace(record)])
+        line = f"{record.levelname.lower():<8}{record.getMessage()} {known}".rstrip()
+        return "\n".join([_escaped(line), *self._trace(record)])
 
     def _trace(self, record: logging.LogRecord) -> list[str]:
         """Set in, so that no line of it, whatever an exception says, can be taken for a line of the log."""
         trace = self.formatException(record.exc_info) if record.exc_info else ""
-        return ["    | " + line.encode("unicode_escape").decode("ascii") for line in trace.splitlines()]
+        return ["    | " + _escaped(line) for line in trace.splitlines()]
+
+
+def _escaped(text: str) -> str:
+    """A line break or a colour in a name somebody chose must not begin a line of the log, or paint it."""
+    return text.encode("unicode_escape").decode("ascii")
