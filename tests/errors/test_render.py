@@ -140,7 +140,7 @@ def test_toolerror_sends_the_same_again_only_where_waiting_helps(code: str, kind
             Failure(
                 codes.FIELD_NOT_ALLOWED,
                 "No.",
-                {"tool": "t", "action": "a", "invalid_fields": [{"field": "x"}], "allowed_fields": ["y"]},
+                {"tool": "t", "action": "a", "unknown_fields": ["x"], "allowed_fields": ["y"]},
             ),
             "VALIDATION_UNKNOWN_PARAM",
             "Unknown parameter(s) for operation 't a': x",

@@ -73,7 +73,7 @@ def _invalid_type(failure: Failure) -> Details:
 
 
 def _unknown_param(failure: Failure) -> Details:
-    unknown = [entry["field"] for entry in failure.facts.get("invalid_fields", ())] or None
+    unknown = list(failure.facts.get("unknown_fields", ())) or None
     valid = failure.facts.get("allowed_fields")
     return {
         "unknown_params": unknown,
@@ -87,8 +87,9 @@ def _encoding(failure: Failure) -> Details:
 
 
 def _too_large(failure: Failure) -> Details:
-    limit = failure.facts.get("limit")
-    return {"limit_type": "response_size", "limit_value": limit, "unit": "bytes"} if limit is not None else {}
+    limit, unit = failure.facts.get("limit"), failure.facts.get("unit")
+    kind = "request_size" if unit else "response_size"
+    return {"limit_type": kind, "limit_value": limit, "unit": unit or "bytes"} if limit is not None else {}
 
 
 def _no_operation(failure: Failure) -> Details:
