@@ -16,6 +16,8 @@ from gitlab_mcp.core.schema import required_fields
 from gitlab_mcp.core.shape import Shape, shapes
 from gitlab_mcp.errors.failure import Failure
 
+COMBINATION = "a combination that does not work"
+
 
 @dataclass(slots=True)
 class Problems:
@@ -72,13 +74,19 @@ class Problems:
         renamed = [f"rename {word} to {guess}" for word, guess in guesses.items()]
         needed = [name for name in self.missing if name not in guesses.values()]
         steps = [f"add {_and([name.replace('|', ' or ') for name in needed])}"] if needed else []
-        steps += [f"give {each['field']} as {each['expected']}" for each in self.invalid]
+        steps += [_step(each) for each in self.invalid]
         steps += renamed
         dropped = [word for word in self.unknown if word not in guesses]
         if dropped:
             steps.append(f"leave out {_and(dropped)}")
         sentence = "; ".join(steps)
         return sentence[:1].upper() + sentence[1:] + "."
+
+
+def _step(invalid: Mapping[str, str]) -> str:
+    # Between fields there is a rule to follow, not a value to give.
+    verb = "for {field}: {expected}" if invalid["received"] == COMBINATION else "give {field} as {expected}"
+    return verb.format(**invalid)
 
 
 def _and(words: list[str]) -> str:
@@ -97,7 +105,7 @@ def collect(error: ValidationError, fields: Mapping[str, Shape], problems: Probl
             problems.unknown[name] = nearest(str(location[-1]), known)
         elif kind == "broken_rule":
             context = detail.get("ctx", {})
-            problems.wrong(context.get("field") or name, detail["msg"], "a combination that does not work")
+            problems.wrong(context.get("field") or name, detail["msg"], COMBINATION)
         else:
             shape = _shape_at(location, fields)
             expected = _expected(shape, detail)
