@@ -83,7 +83,7 @@ def running() -> Iterator[str]:
 
 async def under_load(app: App) -> list[Outcome]:
     outcomes: list[Outcome] = []
-    app._dispatch = replace(app._dispatch, observe=outcomes.append)
+    app.observe(outcomes.append)
     bad = cycle(BAD)
     every = round(1 / OF_WHICH_FAIL)
     calls = iter([next(bad) if number % every == 0 else GOOD for number in range(CALLS)])
