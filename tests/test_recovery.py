@@ -379,3 +379,25 @@ async def test_of_a_thousand_creates_with_lost_answers_none_is_made_twice(
     assert recovered | unknown == set(made), Counter(str(end.get("code")) for end in ends.values())
     assert recovered == {name for name, count in made.items() if count}
     assert all(ends[name]["check_with"]["arguments"] for name in unknown)
+
+
+async def test_a_list_that_is_none_does_not_keep_a_branch_from_being_deleted(
+    standin: StandIn, against: Callable[..., App]
+) -> None:
+    """Synthetic: no GitLab answers a list with an object."""
+    standin.answer("GET", "/projects/7/merge_requests", 200, {"odd": True})
+    standin.answer("DELETE", "/projects/7/repository/branches/old", 204)
+    result = await against().call("manage_branch", {"action": "delete", "project_id": "7", "branch": "old"})
+    assert result.data == {"done": True}
+
+
+async def test_a_write_whose_answer_has_another_shape_is_not_told_as_if_nothing_had_happened(
+    standin: StandIn, against: Callable[..., App]
+) -> None:
+    """Synthetic: a merge request in the list, but one without the number that every one has."""
+    standin.answer("GET", "/projects/7/merge_requests", 200, [{"odd": True}])
+    standin.answer("DELETE", "/projects/7/repository/branches/old", 204)
+    failure = await failure_of(against(), "manage_branch", action="delete", project_id="7", branch="old")
+    assert failure.code == "OUTCOME_UNKNOWN"
+    assert failure.facts["check_with"]["action"] == "browse_branches get"
+    assert sum(request.method == "DELETE" for request in standin.requests) == 1

@@ -14,7 +14,8 @@ from gitlab_mcp.core.action import Action, fill
 from gitlab_mcp.core.exchange import Answer, GitLab, Request
 from gitlab_mcp.core.look import ME, Look, Lost
 from gitlab_mcp.core.result import Result
-from gitlab_mcp.gitlab.faults import BadAnswer, Refused, Unreachable, may_have_happened
+from gitlab_mcp.errors.failure import CallFailed
+from gitlab_mcp.gitlab.faults import BadAnswer, Refused, Unreachable, Wrong, may_have_happened
 from gitlab_mcp.gitlab.together import FAULTS, every_page
 
 log = logging.getLogger("gitlab_mcp.recovery")
@@ -32,7 +33,17 @@ _NEWEST = 100
 
 async def carry_out(action: Action, gitlab: GitLab, reading: Reading) -> Answer | Result:
     watched = _Watched(gitlab, action, reading)
-    outcome = await action.run(watched)
+    try:
+        outcome = await action.run(watched)
+    except (CallFailed, *FAULTS):
+        raise
+    except Exception:
+        if watched.done is None:
+            raise
+        # Whatever broke on the way back: the write went out, and nobody may believe that it did not.
+        log.exception("%s: what was said about a write could not be read", action.spec.tool.name)
+        request, status = watched.done
+        raise BadAnswer(replace(request, repeatable=False), Wrong.SHAPE, status) from None
     if watched.recovered and isinstance(outcome, Result):
         return replace(outcome, data={**outcome.data, "recovered": True})
     return outcome
@@ -46,11 +57,16 @@ class _Watched:
         self._action = action
         self._reading = reading
         self.recovered = False
+        self.done: tuple[Request, int] | None = None
+        """The last write that GitLab answered, and with what status."""
 
     async def send(self, request: Request) -> Answer:
         started = time.monotonic()
         try:
-            return await self._gitlab.send(request)
+            answer = await self._gitlab.send(request)
+            if not request.reads:
+                self.done = (request, answer.status)
+            return answer
         except (Unreachable, BadAnswer, Refused) as fault:
             if request.reads or not may_have_happened(fault):
                 raise

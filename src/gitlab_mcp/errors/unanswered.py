@@ -41,6 +41,7 @@ _BAD: Final[dict[Wrong, str]] = {
     Wrong.NOT_JSON: "what came back is not JSON",
     Wrong.CUT_OFF: "the answer ends in the middle",
     Wrong.TOO_LARGE: "the answer is larger than this server takes",
+    Wrong.SHAPE: "what came back is not of the shape that GitLab documents",
 }
 
 _LOOK_FIRST: Final = "Do not send it again before check_with showed that it did not happen."

@@ -82,6 +82,7 @@ class Wrong(StrEnum):
     NOT_JSON = "not json"
     CUT_OFF = "cut off"
     TOO_LARGE = "too large"
+    SHAPE = "another shape"
 
 
 @dataclass(eq=False)

@@ -7,8 +7,16 @@ from typing import Any, TypeVar
 
 import anyio
 
-from gitlab_mcp.core.exchange import Answer, GitLab
-from gitlab_mcp.gitlab.faults import BadAnswer, GraphQLRefused, Paused, Refused, ReplayMiss, Unreachable
+from gitlab_mcp.core.exchange import Answer, GitLab, Request
+from gitlab_mcp.gitlab.faults import (
+    BadAnswer,
+    GraphQLRefused,
+    Paused,
+    Refused,
+    ReplayMiss,
+    Unreachable,
+    Wrong,
+)
 
 T = TypeVar("T")
 
@@ -46,13 +54,20 @@ async def together(asks: Sequence[Callable[[], Awaitable[T]]], at_once: int = AT
 async def every_page(gitlab: GitLab, path: str, **query: object) -> Answer:
     """The pages of a list as one answer, up to `MOST_PAGES`: see `is_cut`."""
     answer = await gitlab.get(path, **query)
-    items = list(answer.body)
+    items = list(listed(answer, path))
     for _ in range(MOST_PAGES - 1):
         if not is_cut(answer):
             break
         answer = await gitlab.get(path, **{**query, "page": answer.headers["x-next-page"]})
-        items += answer.body
+        items += listed(answer, path)
     return Answer(answer.status, answer.headers, items)
+
+
+def listed(answer: Answer, path: str) -> list[Any]:
+    """The items of a list; what is none is no answer of GitLab's."""
+    if not isinstance(answer.body, list):
+        raise BadAnswer(Request("GET", path), Wrong.SHAPE, answer.status)
+    return answer.body
 
 
 def is_cut(answer: Answer) -> bool:
@@ -67,7 +82,7 @@ async def find(
     query: dict[str, Any] = {}
     while True:
         answer = await gitlab.get(path, **query)
-        for item in answer.body:
+        for item in listed(answer, path):
             if wanted(item):
                 found: Mapping[str, Any] = item
                 return found

@@ -13,7 +13,7 @@ from gitlab_mcp.core.fields import Branch, Expects, Line, Page, PerPage, Project
 from gitlab_mcp.core.look import Look
 from gitlab_mcp.core.result import Result
 from gitlab_mcp.core.tool import Tool
-from gitlab_mcp.gitlab.together import FAULTS
+from gitlab_mcp.gitlab.together import FAULTS, listed
 
 browse = Tool("browse_branches", "Read the branches of a repository.", switch="repository")
 manage = Tool("manage_branch", "Create and delete branches of a repository.", switch="repository")
@@ -106,7 +106,7 @@ class DeleteBranch(Action):
     async def run(self, gitlab: GitLab) -> Answer | Result:
         path = fill("/projects/{project_id}/merge_requests", project_id=self.project_id)
         try:
-            closed = (await gitlab.get(path, source_branch=self.branch, state="opened")).body
+            closed = listed(await gitlab.get(path, source_branch=self.branch, state="opened"), path)
         except FAULTS:
             # Who may delete a branch may still not see merge requests, or they are switched off.
             closed = []
