@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 import anyio
 import pytest
 
 from errors.as_called import API, AsCalled, as_called, in_batches, without_strangers
 from gitlab_mcp.app import App
+from gitlab_mcp.core.exchange import Request
 from gitlab_mcp.errors.failure import CallFailed
+from gitlab_mcp.errors.translate import translate
+from gitlab_mcp.gitlab.client import Upstream
+from gitlab_mcp.gitlab.instance import Answers, InstanceAsk
+from gitlab_mcp.gitlab.together import FAULTS
 from gitlab_mcp.settings import Secret, Settings
 from recordings import rows
 from standin import StandIn
@@ -75,8 +80,32 @@ async def made_again(called: AsCalled, gitlab: StandIn) -> Graded:
     return Graded(called, code, facts, asked=len(gitlab.unanswered) == before)
 
 
+async def at_the_seam(called: AsCalled, gitlab: StandIn) -> Graded:
+    """The recorded request itself, past our validation: what our action declares meets what GitLab said."""
+    row, parts = called.row, urlsplit(called.row["path"])
+    body = row.get("request")
+    request = Request(
+        row["method"],
+        parts.path.removeprefix(API),
+        dict(parse_qsl(parts.query)),
+        body if isinstance(body, dict) else None,
+    )
+    given = {name: value for name, value in without_strangers(called).arguments.items() if name != "action"}
+    action = called.action.model_construct(_fields_set=set(given), **given)
+    upstream = Upstream(gitlab.url)
+    client = upstream.as_caller(row["actor"])
+    try:
+        await client.send(request)
+        return Graded(called, None, {}, asked=False)
+    except (CallFailed, *FAULTS) as fault:
+        failure = await translate(fault, action, InstanceAsk(client, Answers()))
+        return Graded(called, failure.code, dict(failure.facts), asked=True)
+    finally:
+        upstream.close()
+
+
 @cache
-def grades() -> list[Graded]:
+def grades(way: Callable[[AsCalled, StandIn], Awaitable[Graded]] = made_again) -> list[Graded]:
     fair = (row for row in rows("errors") if not row.get("unfair") and row["truth"]["truth"])
     calls = [called for row in fair if (called := as_called(row))]
 
@@ -90,7 +119,7 @@ def grades() -> list[Graded]:
                     path = urlsplit(row["path"]).path.removeprefix(API).replace("[", "[[]")
                     reply = Reply(row["status"], row["body"].encode(), row["headers"], synthetic=False)
                     gitlab.fault(row["method"], path, Say(reply), times=None)
-                graded += [await made_again(called, gitlab) for called in batch]
+                graded += [await way(called, gitlab) for called in batch]
         return graded
 
     return anyio.run(all_of_them)
@@ -106,6 +135,15 @@ def test_the_true_cause_of_a_refusal_is_named() -> None:
     wrong = [described(grade) for grade in loud if not grade.right]
     assert len(loud) > 400
     assert 1 - len(wrong) / len(loud) >= 0.97, "\n".join(wrong)
+
+
+def test_the_true_cause_is_named_at_the_seam() -> None:
+    loud = [grade for grade in grades(at_the_seam) if grade.loud]
+    wrong = [described(grade) for grade in loud if not grade.right]
+    certain = [each for each in loud if each.facts.get("confidence") == "certain"]
+    assert len(loud) > 400
+    assert 1 - len(wrong) / len(loud) >= 0.97, "\n".join(wrong)
+    assert [described(each) for each in certain if not each.right] == []
 
 
 def test_a_mistake_that_gitlab_accepts_in_silence_is_refused_or_warned_of() -> None:
