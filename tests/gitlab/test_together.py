@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import anyio
 import pytest
 
 from gitlab_mcp.app import App
 from gitlab_mcp.core.exchange import Request
+from gitlab_mcp.gitlab.client import Upstream
 from gitlab_mcp.gitlab.faults import Refused
 from gitlab_mcp.gitlab.together import MOST_PAGES, every_page, find, is_cut, together
 from standin import StandIn
@@ -75,3 +77,18 @@ async def test_a_thing_is_found_on_whatever_page_it_is(standin: StandIn, against
     standin.answer("GET", "/things", body=[{"id": 1}], headers={"x-next-page": "2"})
     found = await find(against().gitlab(), "/things", lambda thing: len(standin.requests) > MOST_PAGES + 2)
     assert found == {"id": 1}
+
+
+@pytest.mark.anyio
+async def test_a_closed_upstream_leaves_no_connection_open(standin: StandIn) -> None:
+    standin.answer("GET", "/projects/1", 200, {"id": 1})
+    upstream = Upstream(standin.url)
+    before = len(list(Path("/proc/self/fd").iterdir()))
+    await upstream.as_caller("alice").get("/projects/1")
+    upstream.close()
+    # The other end of the connection is the stand-in's, which closes when it sees ours go.
+    for _ in range(100):
+        if len(list(Path("/proc/self/fd").iterdir())) <= before:
+            return
+        await anyio.sleep(0.02)
+    raise AssertionError("the connection is still open")

@@ -99,6 +99,13 @@ class LiveAdapter(HTTPAdapter):
     def proxy_manager_for(self, proxy: str, **kwargs: Any) -> Any:
         return _watch(super().proxy_manager_for(proxy, **kwargs))
 
+    def close(self) -> None:
+        # urllib3 leaves the idle connections of a forgotten pool to the garbage collector.
+        for manager in (self.poolmanager, *self.proxy_manager.values()):
+            for key in manager.pools.keys():  # noqa: SIM118  (no iteration of its own)
+                manager.pools[key].close()
+        super().close()
+
 
 def _watch(manager: PoolManager) -> PoolManager:
     manager.pool_classes_by_scheme = {"http": _PlainPool, "https": _TlsPool}
