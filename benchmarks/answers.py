@@ -25,11 +25,11 @@ from urllib.parse import unquote, urlsplit
 import anyio
 from rs_bpe.bpe import openai
 
+from gitlab_mcp.actions.action import Action, Endpoint
+from gitlab_mcp.actions.exchange import Answer
+from gitlab_mcp.actions.registry import declared
 from gitlab_mcp.app import App
-from gitlab_mcp.core.action import Action, Endpoint
-from gitlab_mcp.core.exchange import Answer
-from gitlab_mcp.core.registry import declared
-from gitlab_mcp.errors.failure import CallFailed
+from gitlab_mcp.failures.failure import CallFailed
 from gitlab_mcp.results.blocks import TextBlock, blocks
 from gitlab_mcp.results.present import present
 from gitlab_mcp.settings import Secret, Settings

@@ -22,16 +22,16 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
 
+from gitlab_mcp.actions.ask import NobodyToAsk  # noqa: E402
+from gitlab_mcp.actions.exchange import Request  # noqa: E402
+from gitlab_mcp.actions.registry import Registry  # noqa: E402
 from gitlab_mcp.app import App  # noqa: E402
-from gitlab_mcp.core.exchange import Request  # noqa: E402
-from gitlab_mcp.core.outcome import Outcome  # noqa: E402
-from gitlab_mcp.core.registry import Registry  # noqa: E402
-from gitlab_mcp.errors.ask import NobodyToAsk  # noqa: E402
-from gitlab_mcp.errors.failure import CallFailed  # noqa: E402
-from gitlab_mcp.errors.tiers import TierMap, tier_map  # noqa: E402
-from gitlab_mcp.errors.translate import translate  # noqa: E402
+from gitlab_mcp.failures.failure import CallFailed  # noqa: E402
 from gitlab_mcp.gitlab.faults import Refused  # noqa: E402
+from gitlab_mcp.observability.outcome import Outcome  # noqa: E402
+from gitlab_mcp.refusals.translate import translate  # noqa: E402
 from gitlab_mcp.settings import Secret, Settings  # noqa: E402
+from gitlab_mcp.tiers.feature_map import TierMap, tier_map  # noqa: E402
 from standin import StandIn  # noqa: E402
 
 CALLS = 4_000

@@ -6,7 +6,7 @@ import json
 
 from rs_bpe.bpe import openai
 
-from gitlab_mcp.core.registry import TOOLSETS, Registry
+from gitlab_mcp.actions.registry import TOOLSETS, Registry
 
 
 def main() -> None:

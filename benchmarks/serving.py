@@ -17,7 +17,7 @@ import requests
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
 
-from gitlab_mcp.core.registry import Registry  # noqa: E402
+from gitlab_mcp.actions.registry import Registry  # noqa: E402
 from standin import StandIn  # noqa: E402
 
 STARTS = 7
@@ -149,8 +149,8 @@ def calls(ours: list[str], bare: list[str], url: str) -> None:
         "ms",
         f"raw request {raw_ms:.1f} ms",
     )
-    together = {name: at_once(server) for name, server in servers.items()}
-    row(f"{AT_ONCE} calls at once", together["ours"] * 1000, together["bare"] * 1000, "ms", "")
+    concurrently = {name: at_once(server) for name, server in servers.items()}
+    row(f"{AT_ONCE} calls at once", concurrently["ours"] * 1000, concurrently["bare"] * 1000, "ms", "")
     memory = {name: server.memory() / 1024 for name, server in servers.items()}
     row("resident memory", memory["ours"], memory["bare"], "MB", "aim ≤ 1.3×")
     for server in servers.values():

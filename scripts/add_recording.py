@@ -30,8 +30,8 @@ from make_cassettes import (
     without_default_paging,
 )
 
-from gitlab_mcp.gitlab.cassette import Interaction, load_cassettes
-from gitlab_mcp.gitlab.scrub import Scrubber
+from gitlab_mcp.recording.cassette import Interaction, load_cassettes
+from gitlab_mcp.recording.scrub import Scrubber
 
 # GitLab may live below a path of its host.
 API = re.compile(r"/api/(?:v4|graphql)\b")

@@ -19,19 +19,19 @@ sys.path.insert(0, str(ROOT / "tests"))
 
 from errors.as_called import as_called  # noqa: E402
 from errors.exam import Recorded, refused  # noqa: E402
+from gitlab_mcp.actions.action import Action  # noqa: E402
+from gitlab_mcp.actions.arguments.defaults import InstanceDefaults  # noqa: E402
+from gitlab_mcp.actions.arguments.validation import validate  # noqa: E402
+from gitlab_mcp.actions.ask import NobodyToAsk  # noqa: E402
+from gitlab_mcp.actions.exchange import Request  # noqa: E402
+from gitlab_mcp.actions.registry import Registry  # noqa: E402
 from gitlab_mcp.app import App  # noqa: E402
-from gitlab_mcp.core.action import Action  # noqa: E402
-from gitlab_mcp.core.exchange import Request  # noqa: E402
-from gitlab_mcp.core.registry import Registry  # noqa: E402
-from gitlab_mcp.core.unsaid import Surroundings  # noqa: E402
-from gitlab_mcp.core.validation import validate  # noqa: E402
-from gitlab_mcp.errors import catalogue as codes  # noqa: E402
-from gitlab_mcp.errors.ask import NobodyToAsk  # noqa: E402
-from gitlab_mcp.errors.failure import CallFailed, Failure  # noqa: E402
-from gitlab_mcp.errors.render import render  # noqa: E402
-from gitlab_mcp.errors.translate import translate  # noqa: E402
+from gitlab_mcp.failures import codes as codes  # noqa: E402
+from gitlab_mcp.failures.failure import CallFailed, Failure  # noqa: E402
+from gitlab_mcp.failures.render import render  # noqa: E402
 from gitlab_mcp.gitlab.faults import BadAnswer, ForeignHost, Refused, Unreachable, Why, Wrong  # noqa: E402
-from gitlab_mcp.gitlab.instance import Answers, InstanceAsk  # noqa: E402
+from gitlab_mcp.gitlab.instance import AnswerCache, CachedAsk  # noqa: E402
+from gitlab_mcp.refusals.translate import translate  # noqa: E402
 from gitlab_mcp.settings import Settings  # noqa: E402
 from recordings import rows  # noqa: E402
 
@@ -155,7 +155,7 @@ async def _all() -> dict[str, dict[str, Any]]:
 async def _recorded(code: str, row: Mapping[str, Any]) -> dict[str, Any]:
     called = as_called(row)
     assert called, row["label"]
-    spec, ask = called.action.spec, InstanceAsk(Recorded("context_ee", row["actor"]), Answers())
+    spec, ask = called.action.spec, CachedAsk(Recorded("context_ee", row["actor"]), AnswerCache())
     call = {"tool": spec.tool.name, "arguments": {"action": spec.name, **called.arguments}}
     failure = await translate(refused(row), _action(**call), ask)
     answered = {"status": row["status"], "body": row["body"][:400]}
@@ -168,7 +168,7 @@ async def _recorded(code: str, row: Mapping[str, Any]) -> dict[str, Any]:
 def _action(tool: str, arguments: Mapping[str, Any]) -> Action | None:
     """None for what this server would not even send: what GitLab says to it is an example all the same."""
     try:
-        return validate(Registry(), tool, arguments, Surroundings(URL)).action
+        return validate(Registry(), tool, arguments, InstanceDefaults(URL)).action
     except CallFailed:
         return None
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from gitlab_mcp.core.tool import Tool
+from gitlab_mcp.actions.tool import Tool
 
 ENDPOINTS = Path(__file__).resolve().parent.parent / "tests/facts/endpoints.json.gz"
 

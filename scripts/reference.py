@@ -6,14 +6,14 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from gitlab_mcp.core.action import Action
-from gitlab_mcp.core.call import Options
-from gitlab_mcp.core.schema import required_fields
-from gitlab_mcp.core.shape import Shape, shapes
-from gitlab_mcp.core.tool import Tool
-from gitlab_mcp.errors.catalogue import CODES, FACTS, WARNINGS, Code
-from gitlab_mcp.errors.prices import Price, price_of
-from gitlab_mcp.errors.tiers import Feature, TierMap
+from gitlab_mcp.actions.action import Action
+from gitlab_mcp.actions.call import Options
+from gitlab_mcp.actions.schema import required_fields
+from gitlab_mcp.actions.shape import Shape, shapes
+from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.failures.codes import CODES, FACTS, WARNINGS, Code
+from gitlab_mcp.tiers.feature_map import Feature, TierMap
+from gitlab_mcp.tiers.requirements import ActionRequirements, action_requirements
 
 PRINTED = "<!-- Printed from the code by `make docs`. Edit the declaration, not this page. -->\n\n"
 
@@ -131,7 +131,7 @@ def tiers_page(tools: list[Tool], tiers: TierMap) -> str:
     users: dict[str, list[str]] = {}
     for tool in tools:
         for name, action in tool.actions.items():
-            for feature in price_of(action, tiers).features:
+            for feature in action_requirements(action, tiers).features:
                 users.setdefault(feature.key, []).append(f"`{tool.name} {name}`")
     parts = [
         "# Tiers\n\nThe features that GitLab sells and actions of this server use. The facts are those of "
@@ -159,7 +159,7 @@ def _badge(feature: Feature) -> str:
     return f"[{feature.tier}](tiers.md#{feature.key})"
 
 
-def _tier(price: Price) -> str:
+def _tier(price: ActionRequirements) -> str:
     whole = _badge(price.whole) if price.whole else "Free"
     places = price.above(price.places)
     return "; ".join([whole, *(f"{_badge(price.places[name])} with {name}" for name in places)])
@@ -173,7 +173,7 @@ def _actions(tool: Tool, tiers: TierMap) -> Iterable[tuple[str, ...]]:
             (action.__doc__ or "").strip().splitlines()[0],
             ", ".join(field.replace("|", " or ") for field in required_fields(action)),
             spec.danger.value,
-            _tier(price_of(action, tiers)),
+            _tier(action_requirements(action, tiers)),
             spec.role.name.lower() if spec.role else "",
         )
 
@@ -185,7 +185,8 @@ def _fields(tool: Tool, tiers: TierMap) -> Iterable[tuple[str, ...]]:
             users.setdefault(name, []).append(action)
     for name, actions in users.items():
         paid = next(
-            (fields[name] for each in actions if name in (fields := price_of(each, tiers).fields)), None
+            (fields[name] for each in actions if name in (fields := action_requirements(each, tiers).fields)),
+            None,
         )
         names = [action.spec.name for action in actions]
         yield (

@@ -10,11 +10,11 @@ from typing import Any
 import anyio
 import pytest
 
+from gitlab_mcp.actions.result import Result
 from gitlab_mcp.app import App
-from gitlab_mcp.core.caller import Visit
-from gitlab_mcp.core.result import Result
-from gitlab_mcp.errors.failure import CallFailed, Failure
-from gitlab_mcp.protocol import GitLabServer
+from gitlab_mcp.callers import RequestContext
+from gitlab_mcp.failures.failure import CallFailed, Failure
+from gitlab_mcp.protocol.server import GitLabServer
 from gitlab_mcp.results.blocks import weight
 from standin import Delay, Silence, StandIn, World
 
@@ -30,13 +30,13 @@ def create(name: str) -> dict[str, Any]:
     return {"tool": "manage_label", "arguments": arguments}
 
 
-async def batch(app: App, *calls: Any, visit: Visit | None = None, **more: Any) -> Result:
-    return await app.call("run_batch", {"action": "run", "calls": list(calls), **more}, None, visit)
+async def batch(app: App, *calls: Any, request_context: RequestContext | None = None, **more: Any) -> Result:
+    return await app.call("run_batch", {"action": "run", "calls": list(calls), **more}, None, request_context)
 
 
-async def refused(app: App, *calls: Any, visit: Visit | None = None) -> Failure:
+async def refused(app: App, *calls: Any, request_context: RequestContext | None = None) -> Failure:
     with pytest.raises(CallFailed) as failed:
-        await batch(app, *calls, visit=visit)
+        await batch(app, *calls, request_context=request_context)
     return failed.value.failure
 
 
@@ -153,9 +153,9 @@ async def test_what_a_request_forbids_itself_is_forbidden_in_its_batch(
     project: World, against: Callable[..., App]
 ) -> None:
     branches = {"tool": "browse_branches", "arguments": {"action": "list", **FRESH}}
-    result = await batch(against(), branches, LIST, visit=Visit("1", toolsets=("core",)))
+    result = await batch(against(), branches, LIST, request_context=RequestContext("1", toolsets=("core",)))
     assert codes(result) == [None, "OUT_OF_SCOPE"]
-    failure = await refused(against(), create("a"), visit=Visit("2", read_only=True))
+    failure = await refused(against(), create("a"), request_context=RequestContext("2", read_only=True))
     assert codes(failure) == ["READ_ONLY_MODE"]
 
 
@@ -195,14 +195,14 @@ async def test_detail_asked_for_the_batch_is_asked_for_each_call(
 
 
 async def test_a_batch_is_one_call_of_its_caller(project: World, against: Callable[..., App]) -> None:
-    result = await batch(against(calls_per_caller=1), *[LIST] * 12, visit=Visit("1"))
+    result = await batch(against(calls_per_caller=1), *[LIST] * 12, request_context=RequestContext("1"))
     assert codes(result) == [None] * 12
 
 
 async def test_errors_inside_are_in_the_chosen_dialect(project: World, against: Callable[..., App]) -> None:
     result = await batch(against(error_style="toolerror"), LIST, NOWHERE)
     assert result.data["results"][1]["error"]["kind"] == "toolError:v1"
-    result = await batch(against(), LIST, NOWHERE, visit=Visit("1", error_style="problem"))
+    result = await batch(against(), LIST, NOWHERE, request_context=RequestContext("1", error_style="problem"))
     assert "problem" in result.data["results"][1]["error"]
 
 

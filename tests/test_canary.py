@@ -12,14 +12,14 @@ from typing import Any
 
 import pytest
 
-from gitlab_mcp import logs
+from gitlab_mcp.actions.batch import Batch
+from gitlab_mcp.actions.registry import Registry
+from gitlab_mcp.actions.shape import shapes
 from gitlab_mcp.app import App
-from gitlab_mcp.core.batch import Batch
-from gitlab_mcp.core.registry import Registry
-from gitlab_mcp.core.shape import shapes
-from gitlab_mcp.errors.failure import CallFailed
-from gitlab_mcp.errors.render import STYLES, as_text, render
-from gitlab_mcp.metrics import Metrics
+from gitlab_mcp.failures.failure import CallFailed
+from gitlab_mcp.failures.render import STYLES, as_text, render
+from gitlab_mcp.observability import logs
+from gitlab_mcp.observability.metrics import Metrics
 from gitlab_mcp.results.blocks import TextBlock, blocks
 from gitlab_mcp.settings import Secret
 from standin import StandIn

@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
+from gitlab_mcp.actions.registry import TOOLSETS, Registry
 from gitlab_mcp.cli import main
 from gitlab_mcp.cli.screen import Progress, readable, table
-from gitlab_mcp.core.registry import TOOLSETS, Registry
-from gitlab_mcp.errors.catalogue import CODES
+from gitlab_mcp.failures.codes import CODES
 from gitlab_mcp.settings import SETTINGS
 from standin import StandIn
 from standin.faults import Silence

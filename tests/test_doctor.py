@@ -14,9 +14,9 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
+from gitlab_mcp.actions.exchange import Answer, Request
 from gitlab_mcp.cli import main
-from gitlab_mcp.core.exchange import Answer, Request
-from gitlab_mcp.doctor import Evidence, examine
+from gitlab_mcp.doctor.checks import Evidence, examine
 from gitlab_mcp.gitlab.faults import Unreachable, Why
 from gitlab_mcp.settings import SETTINGS, Settings
 from standin import StandIn

@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
+from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.app import App
 from gitlab_mcp.cli.commands import run
-from gitlab_mcp.core.registry import Registry
-from gitlab_mcp.errors.failure import CallFailed, Failure
-from gitlab_mcp.errors.render import STYLES, as_text, render
+from gitlab_mcp.failures.failure import CallFailed, Failure
+from gitlab_mcp.failures.render import STYLES, as_text, render
 from gitlab_mcp.settings import SETTINGS
 
 ROOT = Path(__file__).parent.parent

@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 
 from gitlab_mcp.app import App
-from gitlab_mcp.core.outcome import Outcome
-from gitlab_mcp.errors import translate
-from gitlab_mcp.errors.failure import CallFailed, Failure
-from gitlab_mcp.logs import FIELDS, JsonLines, TextLines
-from gitlab_mcp.sentry import Sentry
+from gitlab_mcp.failures.failure import CallFailed, Failure
+from gitlab_mcp.observability.logs import FIELDS, JsonLines, TextLines
+from gitlab_mcp.observability.outcome import Outcome
+from gitlab_mcp.observability.sentry import Sentry
+from gitlab_mcp.refusals import translate
 from gitlab_mcp.settings import Secret
 from standin import StandIn
 
@@ -38,8 +38,8 @@ async def failure_of(app: App, tool: str = CREATE[0], arguments: dict[str, Any] 
 
 def watched(app: App, **watchers: Any) -> App:
     guards = watchers.pop("guards", app._dispatch.guards)
-    accounts = replace(app._dispatch.accounts, **watchers)
-    app._dispatch = replace(app._dispatch, guards=guards, accounts=accounts)
+    call_log = replace(app._dispatch.call_log, **watchers)
+    app._dispatch = replace(app._dispatch, guards=guards, call_log=call_log)
     return app
 
 

@@ -13,7 +13,7 @@ import anyio
 import pytest
 
 from gitlab_mcp.app import App
-from gitlab_mcp.errors.failure import CallFailed, Failure
+from gitlab_mcp.failures.failure import CallFailed, Failure
 from standin import CutShort, Drop, LoseAnswer, Reply, Say, Silence, StandIn, World
 from standin.faults import Fault, Line, login_page, server_error
 

@@ -8,22 +8,22 @@ from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from gitlab_mcp.accounts import Accounts
-from gitlab_mcp.core.action import Danger
-from gitlab_mcp.core.caller import Token, Visit, Who
-from gitlab_mcp.core.exchange import Report
-from gitlab_mcp.core.outcome import Outcome
-from gitlab_mcp.core.registry import Registry
-from gitlab_mcp.core.result import Result
-from gitlab_mcp.core.unsaid import Surroundings
-from gitlab_mcp.dispatch import Caller, Dispatch
-from gitlab_mcp.policy.actions import Actions, unknown
-from gitlab_mcp.policy.audit import Audit, to_file, to_stderr, to_stdout
+from gitlab_mcp.actions.action import Danger
+from gitlab_mcp.actions.arguments.defaults import InstanceDefaults
+from gitlab_mcp.actions.exchange import Report
+from gitlab_mcp.actions.registry import Registry
+from gitlab_mcp.actions.result import Result
+from gitlab_mcp.callers import CallerKey, RequestContext, Token
+from gitlab_mcp.calls.dispatch import Dispatch, Session
+from gitlab_mcp.observability.audit import Audit, to_file, to_stderr, to_stdout
+from gitlab_mcp.observability.call_log import CallLog
+from gitlab_mcp.observability.outcome import Outcome
+from gitlab_mcp.observability.sentry import Sentry
+from gitlab_mcp.policy.action_patterns import Actions, unknown
 from gitlab_mcp.policy.concurrency import Slots
 from gitlab_mcp.policy.loops import Loops
 from gitlab_mcp.policy.rules import Rules, narrowing, pipeline
 from gitlab_mcp.results.secrets import redact_text
-from gitlab_mcp.sentry import Sentry
 from gitlab_mcp.settings import Settings, SettingsError
 from gitlab_mcp.settings.problems import bad_tier_features, no_redis, no_such_action, no_such_toolset
 from gitlab_mcp.store import Store
@@ -32,11 +32,11 @@ from gitlab_mcp.store.memory import MemoryStore
 if TYPE_CHECKING:
     from requests.adapters import BaseAdapter
 
-    from gitlab_mcp.errors.failure import Failure
-    from gitlab_mcp.errors.tiers import TierMap
+    from gitlab_mcp.failures.failure import Failure
     from gitlab_mcp.gitlab.client import GitLabClient, Upstream
-    from gitlab_mcp.gitlab.instance import Answers
-    from gitlab_mcp.protocol import GitLabServer
+    from gitlab_mcp.gitlab.instance import AnswerCache
+    from gitlab_mcp.protocol.server import GitLabServer
+    from gitlab_mcp.tiers.feature_map import TierMap
     from gitlab_mcp.transports.http import Terms
 
 _BRIEF = 60.0
@@ -52,7 +52,7 @@ class App:
         self._settings = settings
         self._token = settings.token_source()
         self._upstreams: dict[str, Upstream] = {}
-        self._answers: Answers | None = None
+        self._answers: AnswerCache | None = None
         self._tier_map: TierMap | None = None
         self._slots = Slots(settings.calls_per_caller)
         self._sentry = Sentry(settings.sentry_dsn) if settings.sentry_dsn else None
@@ -62,23 +62,23 @@ class App:
         _check_patterns(settings, registry)
         self._dispatch = Dispatch(
             registry=registry,
-            here=Surroundings(settings.url, settings.project),
+            defaults=InstanceDefaults(settings.url, settings.project),
             guards=pipeline(_rules(settings), self._store),
             max_bytes=settings.max_bytes,
             tiers=self._tiers,
             show=partial(_rendered, settings.error_style),
             judge=Loops(self._store),
-            accounts=Accounts(_audit(settings), self._sentry or (lambda outcome, bug: None)),
+            call_log=CallLog(_audit(settings), self._sentry or (lambda outcome, bug: None)),
         )
         if settings.tier_features:
             # What the operator wrote is checked before anybody calls; what is packaged has been.
             self._tiers()
 
-    def listing(self, visit: Visit | None = None) -> Sequence[Mapping[str, Any]]:
+    def listing(self, request_context: RequestContext | None = None) -> Sequence[Mapping[str, Any]]:
         """The tools of the chosen toolsets; those that write are not offered where nothing may be written."""
-        narrowed = visit.toolsets if visit is not None else None
+        narrowed = request_context.toolsets if request_context is not None else None
         tools = self._dispatch.registry.listing(self._settings.toolsets if narrowed is None else narrowed)
-        if self._settings.read_only or (visit is not None and visit.read_only):
+        if self._settings.read_only or (request_context is not None and request_context.read_only):
             tools = [tool for tool in tools if tool["annotations"]["readOnlyHint"]]
         allowed = Actions(self._settings.only_actions, self._settings.never_actions)
         callable_ = {
@@ -91,25 +91,27 @@ class App:
         tool: str,
         arguments: Mapping[str, Any],
         report: Report | None = None,
-        visit: Visit | None = None,
+        request_context: RequestContext | None = None,
     ) -> Result:
-        url, token = self._whose(visit)
-        who = Who(token.fingerprint if token else "", url, visit.request_id if visit else None)
-        connect = partial(self._caller, who, url, token, report, limited=visit is not None)
-        return await self._dispatch_for(visit)(tool, arguments, who, connect)
+        url, token = self._whose(request_context)
+        caller = CallerKey(
+            token.fingerprint if token else "", url, request_context.request_id if request_context else None
+        )
+        connect = partial(self._session, caller, url, token, report, limited=request_context is not None)
+        return await self._dispatch_for(request_context)(tool, arguments, caller, connect)
 
     def gitlab(self) -> GitLabClient:
         """GitLab with the rights of the configured token."""
         return _as(self._connected(self._settings.url), self._token())
 
-    async def knows(self, visit: Visit) -> bool | None:
+    async def knows(self, request_context: RequestContext) -> bool | None:
         """Whether GitLab accepts the token of this visit; None where it does not say."""
         from gitlab_mcp.gitlab.faults import Refused
 
-        if visit.token is None:
+        if request_context.token is None:
             return None
-        url = visit.url or self._settings.url
-        gitlab = _as(self._connected(url), visit.token, deadline=_QUICK)
+        url = request_context.url or self._settings.url
+        gitlab = _as(self._connected(url), request_context.token, deadline=_QUICK)
 
         async def learn() -> bool | None:
             try:
@@ -122,7 +124,7 @@ class App:
             return True
 
         known: bool | None = await self._remembered().once(
-            (url, visit.token.fingerprint, "alive"), _BRIEF, learn
+            (url, request_context.token.fingerprint, "alive"), _BRIEF, learn
         )
         return known
 
@@ -151,13 +153,13 @@ class App:
 
     def observe(self, sink: Callable[[Outcome], None]) -> None:
         """From now on `sink` hears how each call ended, too."""
-        accounts = self._dispatch.accounts
+        call_log = self._dispatch.call_log
 
         def all_of_them(outcome: Outcome) -> None:
-            accounts.observe(outcome)
+            call_log.observe(outcome)
             sink(outcome)
 
-        self._dispatch = replace(self._dispatch, accounts=replace(accounts, observe=all_of_them))
+        self._dispatch = replace(self._dispatch, call_log=replace(call_log, observe=all_of_them))
 
     def serve_stdio(self) -> int:
         from gitlab_mcp.transports import stdio
@@ -170,7 +172,7 @@ class App:
 
     def serve_http(self) -> int:
         address = self._settings.serving_address()
-        from gitlab_mcp.metrics import Metrics
+        from gitlab_mcp.observability.metrics import Metrics
         from gitlab_mcp.transports import http
 
         server = self._server()
@@ -190,7 +192,7 @@ class App:
             self.close()
 
     def _server(self) -> GitLabServer:
-        from gitlab_mcp.protocol import GitLabServer
+        from gitlab_mcp.protocol.server import GitLabServer
 
         settings = self._settings
         return GitLabServer(
@@ -207,39 +209,46 @@ class App:
             self._upstreams.popitem()[1].close()
         self._store.close()
 
-    def _dispatch_for(self, visit: Visit | None) -> Dispatch:
+    def _dispatch_for(self, request_context: RequestContext | None) -> Dispatch:
         """What a request says about itself comes on top of what the operator decided."""
-        if visit is None:
+        if request_context is None:
             return self._dispatch
         guards = narrowing(
-            read_only=visit.read_only, toolsets=visit.toolsets, trust=visit.trust, only_in=visit.only_in
+            read_only=request_context.read_only,
+            toolsets=request_context.toolsets,
+            trust=request_context.trust,
+            only_in=request_context.only_in,
         )
-        here = Surroundings(visit.url) if visit.url else self._dispatch.here
-        show = partial(_rendered, visit.error_style) if visit.error_style else self._dispatch.show
-        return replace(self._dispatch, here=here, guards=(*guards, *self._dispatch.guards), show=show)
+        defaults = InstanceDefaults(request_context.url) if request_context.url else self._dispatch.defaults
+        show = (
+            partial(_rendered, request_context.error_style)
+            if request_context.error_style
+            else self._dispatch.show
+        )
+        return replace(self._dispatch, defaults=defaults, guards=(*guards, *self._dispatch.guards), show=show)
 
-    def _whose(self, visit: Visit | None) -> tuple[str, Token | None]:
+    def _whose(self, request_context: RequestContext | None) -> tuple[str, Token | None]:
         """The GitLab that is meant, and the token for it."""
-        if visit is None:
+        if request_context is None:
             return self._settings.url, self._token()
-        if visit.url is not None:
+        if request_context.url is not None:
             # The server's own token is for the server's own GitLab.
-            return visit.url, visit.token
-        return self._settings.url, visit.token or self._token()
+            return request_context.url, request_context.token
+        return self._settings.url, request_context.token or self._token()
 
-    def _caller(
-        self, who: Who, url: str, token: Token | None, report: Report | None, *, limited: bool
-    ) -> Caller:
-        from gitlab_mcp.gitlab.instance import InstanceAsk
+    def _session(
+        self, caller: CallerKey, url: str, token: Token | None, report: Report | None, *, limited: bool
+    ) -> Session:
+        from gitlab_mcp.gitlab.instance import CachedAsk
 
         gitlab = _as(self._connected(url), token, report)
-        ask = InstanceAsk(gitlab, self._remembered(), caller=who.fingerprint, tier=self._settings.tier)
-        return Caller(gitlab, ask, self._slots.of(who.fingerprint)) if limited else Caller(gitlab, ask)
+        ask = CachedAsk(gitlab, self._remembered(), caller=caller.fingerprint, tier=self._settings.tier)
+        return Session(gitlab, ask, self._slots.of(caller.fingerprint)) if limited else Session(gitlab, ask)
 
     def _tiers(self) -> TierMap:
         """The tier facts, with those alternatives only that can be called here."""
         if self._tier_map is None:
-            from gitlab_mcp.errors.tiers import TierMapError, tier_map
+            from gitlab_mcp.tiers.feature_map import TierMapError, tier_map
 
             own = self._settings.tier_features
             try:
@@ -257,11 +266,11 @@ class App:
             for action in tool["inputSchema"]["properties"]["action"]["enum"]
         }
 
-    def _remembered(self) -> Answers:
+    def _remembered(self) -> AnswerCache:
         if self._answers is None:
-            from gitlab_mcp.gitlab.instance import Answers
+            from gitlab_mcp.gitlab.instance import AnswerCache
 
-            self._answers = Answers()
+            self._answers = AnswerCache()
         return self._answers
 
     def _connected(self, url: str) -> Upstream:
@@ -288,11 +297,11 @@ class App:
 
         def adapter() -> BaseAdapter:
             if settings.replay:
-                from gitlab_mcp.gitlab.cassette import load_cassettes
-                from gitlab_mcp.gitlab.replay import ReplayAdapter
+                from gitlab_mcp.recording.cassette import load_cassettes
+                from gitlab_mcp.recording.replay import ReplayAdapter
 
                 return ReplayAdapter(chain.from_iterable(map(load_cassettes, settings.replay)))
-            from gitlab_mcp.gitlab.record import recording
+            from gitlab_mcp.recording.record import recording
 
             assert settings.record is not None
             token = self._token()
@@ -375,6 +384,6 @@ def _check_patterns(settings: Settings, registry: Registry) -> None:
 
 
 def _rendered(style: str, failure: Failure) -> Mapping[str, Any]:
-    from gitlab_mcp.errors.render import render
+    from gitlab_mcp.failures.render import render
 
     return render(failure, style)

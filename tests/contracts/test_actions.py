@@ -7,15 +7,15 @@ import re
 import pytest
 
 from facts import facts
-from gitlab_mcp.core.action import Action, Danger
-from gitlab_mcp.core.batch import Batch
-from gitlab_mcp.core.registry import Registry
-from gitlab_mcp.core.shape import shapes
-from gitlab_mcp.core.unsaid import Surroundings
-from gitlab_mcp.core.validation import example_of, validate
+from gitlab_mcp.actions.action import Action, Danger
+from gitlab_mcp.actions.arguments.defaults import InstanceDefaults
+from gitlab_mcp.actions.arguments.validation import example_of, validate
+from gitlab_mcp.actions.batch import Batch
+from gitlab_mcp.actions.registry import Registry
+from gitlab_mcp.actions.shape import shapes
 
 REGISTRY = Registry()
-HERE = Surroundings("https://gitlab.example.com")
+HERE = InstanceDefaults("https://gitlab.example.com")
 ACTIONS = REGISTRY.actions()
 
 

@@ -7,11 +7,11 @@ import json
 import pytest
 
 from contracts.not_recorded import NOT_RECORDED
+from gitlab_mcp.actions.action import Action
+from gitlab_mcp.actions.arguments.validation import example_of
+from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.app import App
-from gitlab_mcp.core.action import Action
-from gitlab_mcp.core.registry import Registry
-from gitlab_mcp.core.validation import example_of
-from gitlab_mcp.errors.failure import CallFailed
+from gitlab_mcp.failures.failure import CallFailed
 from gitlab_mcp.results.blocks import weight
 
 REFUSED_WHEN_RECORDED = {"TIER_RESTRICTED"}

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from rs_bpe.bpe import openai
 
-from gitlab_mcp.core.registry import TOOLSETS, Registry, declared
-from gitlab_mcp.core.schema import listing
+from gitlab_mcp.actions.registry import TOOLSETS, Registry, declared
+from gitlab_mcp.actions.schema import listing
 
 FORBIDDEN = {"anyOf", "oneOf", "allOf", "$ref", "$defs", "const", "format", "patternProperties", "default"}
 

@@ -6,21 +6,21 @@ from datetime import UTC, datetime
 
 import pytest
 
+from gitlab_mcp.actions.action import Action
+from gitlab_mcp.actions.arguments.defaults import InstanceDefaults
+from gitlab_mcp.actions.arguments.validation import example_of, validate
+from gitlab_mcp.actions.recovery_lookup import LostWrite
+from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.app import App
-from gitlab_mcp.core.action import Action
-from gitlab_mcp.core.look import Lost
-from gitlab_mcp.core.registry import Registry
-from gitlab_mcp.core.unsaid import Surroundings
-from gitlab_mcp.core.validation import example_of, validate
-from gitlab_mcp.errors.failure import CallFailed
-from gitlab_mcp.errors.unanswered import check_with
+from gitlab_mcp.failures.failure import CallFailed
 from gitlab_mcp.gitlab.faults import Refused, ReplayMiss
+from gitlab_mcp.refusals.transport_failures import check_with
 
 SHOWN_TO_PROOFS = 28
 """Of how many actions at least a recording answers the read."""
 
 REGISTRY = Registry()
-HERE = Surroundings("https://gitlab.example.com")
+HERE = InstanceDefaults("https://gitlab.example.com")
 WRITES = [action for action in REGISTRY.actions() if action.spec.writes]
 
 
@@ -34,7 +34,7 @@ def name_of(action: type[Action]) -> str:
     ids=name_of,
 )
 def test_what_may_not_be_sent_again_says_how_it_is_found_or_why_it_cannot_be(action: type[Action]) -> None:
-    look = action.spec.lost
+    look = action.spec.recover_with
     assert look is not None, (
         "sent twice it would be done twice: say with lost=Look(…) which read of this server shows what it did, and "
         "what proves it; or repeatable=True if a second time does no harm (CONTRIBUTING.md, A write says more)"
@@ -63,7 +63,7 @@ def test_the_read_that_settles_a_lost_write_is_one_this_server_has(action: type[
 async def test_proofs_can_read_what_a_real_gitlab_shows(replayed: App) -> None:
     shown = set()
     for action in WRITES:
-        look = action.spec.lost
+        look = action.spec.recover_with
         if look is None or look.proof is None:
             continue
         write = validate(REGISTRY, action.spec.tool.name, example_of(action), HERE).action
@@ -73,7 +73,7 @@ async def test_proofs_can_read_what_a_real_gitlab_shows(replayed: App) -> None:
             body = (await replayed.gitlab().send(read)).body
         except (Refused, ReplayMiss):
             continue
-        lost = Lost(write, write.request().body or {}, datetime(2000, 1, 1, tzinfo=UTC), 2)
+        lost = LostWrite(write, write.request().body or {}, datetime(2000, 1, 1, tzinfo=UTC), 2)
         things = body[look.inside] if look.inside else body
         for thing in things if isinstance(things, list) else [things]:
             assert look.proof(lost, thing) in (True, False), name_of(action)

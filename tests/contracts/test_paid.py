@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from facts import facts
-from gitlab_mcp.core.action import Action, Endpoint
-from gitlab_mcp.core.fields import Needs
-from gitlab_mcp.core.registry import Registry
-from gitlab_mcp.core.shape import shapes
-from gitlab_mcp.errors.tiers import rank, tier_map
+from gitlab_mcp.actions.action import Action, Endpoint
+from gitlab_mcp.actions.fields import Needs
+from gitlab_mcp.actions.registry import Registry
+from gitlab_mcp.actions.shape import shapes
+from gitlab_mcp.tiers.feature_map import rank, tier_map
 
 ACTIONS = Registry().actions()
 TIERS = tier_map()

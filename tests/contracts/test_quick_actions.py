@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from errors.injections import PAYLOADS
+from gitlab_mcp.actions.quick_actions import Speaks, as_text
+from gitlab_mcp.actions.registry import Registry
+from gitlab_mcp.actions.shape import shapes
 from gitlab_mcp.app import App
-from gitlab_mcp.core.quick_actions import Speaks, as_text
-from gitlab_mcp.core.registry import Registry
-from gitlab_mcp.core.shape import shapes
-from gitlab_mcp.errors.failure import CallFailed
+from gitlab_mcp.failures.failure import CallFailed
 from standin import StandIn
 
 pytestmark = pytest.mark.anyio

@@ -9,10 +9,10 @@ import pytest
 
 from contracts.differences import DIFFERENCES
 from facts import facts
-from gitlab_mcp.core.action import Action, Endpoint
-from gitlab_mcp.core.fields import Csv, Sent
-from gitlab_mcp.core.registry import Registry
-from gitlab_mcp.core.shape import Shape, shapes
+from gitlab_mcp.actions.action import Action, Endpoint
+from gitlab_mcp.actions.fields import Csv, Sent
+from gitlab_mcp.actions.registry import Registry
+from gitlab_mcp.actions.shape import Shape, shapes
 
 ROUTES: dict[str, dict[str, Any]] = {}
 for _route in facts("routes"):

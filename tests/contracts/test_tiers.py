@@ -7,12 +7,12 @@ import re
 import pytest
 
 from facts import facts
-from gitlab_mcp.core.action import Action
-from gitlab_mcp.core.fields import Needs, Sent
-from gitlab_mcp.core.registry import Registry
-from gitlab_mcp.core.shape import shapes
-from gitlab_mcp.errors.prices import price_of
-from gitlab_mcp.errors.tiers import Feature, tier_map
+from gitlab_mcp.actions.action import Action
+from gitlab_mcp.actions.fields import Needs, Sent
+from gitlab_mcp.actions.registry import Registry
+from gitlab_mcp.actions.shape import shapes
+from gitlab_mcp.tiers.feature_map import Feature, tier_map
+from gitlab_mcp.tiers.requirements import action_requirements
 
 REGISTRY = Registry()
 ACTIONS = REGISTRY.actions()
@@ -116,7 +116,7 @@ def test_the_page_of_an_action_is_one_of_gitlabs(action: type[Action]) -> None:
 def test_a_description_names_a_tier_only_where_the_map_does(tool: str) -> None:
     """Descriptions are written by hand; the tier in them must be one that some action of the tool needs."""
     declared = REGISTRY.tool(tool)
-    prices = [price_of(action, tier_map()) for action in declared.actions.values()]
+    prices = [action_requirements(action, tier_map()) for action in declared.actions.values()]
     needed = {feature.tier for price in prices for feature in price.features}
     needed |= {was.tier for price in prices for feature in price.features for was in feature.earlier}
     named = set(re.findall(r"Premium|Ultimate", declared.about))

@@ -11,17 +11,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitlab_mcp.core.action import Action
-from gitlab_mcp.core.batch import Batch
-from gitlab_mcp.core.registry import Registry
-from gitlab_mcp.core.schema import required_fields
-from gitlab_mcp.core.shape import shapes
-from gitlab_mcp.core.unsaid import Surroundings
-from gitlab_mcp.core.validation import example_of, validate
-from gitlab_mcp.errors.failure import CallFailed, Failure
+from gitlab_mcp.actions.action import Action
+from gitlab_mcp.actions.arguments.defaults import InstanceDefaults
+from gitlab_mcp.actions.arguments.validation import example_of, validate
+from gitlab_mcp.actions.batch import Batch
+from gitlab_mcp.actions.registry import Registry
+from gitlab_mcp.actions.schema import required_fields
+from gitlab_mcp.actions.shape import shapes
+from gitlab_mcp.failures.failure import CallFailed, Failure
 
 REGISTRY = Registry()
-HERE = Surroundings("https://gitlab.example.com")
+HERE = InstanceDefaults("https://gitlab.example.com")
 ACTIONS = REGISTRY.actions()
 CODES = {
     "UNKNOWN_TOOL",

@@ -9,16 +9,16 @@ from functools import cache
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from gitlab_mcp.core.action import Action, Endpoint
-from gitlab_mcp.core.fields import Sent
-from gitlab_mcp.core.registry import Registry
-from gitlab_mcp.core.shape import shapes
-from gitlab_mcp.core.unsaid import Surroundings
-from gitlab_mcp.core.validation import validate
-from gitlab_mcp.errors.failure import CallFailed
+from gitlab_mcp.actions.action import Action, Endpoint
+from gitlab_mcp.actions.arguments.defaults import InstanceDefaults
+from gitlab_mcp.actions.arguments.validation import validate
+from gitlab_mcp.actions.fields import Sent
+from gitlab_mcp.actions.registry import Registry
+from gitlab_mcp.actions.shape import shapes
+from gitlab_mcp.failures.failure import CallFailed
 
 API = "/api/v4"
-HERE = Surroundings("https://gitlab.example.com")
+HERE = InstanceDefaults("https://gitlab.example.com")
 
 
 @dataclass(frozen=True)

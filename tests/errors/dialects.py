@@ -6,8 +6,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from gitlab_mcp.errors.failure import Failure
-from gitlab_mcp.errors.render import STYLES, as_text, render
+from gitlab_mcp.failures.failure import Failure
+from gitlab_mcp.failures.render import STYLES, as_text, render
 
 
 def failure_of(answer: Mapping[str, Any]) -> Failure:

@@ -13,15 +13,15 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from pydantic import create_model
 
 from facts import facts
-from gitlab_mcp.core.action import Action, Danger, Endpoint, Role
-from gitlab_mcp.core.exchange import Answer, Request
-from gitlab_mcp.core.fields import Needs
-from gitlab_mcp.core.tool import Tool
-from gitlab_mcp.errors.failure import Failure
-from gitlab_mcp.errors.tiers import Feature, tier_map
-from gitlab_mcp.errors.translate import translate
+from gitlab_mcp.actions.action import Action, Danger, Endpoint, Role
+from gitlab_mcp.actions.exchange import Answer, Request
+from gitlab_mcp.actions.fields import Needs
+from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.failures.failure import Failure
 from gitlab_mcp.gitlab.faults import Refused
-from gitlab_mcp.gitlab.instance import Answers, InstanceAsk
+from gitlab_mcp.gitlab.instance import AnswerCache, CachedAsk
+from gitlab_mcp.refusals.translate import translate
+from gitlab_mcp.tiers.feature_map import Feature, tier_map
 from recordings import rows
 
 API = "/api/v4"
@@ -91,7 +91,7 @@ class Question:
         return "SERVER_ERROR" if self.row["status"] >= 500 else truth
 
     async def asked(self) -> Failure:
-        ask = InstanceAsk(Recorded(self.context, self.row["actor"]), Answers())
+        ask = CachedAsk(Recorded(self.context, self.row["actor"]), AnswerCache())
         return await translate(refused(self.row), action_for(self.row, self.feature), ask)
 
 

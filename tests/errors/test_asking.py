@@ -6,10 +6,10 @@ import time
 
 import pytest
 
-from gitlab_mcp.core.exchange import Request
-from gitlab_mcp.errors.ask import InstanceFacts
+from gitlab_mcp.actions.ask import InstanceFacts
+from gitlab_mcp.actions.exchange import Request
 from gitlab_mcp.gitlab.client import Upstream
-from gitlab_mcp.gitlab.instance import Answers, InstanceAsk
+from gitlab_mcp.gitlab.instance import AnswerCache, CachedAsk
 from recordings import rows
 from standin import StandIn
 
@@ -22,10 +22,10 @@ def edition(request: pytest.FixtureRequest) -> str:
 
 
 def asking(
-    standin: StandIn, actor: str, answers: Answers | None = None, tier: str | None = None
-) -> InstanceAsk:
+    standin: StandIn, actor: str, answers: AnswerCache | None = None, tier: str | None = None
+) -> CachedAsk:
     gitlab = Upstream(standin.url).as_caller(actor)
-    return InstanceAsk(gitlab, Answers() if answers is None else answers, caller=actor, tier=tier)
+    return CachedAsk(gitlab, AnswerCache() if answers is None else answers, caller=actor, tier=tier)
 
 
 async def test_the_edition_and_the_missing_licence_are_found_by_any_user(
@@ -77,7 +77,7 @@ async def test_a_role_in_a_group_comes_from_the_membership(standin: StandIn) -> 
 async def test_a_question_is_asked_once_and_again_when_it_is_old(standin: StandIn) -> None:
     standin.play_rows(rows("context_ee"))
     now = [0.0]
-    ask = asking(standin, "alice", Answers(clock=lambda: now[0]))
+    ask = asking(standin, "alice", AnswerCache(clock=lambda: now[0]))
     first = await ask.project("1")
     assert first is not None
     assert await ask.project("1") == first
@@ -89,22 +89,22 @@ async def test_a_question_is_asked_once_and_again_when_it_is_old(standin: StandI
 
 async def test_answers_of_one_caller_are_not_told_to_another(standin: StandIn) -> None:
     standin.play_rows(rows("context_ee"))
-    shared = Answers()
+    shared = AnswerCache()
     assert await asking(standin, "alice", shared).project("1") is not None
     assert await asking(standin, "dave", shared).project("1") is None
 
 
 async def test_without_a_name_for_the_caller_nothing_is_shared(standin: StandIn) -> None:
     standin.play_rows(rows("context_ee"))
-    shared = Answers()
-    alice = InstanceAsk(Upstream(standin.url).as_caller("alice"), shared)
-    dave = InstanceAsk(Upstream(standin.url).as_caller("dave"), shared)
+    shared = AnswerCache()
+    alice = CachedAsk(Upstream(standin.url).as_caller("alice"), shared)
+    dave = CachedAsk(Upstream(standin.url).as_caller("dave"), shared)
     assert await alice.project("1") is not None
     assert await dave.project("1") is None
 
 
 async def test_what_is_remembered_is_bounded() -> None:
-    answers = Answers(capacity=3)
+    answers = AnswerCache(capacity=3)
 
     async def learn() -> int:
         return 1
@@ -117,7 +117,7 @@ async def test_what_is_remembered_is_bounded() -> None:
 async def test_a_gitlab_that_is_gone_makes_everything_unknown_and_raises_nothing() -> None:
     with StandIn() as gone:
         url = gone.url
-    ask = InstanceAsk(Upstream(url).as_caller("alice"), Answers())
+    ask = CachedAsk(Upstream(url).as_caller("alice"), AnswerCache())
     assert await ask.token() is None
     assert await ask.instance() == InstanceFacts()
     assert await ask.project("1") is None
@@ -126,9 +126,9 @@ async def test_a_gitlab_that_is_gone_makes_everything_unknown_and_raises_nothing
 
 
 async def test_explaining_a_refusal_costs_well_under_a_millisecond_when_nothing_is_asked() -> None:
-    from gitlab_mcp.errors.ask import NobodyToAsk
-    from gitlab_mcp.errors.translate import translate
+    from gitlab_mcp.actions.ask import NobodyToAsk
     from gitlab_mcp.gitlab.faults import Refused
+    from gitlab_mcp.refusals.translate import translate
 
     body = b'{"message":{"title":["has already been taken"]}}'
     problem = Refused(Request("POST", "/projects/1/labels"), 400, {"content-type": "application/json"}, body)

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitlab_mcp.core.exchange import Request
-from gitlab_mcp.errors.bodies import LONGEST_MESSAGE, Said, clean, read
+from gitlab_mcp.actions.exchange import Request
 from gitlab_mcp.gitlab.faults import Refused
+from gitlab_mcp.refusals.bodies import LONGEST_MESSAGE, Said, clean, read
 
 
 def said(body: Any) -> Said:

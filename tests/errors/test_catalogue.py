@@ -5,8 +5,8 @@ from importlib import resources
 
 import pytest
 
-from gitlab_mcp.errors import catalogue
-from gitlab_mcp.errors.catalogue import CODES, FACTS, WARNINGS, Code, Recovery, operation
+from gitlab_mcp.failures import codes as catalogue
+from gitlab_mcp.failures.codes import CODES, FACTS, WARNINGS, Code, Recovery, operation
 
 
 def test_every_name_is_a_code_or_a_warning_and_the_reverse() -> None:
@@ -49,7 +49,7 @@ def test_reading_and_writing_one_noun_are_one_category(tool: str, expected: str)
 
 
 def test_every_code_has_a_cause_and_an_example_of_its_own() -> None:
-    text = resources.files("gitlab_mcp").joinpath("errors", "examples.json").read_text("utf-8")
+    text = resources.files("gitlab_mcp").joinpath("failures", "examples.json").read_text("utf-8")
     examples = json.loads(text)
     assert list(examples) == list(CODES)
     for name, example in examples.items():

@@ -10,12 +10,12 @@ import jsonschema
 import pytest
 
 from errors.dialects import failure_of, in_every_dialect, printed
-from gitlab_mcp.errors.catalogue import CODES
-from gitlab_mcp.errors.render import STYLES, render
+from gitlab_mcp.failures.codes import CODES
+from gitlab_mcp.failures.render import STYLES, render
 
 HERE = Path(__file__).parent
 EXAMPLES: dict[str, dict[str, Any]] = json.loads(
-    (HERE.parent.parent / "src/gitlab_mcp/errors/examples.json").read_text("utf-8")
+    (HERE.parent.parent / "src/gitlab_mcp/failures/examples.json").read_text("utf-8")
 )
 
 RFC_9457 = {

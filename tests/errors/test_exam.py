@@ -9,8 +9,8 @@ import pytest
 
 from errors import exam
 from errors.exam import Question
-from gitlab_mcp.errors.catalogue import CODES, FACTS, REJECTED, SERVER_ERROR
-from gitlab_mcp.errors.failure import Failure
+from gitlab_mcp.failures.codes import CODES, FACTS, REJECTED, SERVER_ERROR
+from gitlab_mcp.failures.failure import Failure
 
 pytestmark = pytest.mark.anyio
 

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from gitlab_mcp.app import App
-from gitlab_mcp.errors.failure import CallFailed, Failure
-from gitlab_mcp.errors.render import STYLES, as_text, render
-from gitlab_mcp.protocol import GitLabServer
+from gitlab_mcp.failures.failure import CallFailed, Failure
+from gitlab_mcp.failures.render import STYLES, as_text, render
+from gitlab_mcp.protocol.server import GitLabServer
 from standin import (
     CutShort,
     Fault,

@@ -15,10 +15,10 @@ import pytest
 
 from errors import exam
 from errors.exam import Question, action_for, refused
-from gitlab_mcp.errors.ask import InstanceFacts, NobodyToAsk, TokenFacts
-from gitlab_mcp.errors.failure import Failure
-from gitlab_mcp.errors.tiers import tier_map
-from gitlab_mcp.errors.translate import translate
+from gitlab_mcp.actions.ask import InstanceFacts, NobodyToAsk, TokenFacts
+from gitlab_mcp.failures.failure import Failure
+from gitlab_mcp.refusals.translate import translate
+from gitlab_mcp.tiers.feature_map import tier_map
 
 pytestmark = pytest.mark.anyio
 

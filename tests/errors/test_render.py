@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitlab_mcp.errors import catalogue as codes
-from gitlab_mcp.errors.catalogue import CODES, FACTS
-from gitlab_mcp.errors.failure import Failure
-from gitlab_mcp.errors.render import STYLES, as_text, render
+from gitlab_mcp.failures import codes
+from gitlab_mcp.failures.codes import CODES, FACTS
+from gitlab_mcp.failures.failure import Failure
+from gitlab_mcp.failures.render import STYLES, as_text, render
 
 VALUES = st.text(min_size=1) | st.integers() | st.booleans() | st.lists(st.text(min_size=1), min_size=1)
 SHAPED: dict[str, Any] = {

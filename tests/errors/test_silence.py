@@ -18,14 +18,14 @@ import pytest
 
 from errors import exam
 from facts import facts
+from gitlab_mcp.actions.action import Action
+from gitlab_mcp.actions.ask import InstanceFacts, NobodyToAsk
+from gitlab_mcp.actions.exchange import Answer
 from gitlab_mcp.app import App
-from gitlab_mcp.core.action import Action
-from gitlab_mcp.core.exchange import Answer
-from gitlab_mcp.errors.ask import InstanceFacts, NobodyToAsk
-from gitlab_mcp.errors.kept import Fate, fate
-from gitlab_mcp.errors.silence import doubts
-from gitlab_mcp.gitlab.cassette import load_cassettes
-from gitlab_mcp.gitlab.instance import Answers, InstanceAsk
+from gitlab_mcp.gitlab.instance import AnswerCache, CachedAsk
+from gitlab_mcp.recording.cassette import load_cassettes
+from gitlab_mcp.success_checks.checks import check_success
+from gitlab_mcp.success_checks.comparison import Fate, fate
 from recordings import rows
 from standin import StandIn
 
@@ -82,7 +82,7 @@ class Sending:
         return Answer(self.row["status"], self.row["headers"], body)
 
     async def warned(self, instance: InstanceFacts) -> set[str]:
-        found = await doubts(self.action, self.answer, Knows(instance))
+        found = await check_success(self.action, self.answer, Knows(instance))
         return {warning.code for warning in found} or {"none"}
 
 
@@ -166,9 +166,9 @@ async def test_a_mistake_that_gitlab_accepts_is_told(label: str) -> None:
     [row] = [row for row in rows("errors") if row["label"] == label]
     action = exam.action_for(row, exam.feature_of(row))
     assert action is not None
-    ask = InstanceAsk(exam.Recorded("context_ee", row["actor"]), Answers(), tier="free")
+    ask = CachedAsk(exam.Recorded("context_ee", row["actor"]), AnswerCache(), tier="free")
     answer = Answer(row["status"], row["headers"], json.loads(row["body"]))
-    found = await doubts(action, answer, ask)
+    found = await check_success(action, answer, ask)
     assert ACCEPTED[label] in [f"{each.code} {each.facts.get('field', '')}".strip() for each in found]
 
 
@@ -301,7 +301,7 @@ async def test_a_success_stays_one_when_checking_it_fails(caplog: pytest.LogCapt
     action = exam.action_for(row, "issue_weight")
     assert action is not None
     answer = Answer(row["status"], row["headers"], json.loads(row["body"]))
-    assert await doubts(action, answer, Broken()) == ()
+    assert await check_success(action, answer, Broken()) == ()
     assert "could not be checked" in caplog.text
 
 
@@ -326,7 +326,7 @@ async def test_on_gitlab_com_the_namespace_decides(
     [row] = [row for row in rows("errors") if row["label"] == "issues/weight_free"]
     action = exam.action_for(row, "issue_weight")
     assert action is not None
-    found = await doubts(action, Answer(201, {}, json.loads(row["body"])), Knows(instance, project))
+    found = await check_success(action, Answer(201, {}, json.loads(row["body"])), Knows(instance, project))
     assert ({each.code for each in found} or {"none"}) == warned
     if warned == {"TIER_IGNORED"} and project is None:
         assert found[0].facts["confidence"] == "possible"

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from gitlab_mcp.errors.tiers import SEVERAL, TIERS, Feature, TierMapError, tier_map
+from gitlab_mcp.tiers.feature_map import SEVERAL, TIERS, Feature, TierMapError, tier_map
 
 FEATURES = tier_map().features
 
@@ -51,8 +51,8 @@ def test_arguments_the_caller_did_not_give_are_left_out() -> None:
 
 
 def test_a_feature_that_became_free_was_paid_before() -> None:
-    accounts = FEATURES["service_accounts"]
-    assert [accounts.tier_in(version) for version in ("17.2.0-pre", "18.10.1", "18.11.0", None)] == [
+    call_log = FEATURES["service_accounts"]
+    assert [call_log.tier_in(version) for version in ("17.2.0-pre", "18.10.1", "18.11.0", None)] == [
         "Premium",
         "Premium",
         "Free",

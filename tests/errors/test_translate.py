@@ -6,15 +6,13 @@ from typing import Annotated, Any
 
 import pytest
 
-from gitlab_mcp.core.action import DELETE, POST, PUT, Action, Danger, Role
-from gitlab_mcp.core.exchange import Request
-from gitlab_mcp.core.fields import Needs, ProjectId, Sent
-from gitlab_mcp.core.tool import Tool
-from gitlab_mcp.errors import catalogue as codes
-from gitlab_mcp.errors.ask import InstanceFacts, NobodyToAsk, TokenFacts
-from gitlab_mcp.errors.failure import CallFailed, Failure
-from gitlab_mcp.errors.tiers import tier_map
-from gitlab_mcp.errors.translate import translate
+from gitlab_mcp.actions.action import DELETE, POST, PUT, Action, Danger, Role
+from gitlab_mcp.actions.ask import InstanceFacts, NobodyToAsk, TokenFacts
+from gitlab_mcp.actions.exchange import Request
+from gitlab_mcp.actions.fields import Needs, ProjectId, Sent
+from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.failures import codes
+from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.gitlab.faults import (
     BadAnswer,
     ForeignHost,
@@ -26,6 +24,8 @@ from gitlab_mcp.gitlab.faults import (
     Why,
     Wrong,
 )
+from gitlab_mcp.refusals.translate import translate
+from gitlab_mcp.tiers.feature_map import tier_map
 
 pytestmark = pytest.mark.anyio
 

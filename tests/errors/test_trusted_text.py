@@ -12,16 +12,16 @@ from typing import Any
 import pytest
 
 from errors.injections import PAYLOADS, WORD, header
+from gitlab_mcp.actions.ask import NobodyToAsk
+from gitlab_mcp.actions.exchange import Request
 from gitlab_mcp.app import App
-from gitlab_mcp.core.exchange import Request
-from gitlab_mcp.errors.ask import NobodyToAsk
-from gitlab_mcp.errors.bodies import LONGEST_MESSAGE
-from gitlab_mcp.errors.failure import CallFailed, Failure
-from gitlab_mcp.errors.render import STYLES, as_text, render
-from gitlab_mcp.errors.translate import translate
+from gitlab_mcp.failures.failure import CallFailed, Failure
+from gitlab_mcp.failures.render import STYLES, as_text, render
 from gitlab_mcp.gitlab.faults import GraphQLRefused
-from gitlab_mcp.logs import JsonLines, TextLines
-from gitlab_mcp.protocol import GitLabServer
+from gitlab_mcp.observability.logs import JsonLines, TextLines
+from gitlab_mcp.protocol.server import GitLabServer
+from gitlab_mcp.refusals.bodies import LONGEST_MESSAGE
+from gitlab_mcp.refusals.translate import translate
 from standin import Reply, Say, StandIn
 
 pytestmark = pytest.mark.anyio

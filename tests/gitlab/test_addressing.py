@@ -11,9 +11,9 @@ from fault_server import FaultServer, Received, Wire, dropping, replying
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitlab_mcp.core.action import fill
-from gitlab_mcp.core.exchange import Request
-from gitlab_mcp.errors.failure import CallFailed
+from gitlab_mcp.actions.action import fill
+from gitlab_mcp.actions.exchange import Request
+from gitlab_mcp.failures.failure import CallFailed
 from gitlab_mcp.gitlab.address import check_path, parse_address, query_pairs
 from gitlab_mcp.gitlab.client import Limits, Upstream
 from gitlab_mcp.gitlab.faults import ForeignHost, NoToken, Refused, Unreachable
@@ -211,7 +211,7 @@ async def test_a_next_page_on_another_host_is_not_followed() -> None:
 
 
 async def test_64_callers_at_once_each_get_their_own_answer() -> None:
-    together = anyio.CapacityLimiter(1)
+    concurrently = anyio.CapacityLimiter(1)
     answers: dict[str, list[Any]] = {}
 
     def echo(received: Received, wire: Wire) -> None:
@@ -223,7 +223,7 @@ async def test_64_callers_at_once_each_get_their_own_answer() -> None:
         async def call(token: str) -> None:
             for _ in range(5):
                 answer = await upstream.as_caller(token).get("/user")
-                async with together:
+                async with concurrently:
                     answers.setdefault(token, []).append(answer.body["for"])
 
         async with anyio.create_task_group() as tasks:

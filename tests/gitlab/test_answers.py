@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from fault_server import FaultServer, Received, Wire, replying
 
-from gitlab_mcp.core.exchange import Request
+from gitlab_mcp.actions.exchange import Request
 from gitlab_mcp.gitlab.client import Limits, Upstream
 from gitlab_mcp.gitlab.faults import BadAnswer, GraphQLRefused, Refused, Wrong
 

@@ -7,7 +7,7 @@ import anyio
 import pytest
 from fault_server import FaultServer, Received, Wire, replying
 
-from gitlab_mcp.core.exchange import Request
+from gitlab_mcp.actions.exchange import Request
 from gitlab_mcp.gitlab.client import Limits, Upstream
 from gitlab_mcp.gitlab.faults import Unreachable, Why
 
@@ -122,8 +122,8 @@ async def test_a_write_cancelled_before_its_connection_stands_is_never_sent() ->
 async def test_nothing_is_sent_for_a_call_that_was_given_up_before_not_even_on_a_connection_that_stands() -> (
     None
 ):
+    from gitlab_mcp.gitlab.in_flight import Aborted, current
     from gitlab_mcp.gitlab.transport import LiveAdapter
-    from gitlab_mcp.gitlab.underway import Aborted, current
 
     class GivingUpOnWrites(LiveAdapter):
         def send(self, request, *args: object, **kwargs: object):  # type: ignore[no-untyped-def,override]
@@ -163,10 +163,10 @@ async def test_the_deadline_is_one_for_everything_a_call_does() -> None:
 
 
 async def test_an_abort_that_comes_late_does_not_cut_a_connection_that_serves_somebody_else() -> None:
+    from gitlab_mcp.gitlab.in_flight import InFlightRequest, current
     from gitlab_mcp.gitlab.transport import LiveAdapter
-    from gitlab_mcp.gitlab.underway import Exchange, current
 
-    exchanges: list[Exchange] = []
+    exchanges: list[InFlightRequest] = []
 
     class Noting(LiveAdapter):
         def send(self, *args: object, **kwargs: object):  # type: ignore[no-untyped-def,override]

@@ -19,12 +19,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from facts import facts
+from gitlab_mcp.actions.action import Action
+from gitlab_mcp.actions.batch import Batch
+from gitlab_mcp.actions.registry import Registry
+from gitlab_mcp.actions.shape import shapes
 from gitlab_mcp.app import App
-from gitlab_mcp.core.action import Action
-from gitlab_mcp.core.batch import Batch
-from gitlab_mcp.core.registry import Registry
-from gitlab_mcp.core.shape import shapes
-from gitlab_mcp.errors.failure import CallFailed, Failure
+from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.settings import Secret, Settings
 
 pytestmark = pytest.mark.anyio

@@ -9,13 +9,13 @@ from socket import create_server
 import anyio
 import pytest
 
+from gitlab_mcp.actions.exchange import Request
 from gitlab_mcp.app import App
-from gitlab_mcp.core.caller import Secret, Token, Visit
-from gitlab_mcp.core.exchange import Request
-from gitlab_mcp.errors.failure import CallFailed, Failure
+from gitlab_mcp.callers import RequestContext, Secret, Token
+from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.gitlab.client import Timing, Upstream
 from gitlab_mcp.gitlab.faults import Paused, Refused
-from gitlab_mcp.gitlab.manners import Circuit, Turns
+from gitlab_mcp.gitlab.throttling import CircuitBreaker, RateLimits
 from gitlab_mcp.settings import Settings
 from standin import Reply, Say, StandIn, rate_limited, server_error
 
@@ -103,7 +103,7 @@ async def test_a_window_that_makes_no_sense_holds_nobody(
 
 
 def test_what_is_remembered_of_callers_is_bounded(clock: Clock) -> None:
-    turns = Turns(clock, clock)
+    turns = RateLimits(clock, clock)
     request = Request("GET", "/version")
     for number in range(3000):
         turns.refused(f"token {number}", Refused(request, 429, {"retry-after": "100"}))
@@ -133,7 +133,7 @@ async def test_a_gitlab_that_is_down_is_left_alone_and_tried_again(
 
 
 def test_while_one_tries_the_others_stay_away(clock: Clock) -> None:
-    circuit = Circuit(clock, failures=2, rest=10)
+    circuit = CircuitBreaker(clock, failures=2, rest=10)
     refused = Refused(Request("GET", "/version"), 502)
     for _ in range(2):
         circuit.admit("gitlab")
@@ -148,7 +148,7 @@ def test_while_one_tries_the_others_stay_away(clock: Clock) -> None:
 
 
 def test_refusals_of_a_gitlab_that_is_there_do_not_open_the_circuit(clock: Clock) -> None:
-    circuit = Circuit(clock, failures=2)
+    circuit = CircuitBreaker(clock, failures=2)
     for status in (500, 404, 403, 429) * 5:
         circuit.failed(Refused(Request("GET", "/version"), status))
         circuit.admit("gitlab")
@@ -161,9 +161,11 @@ async def test_the_caller_is_told_when_gitlab_will_be_tried_again() -> None:
     failures: list[Failure] = []
 
     async def call(number: int) -> None:
-        visit = Visit(f"request-{number}", Token(Secret(f"token-{number}"), "private"))
+        request_context = RequestContext(f"request-{number}", Token(Secret(f"token-{number}"), "private"))
         try:
-            await app.call("browse_labels", {"action": "list", "project_id": "1"}, visit=visit)
+            await app.call(
+                "browse_labels", {"action": "list", "project_id": "1"}, request_context=request_context
+            )
         except CallFailed as failed:
             failures.append(failed.failure)
 

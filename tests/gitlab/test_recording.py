@@ -15,12 +15,12 @@ from vcr.cassette import Cassette
 from vcr.persisters.filesystem import FilesystemPersister
 from vcr.serializers import jsonserializer
 
-from gitlab_mcp.core.exchange import Request
-from gitlab_mcp.gitlab.cassette import load_cassettes
+from gitlab_mcp.actions.exchange import Request
 from gitlab_mcp.gitlab.client import Upstream
-from gitlab_mcp.gitlab.record import recording
-from gitlab_mcp.gitlab.replay import ReplayAdapter
-from gitlab_mcp.gitlab.scrub import Scrubber
+from gitlab_mcp.recording.cassette import load_cassettes
+from gitlab_mcp.recording.record import recording
+from gitlab_mcp.recording.replay import ReplayAdapter
+from gitlab_mcp.recording.scrub import Scrubber
 
 pytestmark = pytest.mark.anyio
 
@@ -227,8 +227,8 @@ def test_the_file_is_whole_at_every_moment_so_that_killing_the_server_cannot_bre
     script = """
 import sys
 from pathlib import Path
-from gitlab_mcp.gitlab.cassette import Interaction
-from gitlab_mcp.gitlab.record import Tape
+from gitlab_mcp.recording.cassette import Interaction
+from gitlab_mcp.recording.record import Tape
 tape = Tape(Path(sys.argv[1]))
 for number in range(500):
     tape.add(Interaction("a", "GET", f"https://x/api/v4/{number}", None, 200, "OK", {}, b"x" * 10000))

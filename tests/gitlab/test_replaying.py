@@ -10,10 +10,10 @@ from typing import Any
 import anyio
 import pytest
 
-from gitlab_mcp.core.exchange import Request
-from gitlab_mcp.gitlab.cassette import HOST, Interaction, dump_cassette, dump_interaction, load_cassettes
+from gitlab_mcp.actions.exchange import Request
 from gitlab_mcp.gitlab.client import GitLabClient, Upstream
 from gitlab_mcp.gitlab.faults import Refused, ReplayMiss
+from gitlab_mcp.recording.cassette import HOST, Interaction, dump_cassette, dump_interaction, load_cassettes
 
 pytestmark = pytest.mark.anyio
 
@@ -55,7 +55,7 @@ def write(file: Path, *interactions: Interaction) -> Path:
 
 
 def upstream_of(path: Path, url: str = HOST) -> Upstream:
-    from gitlab_mcp.gitlab.replay import ReplayAdapter
+    from gitlab_mcp.recording.replay import ReplayAdapter
 
     return Upstream(url, adapter=lambda: ReplayAdapter(load_cassettes(path)), needs_token=False)
 

@@ -9,7 +9,7 @@ from fault_server import FaultServer, Received, Wire, dropping, one_after_anothe
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitlab_mcp.core.exchange import Request
+from gitlab_mcp.actions.exchange import Request
 from gitlab_mcp.gitlab.client import Limits, Timing, Upstream
 from gitlab_mcp.gitlab.faults import BadAnswer, Refused, Unreachable, Why, Wrong
 from gitlab_mcp.gitlab.retry import Moment, asked_to_wait, pause_before_next

@@ -16,7 +16,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from fault_server import FaultServer, Received, Wire, dropping, replying
 
-from gitlab_mcp.core.exchange import Request
+from gitlab_mcp.actions.exchange import Request
 from gitlab_mcp.gitlab.client import Upstream
 from gitlab_mcp.gitlab.faults import Unreachable, Why
 

@@ -6,11 +6,11 @@ from pathlib import Path
 import anyio
 import pytest
 
+from gitlab_mcp.actions.exchange import Request
 from gitlab_mcp.app import App
-from gitlab_mcp.core.exchange import Request
 from gitlab_mcp.gitlab.client import Upstream
+from gitlab_mcp.gitlab.concurrently import MOST_PAGES, concurrently, every_page, find, is_cut
 from gitlab_mcp.gitlab.faults import Refused
-from gitlab_mcp.gitlab.together import MOST_PAGES, every_page, find, is_cut, together
 from standin import StandIn
 
 pytestmark = pytest.mark.anyio
@@ -29,7 +29,7 @@ async def test_answers_come_in_the_order_of_the_questions() -> None:
         done.set()
         return "second"
 
-    assert await together([waits, finishes]) == ["first", "second"]
+    assert await concurrently([waits, finishes]) == ["first", "second"]
 
 
 async def test_a_question_that_fails_leaves_the_others() -> None:
@@ -39,7 +39,7 @@ async def test_a_question_that_fails_leaves_the_others() -> None:
     async def works() -> str:
         return "fine"
 
-    assert await together([fails, works]) == [REFUSED, "fine"]
+    assert await concurrently([fails, works]) == [REFUSED, "fine"]
 
 
 async def test_what_is_no_fault_of_gitlab_is_raised_as_it_is() -> None:
@@ -47,7 +47,7 @@ async def test_what_is_no_fault_of_gitlab_is_raised_as_it_is() -> None:
         raise KeyError("ours")
 
     with pytest.raises(KeyError):
-        await together([breaks])
+        await concurrently([breaks])
 
 
 async def test_no_more_questions_are_under_way_than_allowed() -> None:
@@ -60,7 +60,7 @@ async def test_no_more_questions_are_under_way_than_allowed() -> None:
         await anyio.lowlevel.checkpoint()
         under_way -= 1
 
-    await together([asks] * 20, at_once=3)
+    await concurrently([asks] * 20, at_once=3)
     assert most == 3
 
 

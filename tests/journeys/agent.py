@@ -12,7 +12,7 @@ from typing import Any
 from mcp import Client
 
 from gitlab_mcp.app import App
-from gitlab_mcp.protocol import GitLabServer
+from gitlab_mcp.protocol.server import GitLabServer
 from gitlab_mcp.settings import Secret, Settings
 from standin import StandIn
 

@@ -9,7 +9,7 @@ import pytest
 from mcp import Client
 from mcp.types import CallToolResult, ElicitRequestParams, ElicitResult
 
-from gitlab_mcp.protocol import GitLabServer
+from gitlab_mcp.protocol.server import GitLabServer
 from policy.guarded import DEFAULTS, Server, with_labels, writes
 from standin import StandIn
 

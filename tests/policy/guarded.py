@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from gitlab_mcp.actions.result import Result
 from gitlab_mcp.app import App
-from gitlab_mcp.core.caller import Secret, Token, Visit
-from gitlab_mcp.core.result import Result
-from gitlab_mcp.errors.failure import CallFailed, Failure
+from gitlab_mcp.callers import RequestContext, Secret, Token
+from gitlab_mcp.failures.failure import CallFailed, Failure
 from standin import StandIn, World
 
 Server = Callable[..., App]
@@ -16,28 +16,32 @@ Server = Callable[..., App]
 DEFAULTS: dict[str, Any] = {"trust": "destructive", "confirm": "destructive"}
 
 
-def visitor(token: str, request_id: str = "request-1", **wishes: Any) -> Visit:
-    return Visit(request_id=request_id, token=Token(Secret(token), "private"), **wishes)
+def visitor(token: str, request_id: str = "request-1", **wishes: Any) -> RequestContext:
+    return RequestContext(request_id=request_id, token=Token(Secret(token), "private"), **wishes)
 
 
-async def refused(app: App, tool: str, arguments: dict[str, Any], visit: Visit | None = None) -> Failure:
+async def refused(
+    app: App, tool: str, arguments: dict[str, Any], request_context: RequestContext | None = None
+) -> Failure:
     """The failure that a call ends with."""
     try:
-        result = await app.call(tool, arguments, visit=visit)
+        result = await app.call(tool, arguments, request_context=request_context)
     except CallFailed as failed:
         return failed.failure
     raise AssertionError(f"it went through: {dict(result.data)}")
 
 
-async def code_of(app: App, tool: str, arguments: dict[str, Any], visit: Visit | None = None) -> str:
-    return (await refused(app, tool, arguments, visit)).code
+async def code_of(
+    app: App, tool: str, arguments: dict[str, Any], request_context: RequestContext | None = None
+) -> str:
+    return (await refused(app, tool, arguments, request_context)).code
 
 
 async def outcome(
-    app: App, tool: str, arguments: dict[str, Any], visit: Visit | None = None
+    app: App, tool: str, arguments: dict[str, Any], request_context: RequestContext | None = None
 ) -> Result | Failure:
     try:
-        return await app.call(tool, arguments, visit=visit)
+        return await app.call(tool, arguments, request_context=request_context)
     except CallFailed as failed:
         return failed.failure
 

@@ -12,7 +12,7 @@ from mcp import Client
 from mcp.types import CallToolResult, ElicitRequestParams, ElicitResult, InputRequiredResult
 
 from gitlab_mcp.app import App
-from gitlab_mcp.protocol import GitLabServer
+from gitlab_mcp.protocol.server import GitLabServer
 from policy.guarded import DEFAULTS, Server, delete_label, with_labels, writes
 from standin import StandIn
 

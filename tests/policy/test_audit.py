@@ -9,9 +9,9 @@ from typing import Any
 import anyio
 import pytest
 
-from gitlab_mcp.core.batch import Batch
-from gitlab_mcp.core.caller import Secret, Token
-from gitlab_mcp.core.registry import Registry
+from gitlab_mcp.actions.batch import Batch
+from gitlab_mcp.actions.registry import Registry
+from gitlab_mcp.callers import Secret, Token
 from gitlab_mcp.settings import Settings, SettingsError
 from gitlab_mcp.settings.values import Address
 from policy.guarded import DEFAULTS, Server, delete_label, outcome, refused, visitor, with_labels
@@ -32,9 +32,11 @@ async def test_every_write_is_written_down_with_what_came_of_it(
     asked = await refused(app, "manage_label", delete_label(), visitor("alice", "request-7"))
     token = asked.facts["confirmation_token"]
     await app.call(
-        "manage_label", delete_label(confirmation_token=token), visit=visitor("alice", "request-8")
+        "manage_label", delete_label(confirmation_token=token), request_context=visitor("alice", "request-8")
     )
-    await app.call("browse_labels", {"action": "list", "project_id": "acme/website"}, visit=visitor("alice"))
+    await app.call(
+        "browse_labels", {"action": "list", "project_id": "acme/website"}, request_context=visitor("alice")
+    )
     written = lines(tmp_path / "audit.log")
     assert [line["outcome"] for line in written] == ["CONFIRMATION_REQUIRED", "ok"]
     assert [line["request_id"] for line in written] == ["request-7", "request-8"]

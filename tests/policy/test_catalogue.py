@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from gitlab_mcp.core.action import Action, Danger
-from gitlab_mcp.core.batch import Batch
-from gitlab_mcp.core.registry import Registry
-from gitlab_mcp.errors.failure import Failure
+from gitlab_mcp.actions.action import Action, Danger
+from gitlab_mcp.actions.batch import Batch
+from gitlab_mcp.actions.registry import Registry
+from gitlab_mcp.failures.failure import Failure
 from policy.guarded import DEFAULTS, Server, outcome, refused, visitor, writes
 from standin import StandIn
 

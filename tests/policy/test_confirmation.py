@@ -11,11 +11,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gitlab_mcp.core.caller import Who
-from gitlab_mcp.core.registry import Registry
-from gitlab_mcp.core.result import Result
-from gitlab_mcp.errors.failure import CallFailed
-from gitlab_mcp.policy.tokens import LIFETIME, Tokens
+from gitlab_mcp.actions.registry import Registry
+from gitlab_mcp.actions.result import Result
+from gitlab_mcp.callers import CallerKey
+from gitlab_mcp.failures.failure import CallFailed
+from gitlab_mcp.policy.confirmation_tokens import LIFETIME, Tokens
 from gitlab_mcp.store.memory import MemoryStore
 from policy.guarded import (
     DEFAULTS,
@@ -104,12 +104,12 @@ async def test_a_token_of_one_caller_is_none_for_another(standin: StandIn, again
     stolen = delete_label(confirmation_token=asked.facts["confirmation_token"])
     assert await code_of(app, "manage_label", stolen, visitor("bob")) == "CONFIRMATION_INVALID"
     assert world.count("labels") == 1
-    await app.call("manage_label", stolen, visit=visitor("alice"))
+    await app.call("manage_label", stolen, request_context=visitor("alice"))
     assert world.count("labels") == 0
 
 
 SUBJECT = "delete this one"
-ALICE = Who("alice", "https://g")
+ALICE = CallerKey("alice", "https://g")
 
 
 async def test_a_token_ends_after_ten_minutes() -> None:

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from gitlab_mcp.core.action import Danger
-from gitlab_mcp.core.batch import Batch
-from gitlab_mcp.core.registry import Registry
+from gitlab_mcp.actions.action import Danger
+from gitlab_mcp.actions.batch import Batch
+from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.policy.places import NOWHERE, field_names
 from policy.guarded import DEFAULTS, Server, code_of, outcome, refused, visitor
 from standin import Reply, Say, StandIn
@@ -110,7 +110,7 @@ async def test_a_rename_does_not_let_a_denied_project_slip_through(world: StandI
     assert await code_of(app, *labels("acme/site")) == "OUT_OF_SCOPE"
     project(world, 1, "acme/renamed", ACME)
     for named in ("acme/renamed", "1"):
-        assert await code_of(app, *labels(named), visit=visitor("bob")) == "OUT_OF_SCOPE"
+        assert await code_of(app, *labels(named), request_context=visitor("bob")) == "OUT_OF_SCOPE"
 
 
 async def test_an_old_path_leads_to_the_project_that_had_it(world: StandIn, against: Server) -> None:
@@ -130,9 +130,9 @@ async def test_a_new_project_under_an_allowed_name_is_not_the_one_that_was_allow
     project(world, 99, "acme/site", ACME)
     # Another caller, for whom nothing that GitLab said before is remembered.
     bob = visitor("bob")
-    await app.call(*labels("1"), visit=bob)
+    await app.call(*labels("1"), request_context=bob)
     for named in ("99", "acme/site"):
-        assert await code_of(app, *labels(named), visit=bob) == "OUT_OF_SCOPE"
+        assert await code_of(app, *labels(named), request_context=bob) == "OUT_OF_SCOPE"
 
 
 async def test_a_project_below_a_group_that_cannot_be_read_is_outside(
@@ -254,9 +254,9 @@ def test_the_usual_rules_are_those_of_the_settings() -> None:
 async def test_a_request_may_narrow_the_places_and_never_widen_them(world: StandIn, against: Server) -> None:
     app = against(only_in=("acme",))
     inside, outside = visitor("alice", only_in=("acme/web",)), visitor("alice", only_in=("other",))
-    await app.call(*labels("2"), visit=inside)
-    assert await code_of(app, *labels("1"), visit=inside) == "OUT_OF_SCOPE"
-    assert await code_of(app, *labels("4"), visit=outside) == "OUT_OF_SCOPE"
+    await app.call(*labels("2"), request_context=inside)
+    assert await code_of(app, *labels("1"), request_context=inside) == "OUT_OF_SCOPE"
+    assert await code_of(app, *labels("4"), request_context=outside) == "OUT_OF_SCOPE"
 
 
 async def test_a_request_may_limit_how_dangerous_it_is(world: StandIn, against: Server) -> None:

@@ -8,17 +8,17 @@ from typing import Any
 import anyio
 import pytest
 
+from gitlab_mcp.actions.arguments.defaults import InstanceDefaults
+from gitlab_mcp.actions.arguments.validation import validate
+from gitlab_mcp.actions.ask import NobodyToAsk
+from gitlab_mcp.actions.registry import Registry
+from gitlab_mcp.actions.result import Result
 from gitlab_mcp.app import App
-from gitlab_mcp.core.caller import Who
-from gitlab_mcp.core.registry import Registry
-from gitlab_mcp.core.result import Result
-from gitlab_mcp.core.unsaid import Surroundings
-from gitlab_mcp.core.validation import validate
-from gitlab_mcp.errors.ask import NobodyToAsk
-from gitlab_mcp.errors.failure import CallFailed
+from gitlab_mcp.callers import CallerKey
+from gitlab_mcp.failures.failure import CallFailed
 from gitlab_mcp.policy import Intent
+from gitlab_mcp.policy.confirmation_tokens import Tokens
 from gitlab_mcp.policy.quotas import Quotas
-from gitlab_mcp.policy.tokens import Tokens
 from gitlab_mcp.store.memory import MemoryStore
 from policy.guarded import Server, code_of, delete_label, outcome, refused, visitor, with_labels
 from standin import StandIn
@@ -61,21 +61,21 @@ async def test_work_is_warned_then_paused_then_stopped(app: App) -> None:
 
 async def test_one_callers_quota_is_not_anothers(app: App) -> None:
     for number in range(9):
-        await app.call(*create(number), visit=visitor("alice"))
-    assert await code_of(app, *create(9), visit=visitor("alice")) == "QUOTA_PAUSED"
-    await app.call(*create(9), visit=visitor("bob"))
+        await app.call(*create(number), request_context=visitor("alice"))
+    assert await code_of(app, *create(9), request_context=visitor("alice")) == "QUOTA_PAUSED"
+    await app.call(*create(9), request_context=visitor("bob"))
 
 
 async def test_the_yes_to_go_on_is_one_callers_and_counts_once(app: App) -> None:
     for number in range(9):
-        await app.call(*create(number), visit=visitor("alice"))
+        await app.call(*create(number), request_context=visitor("alice"))
     paused = await refused(app, *create(9), visitor("alice"))
     tool, arguments = create(9)
     going_on = {**arguments, "confirmation_token": paused.facts["confirmation_token"]}
     for number in range(9):
-        await app.call(*create(100 + number), visit=visitor("bob"))
+        await app.call(*create(100 + number), request_context=visitor("bob"))
     assert await code_of(app, tool, going_on, visitor("bob")) == "CONFIRMATION_INVALID"
-    await app.call(tool, going_on, visit=visitor("alice"))
+    await app.call(tool, going_on, request_context=visitor("alice"))
 
 
 async def test_many_calls_at_once_do_not_get_past_the_end(standin: StandIn, against: Server) -> None:
@@ -130,8 +130,8 @@ async def test_calls_that_were_let_in_together_do_not_get_past_the_end(standin: 
     store = MemoryStore()
     quotas = Quotas({"writes": 5}, Tokens(store), store)
     tool, arguments = create(1)
-    call = validate(Registry(), tool, arguments, Surroundings(standin.url))
-    intent = Intent(call, Who("alice", standin.url), NobodyToAsk())
+    call = validate(Registry(), tool, arguments, InstanceDefaults(standin.url))
+    intent = Intent(call, CallerKey("alice", standin.url), NobodyToAsk())
     for _ in range(8):
         await quotas.allow(intent)
     for _ in range(5):

@@ -8,11 +8,11 @@ from collections import Counter
 import anyio
 import pytest
 
+from gitlab_mcp.actions.action import Action
+from gitlab_mcp.actions.batch import Batch
+from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.app import App
-from gitlab_mcp.core.action import Action
-from gitlab_mcp.core.batch import Batch
-from gitlab_mcp.core.registry import Registry
-from gitlab_mcp.errors.failure import Failure
+from gitlab_mcp.failures.failure import Failure
 from policy.guarded import Server, outcome, visitor
 from standin import StandIn
 

@@ -7,10 +7,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from gitlab_mcp.core.action import DELETE, GET, POST, PUT, Action, Danger
-from gitlab_mcp.core.exchange import Answer
-from gitlab_mcp.core.fields import Id, Labels, Line, Page, PerPage, ProjectId
-from gitlab_mcp.core.tool import Tool
+from gitlab_mcp.actions.action import DELETE, GET, POST, PUT, Action, Danger
+from gitlab_mcp.actions.exchange import Answer
+from gitlab_mcp.actions.fields import Id, Labels, Line, Page, PerPage, ProjectId
+from gitlab_mcp.actions.tool import Tool
 
 _CASSETTES = Path(__file__).parent.parent.parent / "cassettes"
 _API = "https://gitlab.example.com/api/v4"

@@ -6,8 +6,8 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gitlab_mcp.core.exchange import Answer
-from gitlab_mcp.core.result import Result, Text, Warning
+from gitlab_mcp.actions.exchange import Answer
+from gitlab_mcp.actions.result import Notice, Result, Text
 from gitlab_mcp.results.blocks import TextBlock, blocks
 from gitlab_mcp.results.present import present
 from gitlab_mcp.results.texts import Diff, Tail
@@ -44,7 +44,7 @@ texts = st.none() | st.builds(
     st.text("ab é漢🚀\n", max_size=6000) | st.lists(st.text("+- x", max_size=40), max_size=80).map("\n".join),
     st.text(max_size=300),
 )
-warnings = st.lists(st.builds(Warning, st.just("PARTIAL"), st.text(max_size=400)), max_size=3)
+warnings = st.lists(st.builds(Notice, st.just("PARTIAL"), st.text(max_size=400)), max_size=3)
 
 
 @settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
@@ -56,7 +56,7 @@ warnings = st.lists(st.builds(Warning, st.just("PARTIAL"), st.text(max_size=400)
     st.integers(1000, 6000),
 )
 def test_any_result_fits_its_budget_and_says_what_was_cut(
-    data: dict[str, Any], items: list[Any], text: Text | None, warned: list[Warning], max_bytes: int
+    data: dict[str, Any], items: list[Any], text: Text | None, warned: list[Notice], max_bytes: int
 ) -> None:
     result = Result(data={**data, "items": items}, text=text, warnings=warned)
     found = present(ListIssues(project_id="1"), result, detail="slim", max_bytes=max_bytes)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitlab_mcp.results.code_owners import CodeOwners, Rule, parse
+from gitlab_mcp.workflows.code_owners import CodeOwners, Rule, parse
 
 FILE = """\
 # Who looks after what

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from gitlab_mcp.core.result import Image, Result, Text
+from gitlab_mcp.actions.result import Image, Result, Text
 from gitlab_mcp.results.files import LARGEST_IMAGE, content_result, file_result
 from results.recorded import recorded
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitlab_mcp.core.result import Text
+from gitlab_mcp.actions.result import Text
 from gitlab_mcp.results.log_lines import Excerpt, log_lines
 from gitlab_mcp.results.logs import read_log
 from gitlab_mcp.results.texts import Tail

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from gitlab_mcp.core.action import Action
-from gitlab_mcp.core.exchange import Answer
-from gitlab_mcp.core.result import Image, Result, Text, Warning
+from gitlab_mcp.actions.action import Action
+from gitlab_mcp.actions.exchange import Answer
+from gitlab_mcp.actions.result import Image, Notice, Result, Text
 from gitlab_mcp.results.blocks import ImageBlock, TextBlock, blocks
 from gitlab_mcp.results.present import present
 from gitlab_mcp.results.secrets import revealing
@@ -169,7 +169,7 @@ def test_a_created_token_is_shown_where_the_action_says_so_and_nowhere_else() ->
 
 def test_warnings_ride_on_the_data() -> None:
     result = Result(
-        data={"id": 1}, warnings=[Warning("TIER_IGNORED", "GitLab dropped it.", {"field": "weight"})]
+        data={"id": 1}, warnings=[Notice("TIER_IGNORED", "GitLab dropped it.", {"field": "weight"})]
     )
     assert shown(GetPlain(project_id="1"), result) == {
         "id": 1,
@@ -228,7 +228,7 @@ def test_secrets_in_text_are_hidden_too() -> None:
 
 
 def test_a_lint_answer_keeps_its_own_warnings_beside_ours() -> None:
-    result = Result(data={"valid": True, "warnings": ["theirs"]}, warnings=[Warning("PARTIAL", "ours")])
+    result = Result(data={"valid": True, "warnings": ["theirs"]}, warnings=[Notice("PARTIAL", "ours")])
     assert shown(GetPlain(project_id="1"), result)["warnings"] == [
         "theirs",
         {"code": "PARTIAL", "message": "ours"},

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from gitlab_mcp.core.registry import Registry
+from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.results.untrusted import WRITTEN_BY_PEOPLE
 from gitlab_mcp.results.views import Word, project, slim, view
 

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 import yaml
 
-from gitlab_mcp.core.outcome import Outcome
-from gitlab_mcp.errors.failure import Failure
-from gitlab_mcp.metrics import Metrics
+from gitlab_mcp.failures.failure import Failure
+from gitlab_mcp.observability.metrics import Metrics
+from gitlab_mcp.observability.outcome import Outcome
 from gitlab_mcp.settings import SETTINGS
 
 ROOT = Path(__file__).parents[2]

@@ -11,21 +11,21 @@ from hypothesis import strategies as st
 from starlette.datastructures import Headers
 
 from gitlab_mcp.app import App
-from gitlab_mcp.core.caller import Secret, Token, Visit
-from gitlab_mcp.core.outcome import Outcome
-from gitlab_mcp.errors.failure import CallFailed
-from gitlab_mcp.metrics import Histogram
+from gitlab_mcp.callers import RequestContext, Secret, Token
+from gitlab_mcp.failures.failure import CallFailed
+from gitlab_mcp.observability.metrics import Histogram
+from gitlab_mcp.observability.outcome import Outcome
 from gitlab_mcp.policy.concurrency import Slots
 from gitlab_mcp.settings import SettingsError, load
 from gitlab_mcp.transports.http.addresses import Names, is_this_machine
-from gitlab_mcp.transports.http.identity import Doorkeeper
-from gitlab_mcp.transports.http.refusals import Turned
+from gitlab_mcp.transports.http.identity import Authenticator
+from gitlab_mcp.transports.http.refusals import Rejected
 from gitlab_mcp.transports.http.terms import Terms
 from gitlab_mcp.transports.probe import alive
 from serving.served import Served
 from standin import StandIn
 
-DOOR = Doorkeeper(Terms(url="https://gitlab.example.com", others=("https://other.example.com",)))
+DOOR = Authenticator(Terms(url="https://gitlab.example.com", others=("https://other.example.com",)))
 
 
 @pytest.mark.parametrize(
@@ -76,30 +76,30 @@ def test_no_host_but_a_name_of_this_machine_passes_for_one(host: str) -> None:
 def test_headers_give_one_token_or_a_refusal(pairs: list[tuple[str, str]]) -> None:
     headers = Headers(raw=[(name.encode(), value.encode("utf-8")) for name, value in pairs])
     try:
-        visit = DOOR.visit(headers, "request", "Bearer")
-    except Turned as turned:
+        request_context = DOOR.request_context(headers, "request", "Bearer")
+    except Rejected as turned:
         assert turned.failure.code == "AUTHENTICATION_FAILED"
     else:
-        assert len(pairs) == 1 and visit.token is not None
-        assert visit.token.value.reveal() in headers[pairs[0][0]]
+        assert len(pairs) == 1 and request_context.token is not None
+        assert request_context.token.value.reveal() in headers[pairs[0][0]]
 
 
 @given(st.text(st.characters(codec="latin-1"), max_size=60))
 def test_no_header_names_a_gitlab_that_is_not_allowed(url: str) -> None:
     headers = Headers(raw=[(b"private-token", b"alice"), (b"x-gitlab-api-url", url.encode("latin-1"))])
     try:
-        visit = DOOR.visit(headers, "request", "Bearer")
-    except Turned as turned:
+        request_context = DOOR.request_context(headers, "request", "Bearer")
+    except Rejected as turned:
         assert turned.failure.code == "HOST_NOT_ALLOWED"
     else:
-        assert visit.url in (None, "https://other.example.com")
+        assert request_context.url in (None, "https://other.example.com")
 
 
 def test_the_public_name_answers_with_and_without_its_usual_port() -> None:
     names = Names("https://mcp.example.com:443", "/mcp")
     for host in ("mcp.example.com", "mcp.example.com:443"):
         names.check(Headers({"host": host}))
-    with pytest.raises(Turned):
+    with pytest.raises(Rejected):
         names.check(Headers({"host": "mcp.example.com:80"}))
 
 
@@ -128,7 +128,7 @@ def test_a_histogram_counts_each_time_once_and_in_every_wider_bucket() -> None:
 def test_the_same_token_in_another_header_is_another_caller() -> None:
     secret = Secret("alice")
     assert Token(secret, "private").fingerprint != Token(secret, "job").fingerprint
-    assert "alice" not in repr(Visit("1", Token(secret, "private")))
+    assert "alice" not in repr(RequestContext("1", Token(secret, "private")))
 
 
 @pytest.mark.anyio

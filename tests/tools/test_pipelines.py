@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from gitlab_mcp.app import App
-from gitlab_mcp.errors.failure import CallFailed
+from gitlab_mcp.failures.failure import CallFailed
 from gitlab_mcp.results.blocks import weight
 from recordings import rows
 from standin import StandIn

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from gitlab_mcp.app import App
-from gitlab_mcp.errors.failure import CallFailed
+from gitlab_mcp.failures.failure import CallFailed
 from standin import StandIn
 
 pytestmark = pytest.mark.anyio

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from gitlab_mcp.app import App
-from gitlab_mcp.errors.failure import CallFailed, Failure
+from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.settings import Secret
 from recordings.picked import picked
 from standin import Drop, Reply, Say, StandIn

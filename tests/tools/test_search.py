@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from gitlab_mcp.app import App
-from gitlab_mcp.errors.failure import CallFailed
+from gitlab_mcp.failures.failure import CallFailed
 from standin import StandIn
 
 pytestmark = pytest.mark.anyio

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from gitlab_mcp.cli import exits
 from gitlab_mcp.cli.usage import UsageError
-from gitlab_mcp.errors.failure import CallFailed
+from gitlab_mcp.failures.failure import CallFailed
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -11,13 +11,13 @@ from typing import Any
 
 import anyio
 
-from gitlab_mcp import logs
+from gitlab_mcp.actions.result import Result
 from gitlab_mcp.app import App
 from gitlab_mcp.cli import exits
 from gitlab_mcp.cli.screen import Progress, readable, safe, say, say_json, show_failure
 from gitlab_mcp.cli.usage import UsageError
-from gitlab_mcp.core.result import Result
-from gitlab_mcp.errors.failure import CallFailed, Failure
+from gitlab_mcp.failures.failure import CallFailed, Failure
+from gitlab_mcp.observability import logs
 from gitlab_mcp.settings import DEFAULT, Settings, load
 
 
@@ -41,7 +41,7 @@ def call(
         failure = _at_a_shell(failed.failure, settings)
         if not as_json:
             return show_failure(failure, no_color=settings.no_color)
-        from gitlab_mcp.errors.render import render
+        from gitlab_mcp.failures.render import render
 
         say_json(render(failure, settings.error_style))
         return exits.of(failure.code)

@@ -12,7 +12,7 @@ from gitlab_mcp.cli.usage import UsageError, no_such
 from gitlab_mcp.settings import SETTINGS, Setting, load
 
 if TYPE_CHECKING:
-    from gitlab_mcp.errors.tiers import TierMap
+    from gitlab_mcp.tiers.feature_map import TierMap
 
 _PROGRAM = "gitlab-mcp"
 _EXAMPLES = """examples:
@@ -144,7 +144,7 @@ def _help_on(words: Sequence[str], parser: _Parser, commands: Mapping[str, _Pars
 
 
 def _tiers(flags: Mapping[str, Any]) -> TierMap:
-    from gitlab_mcp.errors.tiers import TierMapError, tier_map
+    from gitlab_mcp.tiers.feature_map import TierMapError, tier_map
 
     own = load(flags).tier_features
     try:

@@ -12,8 +12,8 @@ import anyio
 from gitlab_mcp.app import App
 from gitlab_mcp.cli import exits
 from gitlab_mcp.cli.screen import painted, safe, say, say_json, wrapped
-from gitlab_mcp.doctor import Check, Evidence, Mark, examine, gather, worst
-from gitlab_mcp.errors.failure import Failure
+from gitlab_mcp.doctor.checks import Check, Evidence, Mark, examine, gather, worst
+from gitlab_mcp.failures.failure import Failure
 from gitlab_mcp.settings import Secret, Settings, SettingsError, load
 
 _COLOR = {Mark.OK: "green", Mark.WARN: "yellow", Mark.FAIL: "red"}
@@ -34,7 +34,7 @@ def show_diagnosis(flags: Mapping[str, Any], *, as_json: bool) -> int:
 
 
 async def _evidence(settings: Settings) -> Evidence:
-    from gitlab_mcp.gitlab.instance import Answers, InstanceAsk
+    from gitlab_mcp.gitlab.instance import AnswerCache, CachedAsk
 
     # Without a token no call is made at all; with this one GitLab says 401, and that it can be reached.
     nobody = settings.token_source()() is None and not settings.replay
@@ -43,7 +43,7 @@ async def _evidence(settings: Settings) -> Evidence:
     app = App(replace(settings, token=token, toolsets=("all",)))
     try:
         gitlab = app.gitlab()
-        return await gather(settings, gitlab, InstanceAsk(gitlab, Answers(), tier=settings.tier))
+        return await gather(settings, gitlab, CachedAsk(gitlab, AnswerCache(), tier=settings.tier))
     finally:
         app.close()
 

@@ -9,7 +9,7 @@ from typing import Any
 from gitlab_mcp.cli import exits
 from gitlab_mcp.cli.screen import say, say_json, table, wrapped
 from gitlab_mcp.cli.usage import no_such
-from gitlab_mcp.errors.catalogue import CODES, Code
+from gitlab_mcp.failures.codes import CODES, Code
 
 
 def show_errors(name: str | None, *, as_json: bool) -> int:
@@ -39,7 +39,7 @@ def show_errors(name: str | None, *, as_json: bool) -> int:
 
 
 def _examples() -> dict[str, Any]:
-    text = resources.files("gitlab_mcp").joinpath("errors", "examples.json").read_text("utf-8")
+    text = resources.files("gitlab_mcp").joinpath("failures", "examples.json").read_text("utf-8")
     examples: dict[str, Any] = json.loads(text)
     return examples
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TextIO
 
 from gitlab_mcp.cli import exits
-from gitlab_mcp.errors.failure import Failure
+from gitlab_mcp.failures.failure import Failure
 
 # Text from GitLab must not move the cursor or retitle the window.
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -151,7 +151,7 @@ def cell(value: Any) -> str:
 
 def show_failure(failure: Failure, *, no_color: bool = True) -> int:
     """A failure for a person, on the error stream; the exit code that stands for it."""
-    from gitlab_mcp.errors.render import as_text
+    from gitlab_mcp.failures.render import as_text
 
     head, _, rest = safe(as_text(failure)).replace("**", "").partition("\n")
     say(painted(head, "red", sys.stderr, no_color=no_color), sys.stderr)

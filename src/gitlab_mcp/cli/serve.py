@@ -16,8 +16,8 @@ _TO_A_PERSON = (
 
 def serve(flags: Mapping[str, Any]) -> int:
     settings = load(flags)
-    from gitlab_mcp import logs
     from gitlab_mcp.app import App
+    from gitlab_mcp.observability import logs
 
     logs.configure(settings.log_level, settings.log_format)
     app = App(settings)

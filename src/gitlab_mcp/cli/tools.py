@@ -6,16 +6,16 @@ import inspect
 from collections.abc import Sequence
 from typing import Any
 
+from gitlab_mcp.actions.action import Action
+from gitlab_mcp.actions.fields import Needs
+from gitlab_mcp.actions.registry import Registry
+from gitlab_mcp.actions.schema import required_fields
+from gitlab_mcp.actions.shape import Shape, shapes
 from gitlab_mcp.cli import exits
 from gitlab_mcp.cli.screen import say, say_json, table
 from gitlab_mcp.cli.usage import no_such
-from gitlab_mcp.core.action import Action
-from gitlab_mcp.core.fields import Needs
-from gitlab_mcp.core.registry import Registry
-from gitlab_mcp.core.schema import required_fields
-from gitlab_mcp.core.shape import Shape, shapes
-from gitlab_mcp.errors.prices import price_of
-from gitlab_mcp.errors.tiers import TierMap
+from gitlab_mcp.tiers.feature_map import TierMap
+from gitlab_mcp.tiers.requirements import action_requirements
 
 
 def show_tools(toolsets: Sequence[str] = ("all",), *, as_json: bool, tiers: TierMap | None = None) -> int:
@@ -70,7 +70,7 @@ def described(action: type[Action]) -> dict[str, Any]:
 
 
 def _priced(action: type[Action], tiers: TierMap) -> dict[str, Any]:
-    price = price_of(action, tiers)
+    price = action_requirements(action, tiers)
     return {
         "tier": price.tier,
         "paid_places": price.above(price.places),
@@ -79,7 +79,7 @@ def _priced(action: type[Action], tiers: TierMap) -> dict[str, Any]:
 
 
 def _price(action: type[Action], tiers: TierMap) -> list[str]:
-    price = price_of(action, tiers)
+    price = action_requirements(action, tiers)
     more = price.above(price.places) | price.above(price.fields)
     return [
         action.spec.tool.name,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from gitlab_mcp.errors.failure import CallFailed, Failure
+from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.gitlab.faults import ForeignHost
 
 GRAPHQL_PATH = "/api/graphql"

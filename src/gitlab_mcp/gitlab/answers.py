@@ -11,10 +11,10 @@ from typing import Any, TypeVar
 import requests
 from requests.exceptions import ChunkedEncodingError, ContentDecodingError, SSLError
 
-from gitlab_mcp.core.exchange import Answer, Request
+from gitlab_mcp.actions.exchange import Answer, Request
 from gitlab_mcp.gitlab.faults import BadAnswer, Refused, Wrong
+from gitlab_mcp.gitlab.in_flight import InFlightRequest
 from gitlab_mcp.gitlab.transport import header_names_lowered
-from gitlab_mcp.gitlab.underway import Exchange
 
 T = TypeVar("T")
 
@@ -28,7 +28,7 @@ class Reader:
     """Reads the answer to one request, in the worker thread."""
 
     request: Request
-    exchange: Exchange
+    exchange: InFlightRequest
     largest: int
 
     def answer(self, response: requests.Response) -> Answer:

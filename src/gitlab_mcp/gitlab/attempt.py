@@ -10,14 +10,14 @@ import requests
 from requests.exceptions import ConnectionError, ConnectTimeout, ProxyError, SSLError, Timeout
 from urllib3.exceptions import NameResolutionError, NewConnectionError, ReadTimeoutError
 
-from gitlab_mcp.core.caller import TokenKind
-from gitlab_mcp.core.exchange import Answer, Request
+from gitlab_mcp.actions.exchange import Answer, Request
+from gitlab_mcp.callers import TokenKind
 from gitlab_mcp.gitlab.address import GRAPHQL_PATH
 from gitlab_mcp.gitlab.answers import Reader
 from gitlab_mcp.gitlab.faults import ReplayMiss, Unreachable, Why
-from gitlab_mcp.gitlab.seam import Dial, ask, speak_as
+from gitlab_mcp.gitlab.in_flight import InFlightRequest, enter
+from gitlab_mcp.gitlab.python_gitlab import Dial, ask, speak_as
 from gitlab_mcp.gitlab.transport import NotRecorded
-from gitlab_mcp.gitlab.underway import Exchange, enter
 
 T = TypeVar("T")
 
@@ -28,7 +28,7 @@ class Attempt:
     token: str | None
     kind: TokenKind
     request: Request
-    exchange: Exchange
+    exchange: InFlightRequest
     largest: int
 
     def answer(self) -> Answer:

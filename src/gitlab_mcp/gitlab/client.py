@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import anyio
 import anyio.to_thread
 
-from gitlab_mcp.core.caller import TokenKind
-from gitlab_mcp.core.exchange import Answer, Report, Request
+from gitlab_mcp.actions.exchange import Answer, Report, Request
+from gitlab_mcp.callers import TokenKind
 from gitlab_mcp.gitlab.address import GRAPHQL_PATH, Address, check_path, parse_address
 from gitlab_mcp.gitlab.faults import (
     BadAnswer,
@@ -26,15 +26,15 @@ from gitlab_mcp.gitlab.faults import (
     Wrong,
     may_have_happened,
 )
-from gitlab_mcp.gitlab.manners import Circuit, Turns
+from gitlab_mcp.gitlab.in_flight import InFlightRequest
 from gitlab_mcp.gitlab.retry import Moment, pause_before_next
-from gitlab_mcp.gitlab.underway import Exchange
+from gitlab_mcp.gitlab.throttling import CircuitBreaker, RateLimits
 
 if TYPE_CHECKING:
     from requests.adapters import BaseAdapter
 
     from gitlab_mcp.gitlab.attempt import Attempt
-    from gitlab_mcp.gitlab.seam import Dial
+    from gitlab_mcp.gitlab.python_gitlab import Dial
 
 T = TypeVar("T")
 
@@ -83,8 +83,8 @@ class Upstream:
         self.address: Address = parse_address(base_url)
         self.limits = limits
         self.timing = timing
-        self.circuit = Circuit(timing.monotonic)
-        self.turns = Turns(timing.monotonic, timing.wall)
+        self.circuit = CircuitBreaker(timing.monotonic)
+        self.turns = RateLimits(timing.monotonic, timing.wall)
         self._needs_token = needs_token
         self._verify = verify
         self._adapter = adapter
@@ -105,7 +105,7 @@ class Upstream:
             raise NoToken
         if token and not re.fullmatch(r"[!-~]+", token):
             raise ValueError("a token holds characters that no header can carry")
-        return GitLabClient(self, Caller(token or None, kind), report, deadline or self.limits.deadline)
+        return GitLabClient(self, Credentials(token or None, kind), report, deadline or self.limits.deadline)
 
     @property
     def limiter(self) -> anyio.CapacityLimiter:
@@ -117,7 +117,7 @@ class Upstream:
         """For a worker thread: the HTTP libraries are slow to import, and listing the tools needs none."""
         with self._opening:
             if self._dial is None:
-                from gitlab_mcp.gitlab.seam import Dial
+                from gitlab_mcp.gitlab.python_gitlab import Dial
                 from gitlab_mcp.gitlab.transport import LiveAdapter, open_session
 
                 session = open_session((self._adapter or LiveAdapter)(), self._verify)
@@ -132,7 +132,7 @@ class Upstream:
 
 
 @dataclass(frozen=True, slots=True)
-class Caller:
+class Credentials:
     token: str | None
     kind: TokenKind
 
@@ -150,7 +150,9 @@ class _Plan(Generic[T]):
 class GitLabClient:
     """Implements `core.exchange.GitLab`."""
 
-    def __init__(self, upstream: Upstream, caller: Caller, report: Report | None, deadline: float) -> None:
+    def __init__(
+        self, upstream: Upstream, caller: Credentials, report: Report | None, deadline: float
+    ) -> None:
         self._upstream = upstream
         self._caller = caller
         self._report = report
@@ -239,7 +241,7 @@ class GitLabClient:
             self._upstream.turns.refused(self._caller.token, fault)
 
     async def _attempt(self, plan: _Plan[T]) -> T:
-        exchange = Exchange()
+        exchange = InFlightRequest()
 
         def work() -> T:
             from gitlab_mcp.gitlab.attempt import Attempt

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from gitlab_mcp.core.exchange import Request
+from gitlab_mcp.actions.exchange import Request
 
 
 @dataclass(eq=False)

@@ -12,10 +12,10 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from gitlab_mcp.core.action import encode_segment
-from gitlab_mcp.core.exchange import Answer, GitLab
-from gitlab_mcp.errors import words
-from gitlab_mcp.errors.ask import InstanceFacts, TokenFacts
+from gitlab_mcp.actions.action import encode_segment
+from gitlab_mcp.actions.ask import InstanceFacts, TokenFacts
+from gitlab_mcp.actions.exchange import Answer, GitLab
+from gitlab_mcp.failures import allowed_words as words
 from gitlab_mcp.gitlab.faults import Refused
 
 MINUTES: Final = 60.0
@@ -23,7 +23,7 @@ _LONG: Final = 60 * MINUTES
 _SHORT: Final = 5 * MINUTES
 
 
-class Answers:
+class AnswerCache:
     """What was learned, by caller and question. Bounded; the oldest goes first."""
 
     def __init__(self, capacity: int = 1000, clock: Callable[[], float] = time.monotonic) -> None:
@@ -48,7 +48,7 @@ class Answers:
         return value
 
 
-class InstanceAsk:
+class CachedAsk:
     """Implements `errors.ask.Ask` with one caller's rights.
 
     `caller` tells callers apart in shared `answers`: a hash of the token, never the token. Without it nothing
@@ -56,10 +56,10 @@ class InstanceAsk:
     """
 
     def __init__(
-        self, gitlab: GitLab, answers: Answers, *, caller: str | None = None, tier: str | None = None
+        self, gitlab: GitLab, answers: AnswerCache, *, caller: str | None = None, tier: str | None = None
     ) -> None:
         self._gitlab = gitlab
-        self._answers = answers if caller is not None else Answers()
+        self._answers = answers if caller is not None else AnswerCache()
         self._caller = caller or ""
         self._tier = tier.capitalize() if tier else None
 

@@ -14,7 +14,7 @@ from urllib3 import HTTPConnectionPool, HTTPSConnectionPool, PoolManager, disabl
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.exceptions import InsecureRequestWarning
 
-from gitlab_mcp.gitlab.underway import Exchange, current
+from gitlab_mcp.gitlab.in_flight import InFlightRequest, current
 
 POOL = 64
 
@@ -37,7 +37,7 @@ class _Line:
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._lock = Lock()
-        self._owner: Exchange | None = None
+        self._owner: InFlightRequest | None = None
         # Kept apart from `sock`, which http.client forgets when the answer says `Connection: close`.
         self._wire: Any = None
 
@@ -59,7 +59,7 @@ class _Line:
         exchange.sending(self)
         super().send(data)  # type: ignore[misc]
 
-    def hang_up(self, exchange: Exchange) -> None:
+    def hang_up(self, exchange: InFlightRequest) -> None:
         with self._lock:
             if self._owner is not exchange:
                 return

@@ -5,27 +5,13 @@ A guard can only refuse, so a list of guards allows what all of them allow: whoe
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
 
-from gitlab_mcp.core.call import Call
-from gitlab_mcp.core.caller import Who
-from gitlab_mcp.core.result import Warning
-
-
-class Ask(Protocol):
-    """What a guard may learn from GitLab, with the caller's own rights. Nothing here raises: unknown is None."""
-
-    async def project(self, id: str) -> Mapping[str, Any] | None:
-        """By number or path, also by a path it had before it was renamed. Remembered for a few minutes."""
-        ...
-
-    async def group(self, id: str) -> Mapping[str, Any] | None: ...
-
-    async def look(self, path: str, **query: str) -> Any | None:
-        """What is at this path now. Not remembered."""
-        ...
+from gitlab_mcp.actions.ask import Ask
+from gitlab_mcp.actions.call import Call
+from gitlab_mcp.actions.result import Notice
+from gitlab_mcp.callers import CallerKey
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +19,7 @@ class Intent:
     """A call that somebody wants to make."""
 
     call: Call
-    who: Who
+    caller: CallerKey
     ask: Ask
 
     @property
@@ -42,4 +28,4 @@ class Intent:
         return f"{self.call.tool.name}.{self.call.action.spec.name}"
 
 
-Guard = Callable[[Intent], Awaitable[Warning | None]]
+Guard = Callable[[Intent], Awaitable[Notice | None]]

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from gitlab_mcp.errors.catalogue import BUSY
-from gitlab_mcp.errors.failure import CallFailed, Failure
+from gitlab_mcp.failures.codes import BUSY
+from gitlab_mcp.failures.failure import CallFailed, Failure
 
 
 class Slots:

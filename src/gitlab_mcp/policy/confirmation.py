@@ -7,14 +7,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from gitlab_mcp.core.call import Call
-from gitlab_mcp.core.caller import Who
-from gitlab_mcp.errors.catalogue import CONFIRMATION_REQUIRED
-from gitlab_mcp.errors.failure import CallFailed, Failure
+from gitlab_mcp.actions.call import Call
+from gitlab_mcp.callers import CallerKey
+from gitlab_mcp.failures.codes import CONFIRMATION_REQUIRED
+from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.policy import Intent
+from gitlab_mcp.policy.confirmation_tokens import Tokens, claims
 from gitlab_mcp.policy.effects import effect
 from gitlab_mcp.policy.quotas import going_on
-from gitlab_mcp.policy.tokens import Tokens, claims
 
 _HOW_IT_LOOKS: Final = {"url", "detail", "max_bytes", "format", "confirmation_token"}
 """Options that change nothing of what happens. A URL has become ids by now."""
@@ -28,15 +28,15 @@ class Confirmation:
     tokens: Tokens
 
     async def __call__(self, intent: Intent) -> None:
-        call, who = intent.call, intent.who
+        call, caller = intent.call, intent.caller
         if not self.needed(call):
             return
         given = call.options.confirmation_token
         # One that lets paused work go on has been redeemed before, and says nothing about this call.
         if given is not None and not claims(given, going_on(call)):
-            await self.tokens.redeem(given, who, subject(call, who))
+            await self.tokens.redeem(given, caller, subject(call, caller))
             return
-        token, ends = await self.tokens.issue(who, subject(call, who))
+        token, ends = await self.tokens.issue(caller, subject(call, caller))
         will = await effect(intent)
         raise CallFailed(
             Failure(CONFIRMATION_REQUIRED, f"{call.action.spec.name} needs a yes first. {will}").knowing(
@@ -50,9 +50,9 @@ class Confirmation:
         )
 
 
-def subject(call: Call, who: Who) -> str:
+def subject(call: Call, caller: CallerKey) -> str:
     """Everything that decides what happens."""
     arguments = call.action.model_dump(mode="json", exclude_unset=True)
     options = call.options.model_dump(mode="json", exclude_unset=True, exclude=_HOW_IT_LOOKS)
-    name = ["confirm", who.gitlab, call.tool.name, call.action.spec.name]
+    name = ["confirm", caller.gitlab, call.tool.name, call.action.spec.name]
     return json.dumps([name, arguments, options], sort_keys=True)

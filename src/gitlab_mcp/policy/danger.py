@@ -13,10 +13,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from gitlab_mcp.core.action import Danger
-from gitlab_mcp.core.call import Call
-from gitlab_mcp.errors.catalogue import DANGER_DENIED, TRUST_INSUFFICIENT
-from gitlab_mcp.errors.failure import CallFailed, Failure
+from gitlab_mcp.actions.action import Danger
+from gitlab_mcp.actions.call import Call
+from gitlab_mcp.failures.codes import DANGER_DENIED, TRUST_INSUFFICIENT
+from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.policy import Guard, Intent
 
 LADDER: Final = (Danger.READ, Danger.REVERSIBLE, Danger.DESTRUCTIVE, Danger.DANGEROUS)

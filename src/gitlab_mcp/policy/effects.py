@@ -10,9 +10,10 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from gitlab_mcp.core.action import Action, Endpoint, fill
-from gitlab_mcp.core.problems import plain
-from gitlab_mcp.policy import Ask, Intent
+from gitlab_mcp.actions.action import Action, Endpoint, fill
+from gitlab_mcp.actions.arguments.problems import plain
+from gitlab_mcp.actions.ask import Ask
+from gitlab_mcp.policy import Intent
 
 _SAFE_WORD: Final = re.compile(r"[\w.-]{1,64}")
 _SAFE_PATH: Final = re.compile(r"[\w.-]+(/[\w.-]+)*")

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from gitlab_mcp.core.caller import Who
-from gitlab_mcp.errors.failure import Failure
+from gitlab_mcp.callers import CallerKey
+from gitlab_mcp.failures.failure import Failure
 from gitlab_mcp.store import Store, StoreUnavailable
 
 TIMES: Final = 3
@@ -20,11 +20,13 @@ _WITHIN: Final = 300
 class Loops:
     store: Store
 
-    async def __call__(self, who: Who, tool: str, arguments: Mapping[str, Any], failure: Failure) -> Failure:
+    async def __call__(
+        self, caller: CallerKey, tool: str, arguments: Mapping[str, Any], failure: Failure
+    ) -> Failure:
         """The failure, or the failure that says stop."""
         try:
             times = await self.store.count(
-                f"loop:{who.key}:{_digest(tool, arguments, failure.code)}", _WITHIN
+                f"loop:{caller.key}:{_digest(tool, arguments, failure.code)}", _WITHIN
             )
         except (StoreUnavailable, RecursionError):
             # To notice a loop is no reason to fail; arguments nested without end cannot even be written down.

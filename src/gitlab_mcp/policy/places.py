@@ -13,10 +13,11 @@ from typing import Any, Final
 
 from pydantic import BaseModel
 
-from gitlab_mcp.core.action import Action, encode_segment
-from gitlab_mcp.errors.catalogue import OUT_OF_SCOPE
-from gitlab_mcp.errors.failure import CallFailed, Failure
-from gitlab_mcp.policy import Ask, Intent
+from gitlab_mcp.actions.action import Action, encode_segment
+from gitlab_mcp.actions.ask import Ask
+from gitlab_mcp.failures.codes import OUT_OF_SCOPE
+from gitlab_mcp.failures.failure import CallFailed, Failure
+from gitlab_mcp.policy import Intent
 
 _PROJECT: Final = re.compile(r"(\w+_)?project(_id|_ids)?$")
 _GROUP: Final = re.compile(r"(\w+_)?(group|namespace)(_id|_ids|_path)?$")
@@ -77,7 +78,7 @@ class Places:
         if not named and not any(fnmatchcase(intent.name, free) for free in NOWHERE):
             raise CallFailed(self._refusal("It names no project or group, and could reach any.", None))
         for name, kind, value in named:
-            if why := await self._objection(kind, value, intent.who.gitlab, intent.ask):
+            if why := await self._objection(kind, value, intent.caller.gitlab, intent.ask):
                 raise CallFailed(self._refusal(f"{name} {why}.", name))
 
     async def _objection(self, kind: str, value: str, gitlab: str, ask: Ask) -> str | None:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from gitlab_mcp.core.quick_actions import Speaks, was_escaped
-from gitlab_mcp.core.result import Warning
-from gitlab_mcp.core.shape import shapes
-from gitlab_mcp.errors.catalogue import NOT_APPLIED
+from gitlab_mcp.actions.quick_actions import Speaks, was_escaped
+from gitlab_mcp.actions.result import Notice
+from gitlab_mcp.actions.shape import shapes
+from gitlab_mcp.failures.codes import NOT_APPLIED
 from gitlab_mcp.policy import Intent
 
 
-async def sent_as_text(intent: Intent) -> Warning | None:
+async def sent_as_text(intent: Intent) -> Notice | None:
     action = intent.call.action
     if not action.spec.writes or intent.call.options.quick_actions:
         return None
@@ -17,7 +17,7 @@ async def sent_as_text(intent: Intent) -> Warning | None:
     fields = [name for name in marked if was_escaped(getattr(action, name) or "")]
     if not fields:
         return None
-    return Warning(
+    return Notice(
         NOT_APPLIED,
         "Lines that begin with a slash and a word were sent as text, not as quick actions.",
         {

@@ -8,13 +8,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from gitlab_mcp.core.action import Danger
-from gitlab_mcp.core.call import Call
-from gitlab_mcp.core.result import Warning
-from gitlab_mcp.errors.catalogue import QUOTA_EXHAUSTED, QUOTA_PAUSED, QUOTA_WARNING
-from gitlab_mcp.errors.failure import CallFailed, Failure
+from gitlab_mcp.actions.action import Danger
+from gitlab_mcp.actions.call import Call
+from gitlab_mcp.actions.result import Notice
+from gitlab_mcp.failures.codes import QUOTA_EXHAUSTED, QUOTA_PAUSED, QUOTA_WARNING
+from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.policy import Intent
-from gitlab_mcp.policy.tokens import Tokens, claims, moment
+from gitlab_mcp.policy.confirmation_tokens import Tokens, claims, moment
 from gitlab_mcp.store import Store, StoreUnavailable
 
 HOUR: Final = 3600
@@ -61,7 +61,7 @@ class Quotas:
         if used >= math.ceil(limit * _PAUSE) and not await self._may_go_on(intent):
             raise CallFailed(await self._paused(intent, used, limit))
 
-    async def spend(self, intent: Intent) -> Warning | None:
+    async def spend(self, intent: Intent) -> Notice | None:
         """As the last guard: counts what is now going to happen."""
         kind = kind_of(intent.call)
         limit = self.limits.get(kind)
@@ -79,19 +79,19 @@ class Quotas:
         if used < math.ceil(limit * _WARN):
             return None
         facts = {"used": used, "limit": limit, "reset_at": self._reset_at()}
-        return Warning(QUOTA_WARNING, f"{used} of {limit} {kind} of this hour are used.", facts)
+        return Notice(QUOTA_WARNING, f"{used} of {limit} {kind} of this hour are used.", facts)
 
     async def _may_go_on(self, intent: Intent) -> bool:
         token, flag = intent.call.options.confirmation_token, f"{self._key(intent)}:go on"
         if claims(token, going_on(intent.call)) and token is not None:
-            await self.tokens.redeem(token, intent.who, going_on(intent.call))
+            await self.tokens.redeem(token, intent.caller, going_on(intent.call))
             await self.store.put(flag, "yes", HOUR)
             return True
         return await self.store.get(flag) is not None
 
     async def _paused(self, intent: Intent, used: int, limit: int) -> Failure:
         kind = kind_of(intent.call)
-        token, ends = await self.tokens.issue(intent.who, going_on(intent.call))
+        token, ends = await self.tokens.issue(intent.caller, going_on(intent.call))
         will = f"Work goes on until {limit} {kind} of this hour are used; {used} are used now."
         return Failure(QUOTA_PAUSED, f"Paused: {used} of {limit} {kind} of this hour are used.").knowing(
             what_will_happen=will,
@@ -113,7 +113,7 @@ class Quotas:
         return {"limit": limit, "remaining": max(limit - used, 0), "reset_at": self._reset_at()}
 
     def _key(self, intent: Intent) -> str:
-        return f"quota:{intent.who.key}:{kind_of(intent.call)}:{self._hour()}"
+        return f"quota:{intent.caller.key}:{kind_of(intent.call)}:{self._hour()}"
 
     def _hour(self) -> int:
         return int(self.clock() // HOUR)

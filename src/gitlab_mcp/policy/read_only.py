@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gitlab_mcp.errors.catalogue import READ_ONLY_MODE
-from gitlab_mcp.errors.failure import CallFailed, Failure
+from gitlab_mcp.failures.codes import READ_ONLY_MODE
+from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.policy import Intent
 
 

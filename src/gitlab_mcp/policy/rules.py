@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from gitlab_mcp.core.action import Danger
+from gitlab_mcp.actions.action import Danger
 from gitlab_mcp.policy import Guard
-from gitlab_mcp.policy.actions import Actions
+from gitlab_mcp.policy.action_patterns import Actions
 from gitlab_mcp.policy.confirmation import Confirmation
+from gitlab_mcp.policy.confirmation_tokens import Tokens
 from gitlab_mcp.policy.danger import narrowed_to, needs_confirmation, trusted_up_to
 from gitlab_mcp.policy.places import Places
 from gitlab_mcp.policy.quick_actions import sent_as_text
 from gitlab_mcp.policy.quotas import Quotas
 from gitlab_mcp.policy.read_only import reads_only
-from gitlab_mcp.policy.tokens import Tokens
 from gitlab_mcp.policy.toolsets import only
 from gitlab_mcp.store import Store
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gitlab_mcp.errors.catalogue import OUT_OF_SCOPE
-from gitlab_mcp.errors.failure import CallFailed, Failure
+from gitlab_mcp.failures.codes import OUT_OF_SCOPE
+from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.policy import Guard, Intent
 
 

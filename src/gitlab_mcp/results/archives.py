@@ -7,7 +7,7 @@ import zipfile
 from collections.abc import Iterator
 from typing import Any, BinaryIO, cast
 
-from gitlab_mcp.core.result import Result
+from gitlab_mcp.actions.result import Result
 
 LARGEST = 100 * 1024 * 1024
 MOST_FILES = 2_000

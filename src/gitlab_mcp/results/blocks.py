@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from gitlab_mcp.core.result import Result
+from gitlab_mcp.actions.result import Result
 from gitlab_mcp.results.untrusted import new_nonce, wrap
 
 

@@ -13,8 +13,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from gitlab_mcp.core.call import MOST_BYTES
-from gitlab_mcp.core.result import Result, Warning
+from gitlab_mcp.actions.call import MOST_BYTES
+from gitlab_mcp.actions.result import Notice, Result
 from gitlab_mcp.results.blocks import weight
 from gitlab_mcp.results.envelope import seal
 from gitlab_mcp.results.texts import Diff, Tail
@@ -214,7 +214,7 @@ class _Cut:
         names = list(payload)
         also = " and the text" if self.result.text is not None else ""
 
-        def first(count: int, warnings: Sequence[Warning]) -> Result:
+        def first(count: int, warnings: Sequence[Notice]) -> Result:
             kept = {name: payload[name] for name in names[:count]}
             entry = _entry(f"members{also}", len(names) - count, self._more_bytes())
             return Result(data=kept, image=self.result.image, warnings=warnings, truncated=(entry,))

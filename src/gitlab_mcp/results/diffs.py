@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from gitlab_mcp.core.result import Result
+from gitlab_mcp.actions.result import Result
 from gitlab_mcp.results.texts import Diff
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gitlab_mcp.core.exchange import GitLab, Request
-from gitlab_mcp.core.result import Result, Text, Warning
+from gitlab_mcp.actions.exchange import GitLab, Request
+from gitlab_mcp.actions.result import Notice, Result, Text
 
 LARGEST = 2_000_000
 
@@ -17,7 +17,7 @@ async def downloaded(gitlab: GitLab, request: Request, name: str) -> Result:
     return Result(
         data={"size": len(content), "lines": text.count("\n")} if whole else {"larger_than": LARGEST},
         text=Text(text, name),
-        warnings=[] if whole else [Warning("TRUNCATED", message)],
+        warnings=[] if whole else [Notice("TRUNCATED", message)],
     )
 
 

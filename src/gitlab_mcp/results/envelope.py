@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from gitlab_mcp.core.result import Result, Warning
+from gitlab_mcp.actions.result import Notice, Result
 from gitlab_mcp.results.untrusted import written_by_people
 
 
@@ -27,5 +27,5 @@ def seal(result: Result) -> Result:
     return replace(result, data=data, truncated=(), warnings=())
 
 
-def warning_entry(warning: Warning) -> dict[str, Any]:
+def warning_entry(warning: Notice) -> dict[str, Any]:
     return {"code": warning.code, "message": warning.message, **warning.facts}

@@ -8,7 +8,7 @@ import mimetypes
 from collections.abc import Mapping
 from typing import Any
 
-from gitlab_mcp.core.result import Image, Result, Text
+from gitlab_mcp.actions.result import Image, Result, Text
 
 LARGEST_IMAGE = 1_000_000
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from gitlab_mcp.core.result import Text
+from gitlab_mcp.actions.result import Text
 from gitlab_mcp.results.first_errors import FirstError
 from gitlab_mcp.results.log_lines import Excerpt, Line, log_lines
 from gitlab_mcp.results.texts import Tail

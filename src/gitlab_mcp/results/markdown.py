@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gitlab_mcp.core.result import Result
+from gitlab_mcp.actions.result import Result
 
 
 def as_markdown(result: Result) -> str:

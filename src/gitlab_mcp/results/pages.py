@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from gitlab_mcp.core.action import Action
-from gitlab_mcp.core.exchange import Answer
+from gitlab_mcp.actions.action import Action
+from gitlab_mcp.actions.exchange import Answer
 
 # GitLab counts up to 10,000 and then leaves x-total out; these it never counts.
 _NEVER_COUNTED = ("/projects/{project_id}/jobs", "/repository/commits", "/repository/tags", "/search")

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from gitlab_mcp.core.action import Action
-from gitlab_mcp.core.call import FEWEST_BYTES, MOST_BYTES, Detail
-from gitlab_mcp.core.exchange import Answer
-from gitlab_mcp.core.result import Result, Warning
-from gitlab_mcp.core.shape import sent_name
+from gitlab_mcp.actions.action import Action
+from gitlab_mcp.actions.call import FEWEST_BYTES, MOST_BYTES, Detail
+from gitlab_mcp.actions.exchange import Answer
+from gitlab_mcp.actions.result import Notice, Result
+from gitlab_mcp.actions.shape import sent_name
 from gitlab_mcp.results.budget import Place, fit
 from gitlab_mcp.results.pages import first_index, page
 from gitlab_mcp.results.secrets import redact, redact_text
@@ -24,7 +24,7 @@ def present(
     *,
     detail: Detail,
     max_bytes: int,
-    warnings: Sequence[Warning] = (),
+    warnings: Sequence[Notice] = (),
 ) -> Result:
     """The outcome as it is sent: slim, without secrets, within the budget, all that is said in `data`."""
     place = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gitlab_mcp.core.result import Text
+from gitlab_mcp.actions.result import Text
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ line in docs/guides/settings.md all come from there.
 
 from __future__ import annotations
 
-from gitlab_mcp.core.caller import Secret, Token
+from gitlab_mcp.callers import Secret, Token
 from gitlab_mcp.settings.declaration import SETTINGS, Setting
 from gitlab_mcp.settings.effective import Settings
 from gitlab_mcp.settings.loading import DEFAULT, load

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from gitlab_mcp.core.caller import Secret, Token
+from gitlab_mcp.callers import Secret, Token
 from gitlab_mcp.settings.problems import SettingsError, audit_in_the_way, token_within_reach
-from gitlab_mcp.settings.tokens import SecretFile, kind, token_from
+from gitlab_mcp.settings.token_sources import SecretFile, kind, token_from
 from gitlab_mcp.settings.values import Address
 
 

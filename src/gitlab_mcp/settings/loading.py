@@ -12,7 +12,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from gitlab_mcp.errors.failure import Failure
+from gitlab_mcp.failures.failure import Failure
 from gitlab_mcp.settings import values
 from gitlab_mcp.settings.declaration import SETTINGS, Setting
 from gitlab_mcp.settings.effective import Settings

@@ -11,7 +11,7 @@ from gitlab_mcp.settings import values
 
 def recorded_url(cassettes: Iterable[Path]) -> str | None:
     """None where nothing is recorded; ValueError where it is no recording."""
-    from gitlab_mcp.gitlab.cassette import load_cassettes
+    from gitlab_mcp.recording.cassette import load_cassettes
 
     try:
         exchanges = chain.from_iterable(map(load_cassettes, cassettes))

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from gitlab_mcp.core.caller import Secret
-from gitlab_mcp.core.places import parse_places
+from gitlab_mcp.actions.places import parse_places
+from gitlab_mcp.callers import Secret
 
 
 def text(value: Any) -> str:

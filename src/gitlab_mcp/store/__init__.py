@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from gitlab_mcp.errors.catalogue import STORE_UNAVAILABLE
-from gitlab_mcp.errors.failure import CallFailed, Failure
+from gitlab_mcp.failures.codes import STORE_UNAVAILABLE
+from gitlab_mcp.failures.failure import CallFailed, Failure
 
 
 class Store(Protocol):

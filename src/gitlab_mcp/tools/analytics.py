@@ -8,9 +8,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from gitlab_mcp.core.action import GET, POST, Action, Role, fill
-from gitlab_mcp.core.exchange import Answer, GitLab
-from gitlab_mcp.core.fields import (
+from gitlab_mcp.actions.action import GET, POST, Action, Role, fill
+from gitlab_mcp.actions.exchange import Answer, GitLab
+from gitlab_mcp.actions.fields import (
     Date,
     GroupId,
     Line,
@@ -20,9 +20,9 @@ from gitlab_mcp.core.fields import (
     Words,
     broken_rule,
 )
-from gitlab_mcp.core.result import Result
-from gitlab_mcp.core.tool import Tool
-from gitlab_mcp.gitlab.queries import full_path, reached
+from gitlab_mcp.actions.result import Result
+from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.gitlab.graphql import full_path, reached
 
 browse = Tool(
     "browse_analytics",

@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from gitlab_mcp.core.action import DELETE, POST, PUT, Action, Danger, Role, something_to_change
-from gitlab_mcp.core.fields import (
+from gitlab_mcp.actions.action import DELETE, POST, PUT, Action, Danger, Role, something_to_change
+from gitlab_mcp.actions.fields import (
     Flag,
     GroupId,
     Id,
@@ -21,8 +21,8 @@ from gitlab_mcp.core.fields import (
     WebUrl,
     broken_rule,
 )
-from gitlab_mcp.core.look import Look, Lost, as_asked
-from gitlab_mcp.core.tool import Tool
+from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup, as_asked
+from gitlab_mcp.actions.tool import Tool
 
 manage = Tool(
     "manage_approval_rule",
@@ -42,12 +42,15 @@ FullSha = Annotated[str, Field(pattern=r"^[0-9a-f]{40}([0-9a-f]{24})?$")]
 OfMergeRequest = Annotated[MergeRequestIid, Needs("mr_approval_rules")]
 OfGroup = Annotated[GroupId, Needs("group_approval_rules")]
 
-RULES = Look("browse_approval_rules list", "project_id group_id merge_request_iid")
-CHECKS = Look("browse_approval_rules status_checks", "project_id")
+RULES = RecoveryLookup("browse_approval_rules list", "project_id group_id merge_request_iid")
+CHECKS = RecoveryLookup("browse_approval_rules status_checks", "project_id")
 
 
-def _answered(lost: Lost, found: Mapping[str, Any]) -> bool:
-    return (found["id"], found["status"]) == (lost.sent["external_status_check_id"], lost.sent["status"])
+def _answered(write: LostWrite, found: Mapping[str, Any]) -> bool:
+    return (found["id"], found["status"]) == (
+        write.sent["external_status_check_id"],
+        write.sent["status"],
+    )
 
 
 class Approvers(Action):
@@ -69,7 +72,9 @@ class Approvers(Action):
     shows=RULE,
     feature="project_approval_rules",
     role=Role.MAINTAINER,
-    lost=Look("browse_approval_rules list", "project_id group_id merge_request_iid", proof=as_asked),
+    recover_with=RecoveryLookup(
+        "browse_approval_rules list", "project_id group_id merge_request_iid", proof=as_asked
+    ),
 )
 class CreateRule(Approvers):
     """Require approvals of the people named."""
@@ -99,7 +104,7 @@ class CreateRule(Approvers):
     shows=RULE,
     feature="project_approval_rules",
     role=Role.MAINTAINER,
-    lost=RULES,
+    recover_with=RULES,
 )
 class UpdateRule(Approvers):
     """Change a rule; people and groups that are not named again are taken off."""
@@ -130,7 +135,7 @@ class UpdateRule(Approvers):
     example={"project_id": "tiers-a/one", "approval_rule_id": 1},
     feature="project_approval_rules",
     role=Role.MAINTAINER,
-    lost=RULES,
+    recover_with=RULES,
 )
 class DeleteRule(Action):
     """Delete a rule: what it required is not required any more."""
@@ -151,7 +156,7 @@ class DeleteRule(Action):
     example={"project_id": "tiers-a/one", "allow_author_approval": True},
     feature="mr_approval_settings",
     role=Role.MAINTAINER,
-    lost=Look("browse_approval_rules settings", "project_id group_id"),
+    recover_with=RecoveryLookup("browse_approval_rules settings", "project_id group_id"),
 )
 class UpdateSettings(Action):
     """Change the approval settings of a project, or of a top-level group for all its projects."""
@@ -174,7 +179,7 @@ class UpdateSettings(Action):
     shows=CHECK,
     feature="external_status_checks",
     role=Role.MAINTAINER,
-    lost=Look("browse_approval_rules status_checks", "project_id", proof=as_asked),
+    recover_with=RecoveryLookup("browse_approval_rules status_checks", "project_id", proof=as_asked),
 )
 class CreateCheck(Action):
     """Ask a service about every merge request."""
@@ -194,7 +199,7 @@ class CreateCheck(Action):
     shows=CHECK,
     feature="external_status_checks",
     role=Role.MAINTAINER,
-    lost=CHECKS,
+    recover_with=CHECKS,
 )
 class UpdateCheck(Action):
     """Change a check."""
@@ -216,7 +221,7 @@ class UpdateCheck(Action):
     example={"project_id": "acme/shop", "check_id": 1},
     feature="external_status_checks",
     role=Role.MAINTAINER,
-    lost=CHECKS,
+    recover_with=CHECKS,
 )
 class DeleteCheck(Action):
     """Delete a check: nothing waits for it any more."""
@@ -240,7 +245,9 @@ class DeleteCheck(Action):
     shows="id status",
     feature="external_status_checks",
     role=Role.DEVELOPER,
-    lost=Look("browse_approval_rules status_checks", "project_id merge_request_iid", proof=_answered),
+    recover_with=RecoveryLookup(
+        "browse_approval_rules status_checks", "project_id merge_request_iid", proof=_answered
+    ),
 )
 class Respond(Action):
     """Say what a check found about a commit."""
@@ -264,7 +271,7 @@ class Respond(Action):
     shows="message",
     feature="external_status_checks",
     role=Role.DEVELOPER,
-    lost=Look(
+    recover_with=RecoveryLookup(
         "browse_approval_rules status_checks",
         "project_id merge_request_iid",
         because="a check that is asked again looks like one that waits",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from gitlab_mcp.core.action import GET, Action, Role
-from gitlab_mcp.core.fields import (
+from gitlab_mcp.actions.action import GET, Action, Role
+from gitlab_mcp.actions.fields import (
     Branch,
     GroupId,
     Id,
@@ -15,7 +15,7 @@ from gitlab_mcp.core.fields import (
     ProjectId,
     Sort,
 )
-from gitlab_mcp.core.tool import Tool
+from gitlab_mcp.actions.tool import Tool
 
 browse = Tool(
     "browse_approval_rules",

@@ -6,9 +6,9 @@ from typing import Annotated, Literal
 
 from pydantic import model_validator
 
-from gitlab_mcp.core.action import GET, Action, Role
-from gitlab_mcp.core.fields import GroupId, Id, Needs, Page, ProjectId, Time, broken_rule
-from gitlab_mcp.core.tool import Tool
+from gitlab_mcp.actions.action import GET, Action, Role
+from gitlab_mcp.actions.fields import GroupId, Id, Needs, Page, ProjectId, Time, broken_rule
+from gitlab_mcp.actions.tool import Tool
 
 browse = Tool(
     "browse_audit_events",

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from gitlab_mcp.core.action import Danger
-from gitlab_mcp.core.batch import MOST_CALLS, NAME, Batch
-from gitlab_mcp.core.tool import Tool
+from gitlab_mcp.actions.action import Danger
+from gitlab_mcp.actions.batch import MOST_CALLS, NAME, Batch
+from gitlab_mcp.actions.tool import Tool
 
 run_batch = Tool(
     NAME, f"Make up to {MOST_CALLS} calls of these tools at once: reads side by side, writes in order."

@@ -7,13 +7,13 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator
 
-from gitlab_mcp.core.action import DELETE, GET, POST, Action, Danger, Role, fill
-from gitlab_mcp.core.exchange import Answer, GitLab
-from gitlab_mcp.core.fields import Branch, Expects, Line, Page, PerPage, ProjectId, Ref, Search
-from gitlab_mcp.core.look import Look
-from gitlab_mcp.core.result import Result
-from gitlab_mcp.core.tool import Tool
-from gitlab_mcp.gitlab.together import FAULTS, listed
+from gitlab_mcp.actions.action import DELETE, GET, POST, Action, Danger, Role, fill
+from gitlab_mcp.actions.exchange import Answer, GitLab
+from gitlab_mcp.actions.fields import Branch, Expects, Line, Page, PerPage, ProjectId, Ref, Search
+from gitlab_mcp.actions.recovery_lookup import RecoveryLookup
+from gitlab_mcp.actions.result import Result
+from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.gitlab.concurrently import FAULTS, listed
 
 browse = Tool("browse_branches", "Read the branches of a repository.", switch="repository")
 manage = Tool("manage_branch", "Create and delete branches of a repository.", switch="repository")
@@ -79,7 +79,7 @@ class GetBranch(Action):
     example={"project_id": "acme/website", "branch": "feature/login", "ref": "main"},
     shows="name sha=commit.id protected web_url",
     role=Role.DEVELOPER,
-    lost=Look("browse_branches get", "project_id branch", points_at="ref"),
+    recover_with=RecoveryLookup("browse_branches get", "project_id branch", points_at="ref"),
 )
 class CreateBranch(Action):
     """Create a branch from a branch, tag or commit."""

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gitlab_mcp.core.action import GET, Action, Role, fill
-from gitlab_mcp.core.exchange import GitLab
-from gitlab_mcp.core.fields import FilePath, MergeRequestIid, ProjectId, Ref
-from gitlab_mcp.core.result import Result
-from gitlab_mcp.core.tool import Tool
+from gitlab_mcp.actions.action import GET, Action, Role, fill
+from gitlab_mcp.actions.exchange import GitLab
+from gitlab_mcp.actions.fields import FilePath, MergeRequestIid, ProjectId, Ref
+from gitlab_mcp.actions.result import Result
+from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.gitlab.concurrently import every_page, is_cut
 from gitlab_mcp.gitlab.faults import Refused
-from gitlab_mcp.gitlab.together import every_page, is_cut
-from gitlab_mcp.results.code_owners import PLACES, CodeOwners, Rule, Section, parse
 from gitlab_mcp.results.files import file_result
+from gitlab_mcp.workflows.code_owners import PLACES, CodeOwners, Rule, Section, parse
 
 browse = Tool(
     "browse_code_owners",

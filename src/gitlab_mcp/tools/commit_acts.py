@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from gitlab_mcp.core.action import POST, Action, Danger, Role
-from gitlab_mcp.core.fields import (
+from gitlab_mcp.actions.action import POST, Action, Danger, Role
+from gitlab_mcp.actions.fields import (
     Branch,
     FilePath,
     Flag,
@@ -19,9 +19,9 @@ from gitlab_mcp.core.fields import (
     Ref,
     broken_rule,
 )
-from gitlab_mcp.core.look import Look, Lost, said
-from gitlab_mcp.core.quick_actions import SpokenLine
-from gitlab_mcp.core.tool import Tool
+from gitlab_mcp.actions.quick_actions import SpokenLine
+from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup, said
+from gitlab_mcp.actions.tool import Tool
 
 manage = Tool(
     "manage_commit", "Comment, cherry-pick and revert commits, and set their status.", switch="repository"
@@ -50,7 +50,9 @@ class OfCommit(Action):
     },
     shows="created_at",
     role=Role.REPORTER,
-    lost=Look("browse_commits comments", "project_id sha", proof=said("note"), every_page=True),
+    recover_with=RecoveryLookup(
+        "browse_commits comments", "project_id sha", proof=said("note"), every_page=True
+    ),
 )
 class CommentCommit(OfCommit):
     """Comment on a commit, or on one line of its diff."""
@@ -69,9 +71,9 @@ class CommentCommit(OfCommit):
         return self
 
 
-def _names_the_commit(lost: Lost, found: Mapping[str, Any]) -> bool:
+def _names_the_commit(write: LostWrite, found: Mapping[str, Any]) -> bool:
     """Both acts end the message with what they are made of: `(cherry picked from commit 4432a39d…)`."""
-    return lost.is_new(found) and f" commit {lost.action.sha}" in found["message"]
+    return write.is_new(found) and f" commit {write.action.sha}" in found["message"]
 
 
 @manage.action(
@@ -87,7 +89,7 @@ def _names_the_commit(lost: Lost, found: Mapping[str, Any]) -> bool:
     },
     shows="id title dry_run web_url",
     role=Role.DEVELOPER,
-    lost=Look("browse_commits list", "project_id ref_name=branch", proof=_names_the_commit),
+    recover_with=RecoveryLookup("browse_commits list", "project_id ref_name=branch", proof=_names_the_commit),
 )
 class CherryPick(OfCommit):
     """Repeat a commit on another branch; dry_run only tries it."""
@@ -110,7 +112,7 @@ class CherryPick(OfCommit):
     },
     shows="id title dry_run web_url",
     role=Role.DEVELOPER,
-    lost=Look("browse_commits list", "project_id ref_name=branch", proof=_names_the_commit),
+    recover_with=RecoveryLookup("browse_commits list", "project_id ref_name=branch", proof=_names_the_commit),
 )
 class Revert(OfCommit):
     """Take a commit back with a new commit on a branch; dry_run only tries it."""
@@ -119,9 +121,9 @@ class Revert(OfCommit):
     dry_run: Flag | None = None
 
 
-def _status_is_set(lost: Lost, found: Mapping[str, Any]) -> bool:
-    as_sent = {"name": lost.action.name or "default", "status": lost.action.state}
-    return all(found[name] == value for name, value in as_sent.items()) and lost.has(
+def _status_is_set(write: LostWrite, found: Mapping[str, Any]) -> bool:
+    as_sent = {"name": write.action.name or "default", "status": write.action.state}
+    return all(found[name] == value for name, value in as_sent.items()) and write.has(
         found, "ref", "target_url"
     )
 
@@ -142,7 +144,7 @@ def _status_is_set(lost: Lost, found: Mapping[str, Any]) -> bool:
     shows="id status name ref pipeline_id",
     role=Role.DEVELOPER,
     switch="builds",
-    lost=Look("browse_commits statuses", "project_id sha", proof=_status_is_set),
+    recover_with=RecoveryLookup("browse_commits statuses", "project_id sha", proof=_status_is_set),
 )
 class SetStatus(OfCommit):
     """Report the outcome of an external check of a commit."""

@@ -7,9 +7,9 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from gitlab_mcp.core.action import GET, Action, Role, fill
-from gitlab_mcp.core.exchange import Answer, GitLab
-from gitlab_mcp.core.fields import (
+from gitlab_mcp.actions.action import GET, Action, Role, fill
+from gitlab_mcp.actions.exchange import Answer, GitLab
+from gitlab_mcp.actions.fields import (
     Flag,
     Id,
     Line,
@@ -22,8 +22,8 @@ from gitlab_mcp.core.fields import (
     Time,
     broken_rule,
 )
-from gitlab_mcp.core.result import Result
-from gitlab_mcp.core.tool import Tool
+from gitlab_mcp.actions.result import Result
+from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.gitlab.faults import Refused
 from gitlab_mcp.results.diffs import diff_result
 from gitlab_mcp.results.pages import next_page, page

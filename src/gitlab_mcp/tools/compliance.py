@@ -6,12 +6,12 @@ from collections.abc import Mapping
 
 from pydantic import model_validator
 
-from gitlab_mcp.core.action import GET, POST, Action, Role
-from gitlab_mcp.core.exchange import GitLab
-from gitlab_mcp.core.fields import GroupId, ProjectId, broken_rule
-from gitlab_mcp.core.result import Result
-from gitlab_mcp.core.tool import Tool
-from gitlab_mcp.gitlab.queries import full_path, number_of, reached
+from gitlab_mcp.actions.action import GET, POST, Action, Role
+from gitlab_mcp.actions.exchange import GitLab
+from gitlab_mcp.actions.fields import GroupId, ProjectId, broken_rule
+from gitlab_mcp.actions.result import Result
+from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.gitlab.graphql import full_path, number_of, reached
 
 browse = Tool(
     "browse_compliance",

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from gitlab_mcp.core.action import GET, Action, Role
-from gitlab_mcp.core.exchange import GitLab
-from gitlab_mcp.core.fields import Id, Page, ProjectId, Words
-from gitlab_mcp.core.result import Result
-from gitlab_mcp.core.tool import Tool
+from gitlab_mcp.actions.action import GET, Action, Role
+from gitlab_mcp.actions.exchange import GitLab
+from gitlab_mcp.actions.fields import Id, Page, ProjectId, Words
+from gitlab_mcp.actions.result import Result
+from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.results.downloads import downloaded
 
 browse = Tool("browse_dependencies", "Read dependencies and exports of them (Ultimate).", toolset="security")

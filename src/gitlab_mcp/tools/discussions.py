@@ -6,9 +6,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from gitlab_mcp.core.action import DELETE, GET, POST, PUT, Action, Danger, Role
-from gitlab_mcp.core.exchange import Answer, GitLab, Request
-from gitlab_mcp.core.fields import (
+from gitlab_mcp.actions.action import DELETE, GET, POST, PUT, Action, Danger, Role
+from gitlab_mcp.actions.exchange import Answer, GitLab, Request
+from gitlab_mcp.actions.fields import (
     Expects,
     Flag,
     Id,
@@ -20,10 +20,10 @@ from gitlab_mcp.core.fields import (
     Sha,
     Sort,
 )
-from gitlab_mcp.core.look import Look, begun_with, made, said
-from gitlab_mcp.core.quick_actions import SpokenLine
-from gitlab_mcp.core.tool import Tool
-from gitlab_mcp.errors.failure import CallFailed, Failure
+from gitlab_mcp.actions.quick_actions import SpokenLine
+from gitlab_mcp.actions.recovery_lookup import RecoveryLookup, begun_with, made, said
+from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.failures.failure import CallFailed, Failure
 
 browse = Tool(
     "browse_discussions", "Read threads, notes and reactions on an issue, a merge request or a commit."
@@ -177,7 +177,7 @@ class Said(OnSomething):
     },
     shows="id note_id=notes.id summary",
     role=Role.GUEST,
-    lost=Look(
+    recover_with=RecoveryLookup(
         "browse_discussions list",
         "project_id issue_iid merge_request_iid sha",
         proof=begun_with("body"),
@@ -203,7 +203,7 @@ class CreateThread(Said):
     },
     shows="id summary",
     role=Role.GUEST,
-    lost=Look(
+    recover_with=RecoveryLookup(
         "browse_discussions get",
         "project_id issue_iid merge_request_iid sha discussion_id",
         proof=said("body"),
@@ -225,7 +225,9 @@ class Reply(Said):
     example={"project_id": "acme/shop", "merge_request_iid": 25, "body": "A plain note, not a thread."},
     shows="id internal commands_changes summary",
     role=Role.GUEST,
-    lost=Look("browse_discussions list_notes", "project_id issue_iid merge_request_iid", proof=said("body")),
+    recover_with=RecoveryLookup(
+        "browse_discussions list_notes", "project_id issue_iid merge_request_iid", proof=said("body")
+    ),
 )
 class CreateNote(Said):
     """Comment. Quick actions (/label ~bug) are carried out only with quick_actions: true."""
@@ -246,7 +248,9 @@ class CreateNote(Said):
     },
     shows="id updated_at",
     role=Role.GUEST,
-    lost=Look("browse_discussions get_note", "project_id issue_iid merge_request_iid note_id"),
+    recover_with=RecoveryLookup(
+        "browse_discussions get_note", "project_id issue_iid merge_request_iid note_id"
+    ),
 )
 class UpdateNote(OnSomething):
     """Rewrite your own comment."""
@@ -263,7 +267,9 @@ class UpdateNote(OnSomething):
     example={"project_id": "writes/app", "issue_iid": 1, "note_id": 89},
     # One's own; somebody else's needs a maintainer.
     role=Role.GUEST,
-    lost=Look("browse_discussions get_note", "project_id issue_iid merge_request_iid note_id"),
+    recover_with=RecoveryLookup(
+        "browse_discussions get_note", "project_id issue_iid merge_request_iid note_id"
+    ),
 )
 class DeleteNote(OnSomething):
     """Delete a comment."""
@@ -346,7 +352,7 @@ class Unresolve(OfThread):
     example={"project_id": "writes/app", "merge_request_iid": 1, "note_id": 146, "name": "eyes"},
     shows="id",
     role=Role.GUEST,
-    lost=Look(
+    recover_with=RecoveryLookup(
         "browse_discussions list_emoji", "project_id issue_iid merge_request_iid note_id", proof=made("name")
     ),
 )
@@ -367,7 +373,9 @@ class AddEmoji(OnSomething):
     docs="api/emoji_reactions/#delete-an-emoji-reaction-from-a-resource",
     example={"project_id": "writes/app", "merge_request_iid": 1, "note_id": 146, "award_id": 6},
     role=Role.GUEST,
-    lost=Look("browse_discussions list_emoji", "project_id issue_iid merge_request_iid note_id"),
+    recover_with=RecoveryLookup(
+        "browse_discussions list_emoji", "project_id issue_iid merge_request_iid note_id"
+    ),
 )
 class RemoveEmoji(OnSomething):
     """Take your reaction back."""

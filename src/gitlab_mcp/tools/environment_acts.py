@@ -7,9 +7,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from gitlab_mcp.core.action import DELETE, POST, PUT, Action, Danger, Role, something_to_change
-from gitlab_mcp.core.allow_lists import AllowList
-from gitlab_mcp.core.fields import (
+from gitlab_mcp.actions.action import DELETE, POST, PUT, Action, Danger, Role, something_to_change
+from gitlab_mcp.actions.allow_lists import AllowList
+from gitlab_mcp.actions.fields import (
     Expects,
     Flag,
     GroupId,
@@ -23,8 +23,8 @@ from gitlab_mcp.core.fields import (
     WebUrl,
     broken_rule,
 )
-from gitlab_mcp.core.look import Look, Lost, made, new
-from gitlab_mcp.core.tool import Tool
+from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup, made, new
+from gitlab_mcp.actions.tool import Tool
 
 manage = Tool(
     "manage_environment",
@@ -44,18 +44,18 @@ PROTECTED = (
     " approval_rules(id access_level user_id group_id required_approvals)"
 )
 
-DEPLOYMENT = Look("browse_environments get_deployment", "project_id deployment_id")
-FREEZE_PERIOD = Look("browse_environments get_freeze_period", "project_id freeze_period_id")
-PROTECTION = Look("browse_environments get_protected", "project_id group_id name")
+DEPLOYMENT = RecoveryLookup("browse_environments get_deployment", "project_id deployment_id")
+FREEZE_PERIOD = RecoveryLookup("browse_environments get_freeze_period", "project_id freeze_period_id")
+PROTECTION = RecoveryLookup("browse_environments get_protected", "project_id group_id name")
 
 
-def _is_stopped(lost: Lost, found: Mapping[str, Any]) -> bool:
+def _is_stopped(write: LostWrite, found: Mapping[str, Any]) -> bool:
     return bool(found["state"] != "available")
 
 
-def _approved_by_me(lost: Lost, found: Mapping[str, Any]) -> bool:
+def _approved_by_me(write: LostWrite, found: Mapping[str, Any]) -> bool:
     given = ((each["user"]["id"], each["status"]) for each in found.get("approvals") or ())
-    return (lost.user_id, lost.sent["status"]) in given
+    return (write.user_id, write.sent["status"]) in given
 
 
 class InProject(Action):
@@ -89,7 +89,7 @@ class OfProtected(Action):
     },
     shows="id slug state",
     role=Role.DEVELOPER,
-    lost=Look("browse_environments list", "project_id name", proof=new("name")),
+    recover_with=RecoveryLookup("browse_environments list", "project_id name", proof=new("name")),
 )
 class CreateEnvironment(InProject):
     """Create an environment."""
@@ -135,7 +135,7 @@ class UpdateEnvironment(OfEnvironment):
     example={"project_id": "writes/sub-one/second", "environment_id": 9},
     shows="id name state",
     role=Role.DEVELOPER,
-    lost=Look("browse_environments get", "project_id environment_id", proof=_is_stopped),
+    recover_with=RecoveryLookup("browse_environments get", "project_id environment_id", proof=_is_stopped),
 )
 class StopEnvironment(OfEnvironment):
     """Stop an environment; force leaves its on_stop job out."""
@@ -163,7 +163,9 @@ class DeleteEnvironment(OfEnvironment):
     example={"project_id": "writes/sub-one/second", "before": "2026-11-01T00:00:00Z"},
     shows="message",
     role=Role.MAINTAINER,
-    lost=Look("browse_environments list", "project_id", because="others may stop at the same time"),
+    recover_with=RecoveryLookup(
+        "browse_environments list", "project_id", because="others may stop at the same time"
+    ),
 )
 class StopStale(InProject):
     """Stop all environments that nothing was deployed to since a time."""
@@ -184,7 +186,9 @@ class StopStale(InProject):
     shows="scheduled_entries(id name) unprocessable_entries(id name)",
     role=Role.DEVELOPER,
     repeatable=False,
-    lost=Look("browse_environments list", "project_id", because="they are deleted a week later"),
+    recover_with=RecoveryLookup(
+        "browse_environments list", "project_id", because="they are deleted a week later"
+    ),
 )
 class DeleteReviewApps(InProject):
     """Delete stopped review environments in a week; unless dry_run is false, only name them."""
@@ -208,7 +212,7 @@ class DeleteReviewApps(InProject):
     },
     shows="id iid status",
     role=Role.DEVELOPER,
-    lost=Look(
+    recover_with=RecoveryLookup(
         "browse_environments list_deployments",
         "project_id environment",
         {"sort": "desc"},
@@ -233,7 +237,7 @@ class CreateDeployment(InProject):
     example={"project_id": "writes/sub-one/second", "deployment_id": 8, "status": "success"},
     shows="id iid status",
     role=Role.DEVELOPER,
-    lost=DEPLOYMENT,
+    recover_with=DEPLOYMENT,
 )
 class UpdateDeployment(OfDeployment):
     """Say how a deployment went."""
@@ -248,7 +252,7 @@ class UpdateDeployment(OfDeployment):
     docs="api/deployments/#delete-a-deployment",
     example={"project_id": "writes/sub-one/second", "deployment_id": 9},
     role=Role.MAINTAINER,
-    lost=DEPLOYMENT,
+    recover_with=DEPLOYMENT,
 )
 class DeleteDeployment(OfDeployment):
     """Delete the record of a deployment that is not the current one."""
@@ -264,7 +268,9 @@ class DeleteDeployment(OfDeployment):
     shows="status user=user.username",
     feature="deployment_approvals",
     role=Role.REPORTER,
-    lost=Look("browse_environments get_deployment", "project_id deployment_id", proof=_approved_by_me),
+    recover_with=RecoveryLookup(
+        "browse_environments get_deployment", "project_id deployment_id", proof=_approved_by_me
+    ),
 )
 class ApproveDeployment(OfDeployment):
     """Approve or reject a deployment that waits for it."""
@@ -286,7 +292,7 @@ class ApproveDeployment(OfDeployment):
     },
     shows=FREEZE,
     role=Role.MAINTAINER,
-    lost=Look(
+    recover_with=RecoveryLookup(
         "browse_environments list_freeze_periods",
         "project_id",
         proof=new("freeze_start", "freeze_end"),
@@ -313,7 +319,7 @@ class CreateFreezePeriod(InProject):
     },
     shows=FREEZE,
     role=Role.MAINTAINER,
-    lost=FREEZE_PERIOD,
+    recover_with=FREEZE_PERIOD,
 )
 class UpdateFreezePeriod(InProject):
     """Change a deploy freeze."""
@@ -333,7 +339,7 @@ class UpdateFreezePeriod(InProject):
     docs="api/freeze_periods/#delete-a-freeze-period",
     example={"project_id": "writes/sub-one/second", "freeze_period_id": 2},
     role=Role.MAINTAINER,
-    lost=FREEZE_PERIOD,
+    recover_with=FREEZE_PERIOD,
 )
 class DeleteFreezePeriod(InProject):
     """Delete a deploy freeze."""
@@ -355,7 +361,7 @@ class DeleteFreezePeriod(InProject):
     shows=PROTECTED,
     feature="protected_environments",
     role=Role.MAINTAINER,
-    lost=Look(
+    recover_with=RecoveryLookup(
         "browse_environments get_protected",
         "project_id group_id name",
         because="GitLab does not say since when it is protected",
@@ -384,7 +390,7 @@ class Protect(OfProtected):
     shows=PROTECTED,
     feature="protected_environments",
     role=Role.MAINTAINER,
-    lost=PROTECTION,
+    recover_with=PROTECTION,
 )
 class UpdateProtected(OfProtected):
     """Add who may deploy or approve; an entry with its id is changed, or removed with _destroy."""
@@ -410,7 +416,7 @@ class UpdateProtected(OfProtected):
     example={"project_id": "tiers-a/one", "name": "staging"},
     feature="protected_environments",
     role=Role.MAINTAINER,
-    lost=PROTECTION,
+    recover_with=PROTECTION,
 )
 class Unprotect(OfProtected):
     """Let everybody who may run the job deploy again."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from gitlab_mcp.core.action import GET, Action, Role
-from gitlab_mcp.core.exchange import Answer, GitLab
-from gitlab_mcp.core.fields import (
+from gitlab_mcp.actions.action import GET, Action, Role
+from gitlab_mcp.actions.exchange import Answer, GitLab
+from gitlab_mcp.actions.fields import (
     GroupId,
     Id,
     Line,
@@ -18,7 +18,7 @@ from gitlab_mcp.core.fields import (
     Sort,
     Time,
 )
-from gitlab_mcp.core.tool import Tool
+from gitlab_mcp.actions.tool import Tool
 
 browse = Tool(
     "browse_environments",

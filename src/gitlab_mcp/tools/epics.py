@@ -7,9 +7,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from gitlab_mcp.core.action import DELETE, GET, POST, PUT, Action, Danger, Role, something_to_change
-from gitlab_mcp.core.exchange import Answer, GitLab
-from gitlab_mcp.core.fields import (
+from gitlab_mcp.actions.action import DELETE, GET, POST, PUT, Action, Danger, Role, something_to_change
+from gitlab_mcp.actions.exchange import Answer, GitLab
+from gitlab_mcp.actions.fields import (
     DateOrEmpty,
     Flag,
     GroupId,
@@ -24,9 +24,9 @@ from gitlab_mcp.core.fields import (
     Sort,
     Time,
 )
-from gitlab_mcp.core.look import Look, Lost, made, said
-from gitlab_mcp.core.quick_actions import Spoken, SpokenLine
-from gitlab_mcp.core.tool import Tool
+from gitlab_mcp.actions.quick_actions import Spoken, SpokenLine
+from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup, made, said
+from gitlab_mcp.actions.tool import Tool
 
 browse = Tool("browse_epics", "Read the epics and epic boards of a group (Premium).", toolset="planning")
 manage = Tool(
@@ -233,7 +233,7 @@ class EpicDates(InGroup):
     shows="id iid web_url",
     feature="epics",
     role=Role.REPORTER,
-    lost=Look("browse_epics list", "group_id", proof=made("title")),
+    recover_with=RecoveryLookup("browse_epics list", "group_id", proof=made("title")),
 )
 class CreateEpic(EpicDates):
     """Open an epic."""
@@ -293,10 +293,10 @@ class DeleteEpic(OfEpic):
     shows="epic_issue_id=id epic=epic.iid issue=issue.iid",
     feature="epic_issues",
     role=Role.REPORTER,
-    lost=Look(
+    recover_with=RecoveryLookup(
         "browse_epics issues",
         "group_id epic_iid",
-        proof=lambda lost, found: found["id"] == lost.action.issue_id,
+        proof=lambda write, found: found["id"] == write.action.issue_id,
         answer=lambda found: {"id": found["epic_issue_id"], "issue": found},
     ),
 )
@@ -315,7 +315,7 @@ class AddIssue(OfEpic):
     shows="epic_issue_id=id epic=epic.iid issue=issue.iid",
     feature="epic_issues",
     role=Role.REPORTER,
-    lost=Look("browse_epics issues", "group_id epic_iid"),
+    recover_with=RecoveryLookup("browse_epics issues", "group_id epic_iid"),
 )
 class RemoveIssue(OfEpic):
     """Take an issue out of an epic; both stay."""
@@ -332,10 +332,10 @@ class RemoveIssue(OfEpic):
     shows="id iid title web_url",
     feature="subepics",
     role=Role.REPORTER,
-    lost=Look(
+    recover_with=RecoveryLookup(
         "browse_epics children",
         "group_id epic_iid",
-        proof=lambda lost, found: found["id"] == lost.action.child_epic_id,
+        proof=lambda write, found: found["id"] == write.action.child_epic_id,
     ),
 )
 class AddChild(OfEpic):
@@ -353,7 +353,7 @@ class AddChild(OfEpic):
     shows="id iid title web_url",
     feature="subepics",
     role=Role.REPORTER,
-    lost=Look("browse_epics children", "group_id epic_iid"),
+    recover_with=RecoveryLookup("browse_epics children", "group_id epic_iid"),
 )
 class RemoveChild(OfEpic):
     """Take an epic out from below another; both stay."""
@@ -361,9 +361,9 @@ class RemoveChild(OfEpic):
     child_epic_id: Id
 
 
-def _links_to(lost: Lost, found: Mapping[str, Any]) -> bool:
+def _links_to(write: LostWrite, found: Mapping[str, Any]) -> bool:
     there = (str(found["group_id"]), found["references"]["full"].rpartition("&")[0])
-    return found["iid"] == lost.action.target_epic_iid and lost.action.target_group_id in there
+    return found["iid"] == write.action.target_epic_iid and write.action.target_group_id in there
 
 
 @manage.action(
@@ -375,7 +375,7 @@ def _links_to(lost: Lost, found: Mapping[str, Any]) -> bool:
     shows="id link_type target=target_epic.web_url",
     feature="linked_epics",
     role=Role.REPORTER,
-    lost=Look(
+    recover_with=RecoveryLookup(
         "browse_epics related",
         "group_id epic_iid",
         proof=_links_to,
@@ -399,7 +399,7 @@ class AddLink(OfEpic):
     shows="id link_type target=target_epic.web_url",
     feature="linked_epics",
     role=Role.REPORTER,
-    lost=Look("browse_epics related", "group_id epic_iid"),
+    recover_with=RecoveryLookup("browse_epics related", "group_id epic_iid"),
 )
 class DeleteLink(OfEpic):
     """Remove the link between two epics; both stay."""
@@ -416,7 +416,7 @@ class DeleteLink(OfEpic):
     shows="id summary",
     feature="epic_notes",
     role=Role.GUEST,
-    lost=Look("browse_epics notes", "group_id epic_id", proof=said("body")),
+    recover_with=RecoveryLookup("browse_epics notes", "group_id epic_id", proof=said("body")),
 )
 class CreateNote(InGroup):
     """Comment on an epic."""

@@ -11,9 +11,9 @@ from urllib.parse import quote
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from gitlab_mcp.core.action import DELETE, POST, PUT, Action, Danger, Role, fill
-from gitlab_mcp.core.exchange import Answer, GitLab
-from gitlab_mcp.core.fields import (
+from gitlab_mcp.actions.action import DELETE, POST, PUT, Action, Danger, Role, fill
+from gitlab_mcp.actions.exchange import Answer, GitLab
+from gitlab_mcp.actions.fields import (
     Branch,
     Expects,
     FilePath,
@@ -25,9 +25,9 @@ from gitlab_mcp.core.fields import (
     Sha,
     broken_rule,
 )
-from gitlab_mcp.core.look import Look, Lost
-from gitlab_mcp.core.tool import Tool
-from gitlab_mcp.errors.failure import CallFailed, Failure
+from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup
+from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.gitlab.faults import BadAnswer, Refused, Wrong
 
 manage = Tool(
@@ -73,13 +73,13 @@ class OneFile(InCommit):
         return replace(answer, body={**answer.body, "web_url": f"{gitlab.base_url}/{quote(place)}"})
 
 
-def _has_the_content(lost: Lost, found: Mapping[str, Any]) -> bool:
-    file: OneFile = lost.action
+def _has_the_content(write: LostWrite, found: Mapping[str, Any]) -> bool:
+    file: OneFile = write.action
     sent = base64.b64decode(file.content) if file.encoding == "base64" else file.content.encode()
     return base64.b64decode(found["content"]) == sent
 
 
-WRITTEN = Look(
+WRITTEN = RecoveryLookup(
     "browse_files get",
     "project_id file_path ref=branch",
     proof=_has_the_content,
@@ -101,7 +101,7 @@ WRITTEN = Look(
     },
     shows=COMMITTED,
     role=Role.DEVELOPER,
-    lost=WRITTEN,
+    recover_with=WRITTEN,
 )
 class CreateFile(OneFile):
     """Commit a new file."""
@@ -122,7 +122,7 @@ class CreateFile(OneFile):
     shows=COMMITTED,
     role=Role.DEVELOPER,
     repeatable=False,
-    lost=WRITTEN,
+    recover_with=WRITTEN,
 )
 class UpdateFile(OneFile):
     """Commit new content for a file; last_commit_id refuses it if somebody else changed the file since."""
@@ -149,7 +149,7 @@ class UpdateFile(OneFile):
     shows=COMMITTED,
     role=Role.DEVELOPER,
     repeatable=False,
-    lost=Look("browse_files get", "project_id file_path ref=branch", gone=True),
+    recover_with=RecoveryLookup("browse_files get", "project_id file_path ref=branch", gone=True),
 )
 class DeleteFile(InCommit):
     """Commit the removal of a file."""
@@ -182,8 +182,8 @@ class FileChange(BaseModel):
         return self
 
 
-def _my_commit(lost: Lost, found: Mapping[str, Any]) -> bool:
-    return lost.is_new(found) and found["message"].strip() == lost.action.commit_message.strip()
+def _my_commit(write: LostWrite, found: Mapping[str, Any]) -> bool:
+    return write.is_new(found) and found["message"].strip() == write.action.commit_message.strip()
 
 
 @manage.action(
@@ -199,7 +199,7 @@ def _my_commit(lost: Lost, found: Mapping[str, Any]) -> bool:
     },
     shows="id title web_url stats",
     role=Role.DEVELOPER,
-    lost=Look("browse_commits list", "project_id ref_name=branch", proof=_my_commit),
+    recover_with=RecoveryLookup("browse_commits list", "project_id ref_name=branch", proof=_my_commit),
 )
 class CommitFiles(InCommit):
     """Create, change, move and delete several files in one commit."""

@@ -8,9 +8,9 @@ from typing import Annotated, Any, Self
 
 from pydantic import Field, model_validator
 
-from gitlab_mcp.core.action import GET, Action, Role
-from gitlab_mcp.core.exchange import Answer, GitLab
-from gitlab_mcp.core.fields import (
+from gitlab_mcp.actions.action import GET, Action, Role
+from gitlab_mcp.actions.exchange import Answer, GitLab
+from gitlab_mcp.actions.fields import (
     FilePath,
     Flag,
     Integer,
@@ -22,8 +22,8 @@ from gitlab_mcp.core.fields import (
     Sent,
     broken_rule,
 )
-from gitlab_mcp.core.result import Result, Text
-from gitlab_mcp.core.tool import Tool
+from gitlab_mcp.actions.result import Result, Text
+from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.results.counts import counted
 from gitlab_mcp.results.files import file_result
 

@@ -6,11 +6,11 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from gitlab_mcp.core.access import AboutAccess
-from gitlab_mcp.core.action import GET, Action, Endpoint, Role
-from gitlab_mcp.core.exchange import Answer, GitLab
-from gitlab_mcp.core.fields import Flag, Id, Line, Page, PerPage, Search
-from gitlab_mcp.core.tool import Tool
+from gitlab_mcp.actions.access import AboutAccess
+from gitlab_mcp.actions.action import GET, Action, Endpoint, Role
+from gitlab_mcp.actions.exchange import Answer, GitLab
+from gitlab_mcp.actions.fields import Flag, Id, Line, Page, PerPage, Search
+from gitlab_mcp.actions.tool import Tool
 
 browse = Tool("browse_instance", "Read about this GitLab and the token in use.")
 

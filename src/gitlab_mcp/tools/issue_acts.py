@@ -7,9 +7,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from gitlab_mcp.core.action import DELETE, POST, PUT, Action, Danger, Role, fill, something_to_change
-from gitlab_mcp.core.exchange import Answer, GitLab
-from gitlab_mcp.core.fields import (
+from gitlab_mcp.actions.action import DELETE, POST, PUT, Action, Danger, Role, fill, something_to_change
+from gitlab_mcp.actions.exchange import Answer, GitLab
+from gitlab_mcp.actions.fields import (
     Date,
     DateOrEmpty,
     Duration,
@@ -25,9 +25,9 @@ from gitlab_mcp.core.fields import (
     UserIds,
     broken_rule,
 )
-from gitlab_mcp.core.look import Look, Lost, made
-from gitlab_mcp.core.quick_actions import Spoken
-from gitlab_mcp.core.tool import Tool
+from gitlab_mcp.actions.quick_actions import Spoken
+from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup, made
+from gitlab_mcp.actions.tool import Tool
 
 manage = Tool("manage_issue", "Create and change issues, their links and time.", switch="issues")
 
@@ -61,7 +61,9 @@ class OfIssue(Action):
     },
     shows=CREATED,
     role=Role.GUEST,
-    lost=Look("browse_issues list", "project_id", {"scope": "created_by_me"}, proof=made("title")),
+    recover_with=RecoveryLookup(
+        "browse_issues list", "project_id", {"scope": "created_by_me"}, proof=made("title")
+    ),
 )
 class CreateIssue(Action):
     """Open an issue."""
@@ -145,7 +147,7 @@ class ToProject(OfIssue):
     example={"project_id": "writes/app", "issue_iid": 4, "to_project_id": "24"},
     shows="id iid project_id web_url",
     role=Role.REPORTER,
-    lost=Look(
+    recover_with=RecoveryLookup(
         "browse_issues get",
         "project_id issue_iid",
         proof=lambda _, found: found.get("moved_to_id") is not None,
@@ -164,7 +166,7 @@ class MoveIssue(ToProject):
     example={"project_id": "writes/app", "issue_iid": 3, "to_project_id": "24", "with_notes": True},
     shows="id iid project_id web_url",
     role=Role.REPORTER,
-    lost=Look(
+    recover_with=RecoveryLookup(
         "browse_issues list",
         "project_id=to_project_id",
         {"scope": "created_by_me"},
@@ -242,10 +244,10 @@ class CreateTodo(OfIssue):
     """Put an issue on your own to-do list."""
 
 
-def _links_to(lost: Lost, found: Mapping[str, Any]) -> bool:
-    project = str(lost.sent["target_project_id"])
+def _links_to(write: LostWrite, found: Mapping[str, Any]) -> bool:
+    project = str(write.sent["target_project_id"])
     there = (str(found["project_id"]), found["references"]["full"].rpartition("#")[0])
-    return found["iid"] == lost.sent["target_issue_iid"] and project in there
+    return found["iid"] == write.sent["target_issue_iid"] and project in there
 
 
 @manage.action(
@@ -256,7 +258,7 @@ def _links_to(lost: Lost, found: Mapping[str, Any]) -> bool:
     example={"project_id": "acme/website", "issue_iid": 1, "target_project_id": 1, "target_issue_iid": 2},
     shows="link_type target=target_issue.web_url",
     role=Role.GUEST,
-    lost=Look(
+    recover_with=RecoveryLookup(
         "browse_issues links",
         "project_id issue_iid",
         proof=_links_to,
@@ -282,7 +284,7 @@ class AddLink(OfIssue):
     example={"project_id": "writes/app", "issue_iid": 1, "issue_link_id": 4},
     shows="link_type target=target_issue.web_url",
     role=Role.GUEST,
-    lost=Look("browse_issues links", "project_id issue_iid"),
+    recover_with=RecoveryLookup("browse_issues links", "project_id issue_iid"),
 )
 class DeleteLink(OfIssue):
     """Remove the link between two issues; both stay."""
@@ -334,7 +336,7 @@ class ResetTimeEstimate(OfIssue):
     example={"project_id": "writes/app", "issue_iid": 1, "duration": "1h", "summary": "Looking"},
     shows=TIME,
     role=Role.REPORTER,
-    lost=Look(
+    recover_with=RecoveryLookup(
         "browse_issues time_stats", "project_id issue_iid", because="GitLab shows the sum of what was booked"
     ),
 )

@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from gitlab_mcp.core.action import GET, Action, Role
-from gitlab_mcp.core.fields import (
+from gitlab_mcp.actions.action import GET, Action, Role
+from gitlab_mcp.actions.fields import (
     Flag,
     GroupId,
     Id,
@@ -26,7 +26,7 @@ from gitlab_mcp.core.fields import (
     UserOrNone,
     Words,
 )
-from gitlab_mcp.core.tool import Tool
+from gitlab_mcp.actions.tool import Tool
 
 browse = Tool("browse_issues", "Find and read issues of a project, a group, or your own.", switch="issues")
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Literal
 
-from gitlab_mcp.core.action import GET, POST, Action, Role
-from gitlab_mcp.core.exchange import Answer, GitLab
-from gitlab_mcp.core.fields import GroupId, Page, ProjectId, Search
-from gitlab_mcp.core.result import Result
-from gitlab_mcp.core.tool import Tool
-from gitlab_mcp.gitlab.queries import full_path, number_of, reached
+from gitlab_mcp.actions.action import GET, POST, Action, Role
+from gitlab_mcp.actions.exchange import Answer, GitLab
+from gitlab_mcp.actions.fields import GroupId, Page, ProjectId, Search
+from gitlab_mcp.actions.result import Result
+from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.gitlab.graphql import full_path, number_of, reached
 
 browse = Tool("browse_iterations", "Read the iterations of a group or project (Premium).", toolset="planning")
 

@@ -7,9 +7,9 @@ from typing import Annotated, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
-from gitlab_mcp.core.action import DELETE, GET, POST, Action, Danger, Role, encode_segment
-from gitlab_mcp.core.exchange import Answer, GitLab, Request
-from gitlab_mcp.core.fields import (
+from gitlab_mcp.actions.action import DELETE, GET, POST, Action, Danger, Role, encode_segment
+from gitlab_mcp.actions.exchange import Answer, GitLab, Request
+from gitlab_mcp.actions.fields import (
     CiStatus,
     Expects,
     Flag,
@@ -23,14 +23,14 @@ from gitlab_mcp.core.fields import (
     Search,
     broken_rule,
 )
-from gitlab_mcp.core.look import Look
-from gitlab_mcp.core.result import Result, Warning
-from gitlab_mcp.core.tool import Tool
-from gitlab_mcp.core.variables import JobVariables
+from gitlab_mcp.actions.job_variables import JobVariables
+from gitlab_mcp.actions.recovery_lookup import RecoveryLookup
+from gitlab_mcp.actions.result import Notice, Result
+from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.results.archives import archive_result
-from gitlab_mcp.results.failing_jobs import why_no_log
 from gitlab_mcp.results.files import content_result
 from gitlab_mcp.results.logs import DEFAULT_TAIL, LogWindow, read_log
+from gitlab_mcp.workflows.failing_jobs import why_no_log
 
 browse = Tool("browse_jobs", "Read CI/CD jobs, their logs and artifacts.", switch="builds")
 manage = Tool("manage_job", "Retry, cancel, play and erase CI/CD jobs.", switch="builds")
@@ -232,7 +232,7 @@ class ReadArtifactFile(OfArtifacts):
         if whole:
             return result
         message = f"Only the first {LARGEST_FILE} bytes of the file were read."
-        return Result(data=result.data, text=result.text, warnings=[Warning("TRUNCATED", message)])
+        return Result(data=result.data, text=result.text, warnings=[Notice("TRUNCATED", message)])
 
 
 def _beginning(chunks: Iterator[bytes]) -> tuple[bytes, bool]:
@@ -257,7 +257,9 @@ def check_range(start_line: int | None, end_line: int | None) -> None:
     example={"project_id": "writes/sub-one/second-renamed", "job_id": 80},
     shows=ACTED,
     role=Role.DEVELOPER,
-    lost=Look("browse_jobs list", "project_id", because="the new try does not name the old one"),
+    recover_with=RecoveryLookup(
+        "browse_jobs list", "project_id", because="the new try does not name the old one"
+    ),
 )
 class RetryJob(InJob):
     """Run a job again; the new try has an id of its own."""
@@ -286,7 +288,9 @@ class CancelJob(InJob):
     example={"project_id": "acme/website", "job_id": 68},
     shows=ACTED,
     role=Role.DEVELOPER,
-    lost=Look("browse_jobs get", "project_id job_id", proof=lambda _, found: found["status"] != "manual"),
+    recover_with=RecoveryLookup(
+        "browse_jobs get", "project_id job_id", proof=lambda _, found: found["status"] != "manual"
+    ),
 )
 class PlayJob(InJob):
     """Start a manual job."""
@@ -302,7 +306,9 @@ class PlayJob(InJob):
     example={"project_id": "writes/sub-one/second-renamed", "job_id": 84},
     shows="id name status erased_at web_url",
     role=Role.DEVELOPER,
-    lost=Look("browse_jobs get", "project_id job_id", proof=lambda _, found: bool(found.get("erased_at"))),
+    recover_with=RecoveryLookup(
+        "browse_jobs get", "project_id job_id", proof=lambda _, found: bool(found.get("erased_at"))
+    ),
 )
 class EraseJob(InJob):
     """Erase the log and the artifacts of a job."""

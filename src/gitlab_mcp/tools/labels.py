@@ -7,8 +7,8 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import Field, model_validator
 
-from gitlab_mcp.core.action import DELETE, GET, POST, PUT, Action, Danger, Role
-from gitlab_mcp.core.fields import (
+from gitlab_mcp.actions.action import DELETE, GET, POST, PUT, Action, Danger, Role
+from gitlab_mcp.actions.fields import (
     Expects,
     Flag,
     GroupId,
@@ -20,8 +20,8 @@ from gitlab_mcp.core.fields import (
     Search,
     broken_rule,
 )
-from gitlab_mcp.core.look import Look, Lost, as_asked
-from gitlab_mcp.core.tool import Tool
+from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup, as_asked
+from gitlab_mcp.actions.tool import Tool
 
 browse = Tool("browse_labels", "Read the labels of a project or a group.", toolset="planning")
 manage = Tool("manage_label", "Create, change and delete labels of a project or a group.", toolset="planning")
@@ -76,9 +76,9 @@ class GetLabel(InProjectOrGroup):
     include_ancestor_groups: Flag | None = None
 
 
-def _own_label(lost: Lost, found: Mapping[str, Any]) -> bool:
+def _own_label(write: LostWrite, found: Mapping[str, Any]) -> bool:
     """A project shows the labels of its groups as well."""
-    return found.get("is_project_label") is (lost.action.group_id is None) and as_asked(lost, found)
+    return found.get("is_project_label") is (write.action.group_id is None) and as_asked(write, found)
 
 
 @manage.action(
@@ -89,7 +89,7 @@ def _own_label(lost: Lost, found: Mapping[str, Any]) -> bool:
     example={"project_id": "acme/website", "name": "bug", "color": "#d9534f", "description": "About bug"},
     shows="id name",
     role=Role.REPORTER,
-    lost=Look("browse_labels get", "project_id group_id label_id=name", proof=_own_label),
+    recover_with=RecoveryLookup("browse_labels get", "project_id group_id label_id=name", proof=_own_label),
 )
 class CreateLabel(InProjectOrGroup):
     """Create a label."""
@@ -197,7 +197,7 @@ class UnsubscribeFromLabel(InProjectOrGroup):
     shows="id name",
     role=Role.REPORTER,
     repeatable=False,
-    lost=Look(
+    recover_with=RecoveryLookup(
         "browse_labels get",
         "project_id label_id",
         proof=lambda _, found: found.get("is_project_label") is False,

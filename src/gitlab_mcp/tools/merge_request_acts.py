@@ -7,9 +7,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from gitlab_mcp.core.action import DELETE, POST, PUT, Action, Danger, Role, something_to_change
-from gitlab_mcp.core.exchange import Answer, GitLab
-from gitlab_mcp.core.fields import (
+from gitlab_mcp.actions.action import DELETE, POST, PUT, Action, Danger, Role, something_to_change
+from gitlab_mcp.actions.exchange import Answer, GitLab
+from gitlab_mcp.actions.fields import (
     Branch,
     Duration,
     Flag,
@@ -25,13 +25,13 @@ from gitlab_mcp.core.fields import (
     UserIds,
     Words,
 )
-from gitlab_mcp.core.look import Look, Lost, made, new
-from gitlab_mcp.core.quick_actions import Spoken
-from gitlab_mcp.core.result import Result
-from gitlab_mcp.core.tool import Tool
-from gitlab_mcp.errors.failure import CallFailed
-from gitlab_mcp.gitlab.branches import branches_exist
-from gitlab_mcp.results.merge_request_writes import not_cancelled
+from gitlab_mcp.actions.quick_actions import Spoken
+from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup, made, new
+from gitlab_mcp.actions.result import Result
+from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.failures.failure import CallFailed
+from gitlab_mcp.workflows.branch_checks import branches_exist
+from gitlab_mcp.workflows.merge_request_writes import not_cancelled
 
 manage = Tool(
     "manage_merge_request", "Create, change, approve and merge merge requests.", switch="merge_requests"
@@ -79,7 +79,7 @@ class InMergeRequest(Action):
     },
     shows=WRITTEN,
     role=Role.DEVELOPER,
-    lost=Look(
+    recover_with=RecoveryLookup(
         "browse_merge_requests list",
         "project_id project_id=target_project_id source_branch target_branch",
         {"state": "opened", "scope": "created_by_me"},
@@ -149,8 +149,8 @@ class UpdateMergeRequest(InMergeRequest):
         return await gitlab.send(self.request(**nobody))
 
 
-def _merged(lost: Lost, found: Mapping[str, Any]) -> bool:
-    by_itself = found["merge_when_pipeline_succeeds"] and lost.action.auto_merge
+def _merged(write: LostWrite, found: Mapping[str, Any]) -> bool:
+    by_itself = found["merge_when_pipeline_succeeds"] and write.action.auto_merge
     return found["state"] == "merged" or bool(by_itself)
 
 
@@ -168,7 +168,7 @@ def _merged(lost: Lost, found: Mapping[str, Any]) -> bool:
     shows=MERGED,
     role=Role.DEVELOPER,
     repeatable=False,
-    lost=Look("browse_merge_requests get", "project_id merge_request_iid", proof=_merged),
+    recover_with=RecoveryLookup("browse_merge_requests get", "project_id merge_request_iid", proof=_merged),
 )
 class Merge(InMergeRequest):
     """Merge, now or (auto_merge) as soon as its pipeline has succeeded."""
@@ -188,7 +188,7 @@ class Merge(InMergeRequest):
     docs="api/merge_requests/#cancel-merge-when-pipeline-succeeds",
     example={"project_id": "writes/sub-one/second-renamed", "merge_request_iid": 1},
     role=Role.DEVELOPER,
-    lost=Look(
+    recover_with=RecoveryLookup(
         "browse_merge_requests get",
         "project_id merge_request_iid",
         proof=lambda _, found: found["merge_when_pipeline_succeeds"] is False,
@@ -212,7 +212,7 @@ class CancelAutoMerge(InMergeRequest):
     example={"project_id": "acme/shop-ff", "merge_request_iid": 2},
     role=Role.DEVELOPER,
     repeatable=False,
-    lost=Look(
+    recover_with=RecoveryLookup(
         "browse_merge_requests get",
         "project_id merge_request_iid",
         {"include_rebase_in_progress": True},
@@ -233,8 +233,8 @@ class Rebase(InMergeRequest):
         return Result(data={"rebase_in_progress": in_progress, "how_it_went": see, "then": then})
 
 
-def _approved_by_me(lost: Lost, found: Mapping[str, Any]) -> bool:
-    return lost.user_id in [each["user"]["id"] for each in found["approved_by"]]
+def _approved_by_me(write: LostWrite, found: Mapping[str, Any]) -> bool:
+    return write.user_id in [each["user"]["id"] for each in found["approved_by"]]
 
 
 @manage.action(
@@ -249,7 +249,9 @@ def _approved_by_me(lost: Lost, found: Mapping[str, Any]) -> bool:
     },
     shows=APPROVED,
     role=Role.DEVELOPER,
-    lost=Look("browse_merge_requests approvals", "project_id merge_request_iid", proof=_approved_by_me),
+    recover_with=RecoveryLookup(
+        "browse_merge_requests approvals", "project_id merge_request_iid", proof=_approved_by_me
+    ),
 )
 class Approve(InMergeRequest):
     """Approve it."""
@@ -265,10 +267,10 @@ class Approve(InMergeRequest):
     example={"project_id": "acme/shop", "merge_request_iid": 25},
     shows=APPROVED,
     role=Role.DEVELOPER,
-    lost=Look(
+    recover_with=RecoveryLookup(
         "browse_merge_requests approvals",
         "project_id merge_request_iid",
-        proof=lambda lost, found: not _approved_by_me(lost, found),
+        proof=lambda write, found: not _approved_by_me(write, found),
     ),
 )
 class Unapprove(InMergeRequest):
@@ -296,7 +298,9 @@ class ResetApprovals(InMergeRequest):
     shows="id status ref web_url",
     switch="builds",
     role=Role.DEVELOPER,
-    lost=Look("browse_merge_requests pipelines", "project_id merge_request_iid", proof=new()),
+    recover_with=RecoveryLookup(
+        "browse_merge_requests pipelines", "project_id merge_request_iid", proof=new()
+    ),
 )
 class CreatePipeline(InMergeRequest):
     """Run a pipeline for it; the CI configuration must have jobs for merge requests."""
@@ -394,7 +398,7 @@ class ResetTimeEstimate(InMergeRequest):
     example={**ONE, "duration": "45m", "summary": "Review"},
     shows=TIME,
     role=Role.REPORTER,
-    lost=Look(
+    recover_with=RecoveryLookup(
         "browse_merge_requests time_stats",
         "project_id merge_request_iid",
         because="GitLab shows the sum of what was booked",
@@ -421,8 +425,8 @@ class ResetSpentTime(InMergeRequest):
     """Set the time spent to nothing."""
 
 
-def _the_only_commit(lost: Lost, found: Mapping[str, Any]) -> bool:
-    return bool([found["id"]] == lost.sent["commits"])
+def _the_only_commit(write: LostWrite, found: Mapping[str, Any]) -> bool:
+    return bool([found["id"]] == write.sent["commits"])
 
 
 @manage.action(
@@ -433,7 +437,7 @@ def _the_only_commit(lost: Lost, found: Mapping[str, Any]) -> bool:
     example=WITH_COMMITS,
     shows=COMMIT,
     role=Role.DEVELOPER,
-    lost=Look(
+    recover_with=RecoveryLookup(
         "browse_merge_requests context_commits", "project_id merge_request_iid", proof=_the_only_commit
     ),
 )
@@ -466,11 +470,11 @@ class DeleteContextCommits(InMergeRequest):
     shows="id",
     feature="mr_dependencies",
     role=Role.DEVELOPER,
-    lost=Look(
+    recover_with=RecoveryLookup(
         "browse_merge_requests dependencies",
         "project_id merge_request_iid",
-        proof=lambda lost, found: (
-            found["blocking_merge_request"]["id"] == lost.action.blocking_merge_request_id
+        proof=lambda write, found: (
+            found["blocking_merge_request"]["id"] == write.action.blocking_merge_request_id
         ),
     ),
 )
@@ -488,7 +492,7 @@ class AddDependency(InMergeRequest):
     example={"project_id": "tiers-a/one", "merge_request_iid": 6, "block_id": 1},
     feature="mr_dependencies",
     role=Role.DEVELOPER,
-    lost=Look("browse_merge_requests dependencies", "project_id merge_request_iid"),
+    recover_with=RecoveryLookup("browse_merge_requests dependencies", "project_id merge_request_iid"),
 )
 class DeleteDependency(InMergeRequest):
     """Let it be merged before the other one."""
@@ -505,7 +509,9 @@ class DeleteDependency(InMergeRequest):
     shows="id status target_branch",
     feature="merge_trains",
     role=Role.DEVELOPER,
-    lost=Look("browse_merge_requests merge_train", "project_id merge_request_iid", proof=made()),
+    recover_with=RecoveryLookup(
+        "browse_merge_requests merge_train", "project_id merge_request_iid", proof=made()
+    ),
 )
 class AddToMergeTrain(InMergeRequest):
     """Queue it to be merged after those before it on the train."""

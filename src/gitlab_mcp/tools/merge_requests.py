@@ -6,9 +6,9 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from gitlab_mcp.core.action import GET, Action, Role
-from gitlab_mcp.core.exchange import GitLab
-from gitlab_mcp.core.fields import (
+from gitlab_mcp.actions.action import GET, Action, Role
+from gitlab_mcp.actions.exchange import GitLab
+from gitlab_mcp.actions.fields import (
     Branch,
     FilePath,
     Flag,
@@ -32,14 +32,14 @@ from gitlab_mcp.core.fields import (
     Words,
     broken_rule,
 )
-from gitlab_mcp.core.result import Result
-from gitlab_mcp.core.tool import Tool
-from gitlab_mcp.errors.failure import CallFailed, Failure
+from gitlab_mcp.actions.result import Result
+from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.results.diffs import diff_result
-from gitlab_mcp.results.merge_readiness import readiness
-from gitlab_mcp.results.merge_request_evidence import bundle, one_diff, situation_of
 from gitlab_mcp.results.pages import page
 from gitlab_mcp.results.views import project, view
+from gitlab_mcp.workflows.merge_readiness import readiness
+from gitlab_mcp.workflows.merge_request_evidence import bundle, one_diff, situation_of
 
 browse = Tool(
     "browse_merge_requests", "Read merge requests, and what keeps them from merging.", switch="merge_requests"

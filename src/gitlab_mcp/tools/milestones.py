@@ -6,9 +6,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from gitlab_mcp.core.action import DELETE, GET, POST, PUT, Action, Danger, Role, something_to_change
-from gitlab_mcp.core.exchange import Answer, GitLab
-from gitlab_mcp.core.fields import (
+from gitlab_mcp.actions.action import DELETE, GET, POST, PUT, Action, Danger, Role, something_to_change
+from gitlab_mcp.actions.exchange import Answer, GitLab
+from gitlab_mcp.actions.fields import (
     DateOrEmpty,
     Flag,
     GroupId,
@@ -20,9 +20,9 @@ from gitlab_mcp.core.fields import (
     Search,
     broken_rule,
 )
-from gitlab_mcp.core.look import Look, new
-from gitlab_mcp.core.result import Result
-from gitlab_mcp.core.tool import Tool
+from gitlab_mcp.actions.recovery_lookup import RecoveryLookup, new
+from gitlab_mcp.actions.result import Result
+from gitlab_mcp.actions.tool import Tool
 
 browse = Tool("browse_milestones", "Read milestones of a project or a group.", toolset="planning")
 manage = Tool("manage_milestone", "Create, change and delete milestones.", toolset="planning")
@@ -154,7 +154,7 @@ class MilestoneDates(InProjectOrGroup):
     },
     shows="id iid web_url",
     role=Role.REPORTER,
-    lost=Look("browse_milestones list", "project_id group_id title", proof=new("title")),
+    recover_with=RecoveryLookup("browse_milestones list", "project_id group_id title", proof=new("title")),
 )
 class CreateMilestone(MilestoneDates):
     """Create a milestone."""
@@ -203,7 +203,7 @@ class DeleteMilestone(OfMilestone):
     docs="api/milestones/#promote-a-milestone-to-group-milestone",
     example={"project_id": "writes/app", "milestone_id": 7},
     role=Role.REPORTER,
-    lost=Look(
+    recover_with=RecoveryLookup(
         "browse_milestones get", "project_id milestone_id", because="once promoted it has another number"
     ),
 )

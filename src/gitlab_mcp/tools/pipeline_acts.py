@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from gitlab_mcp.core.action import DELETE, POST, PUT, Action, Danger, Role
-from gitlab_mcp.core.fields import Line, PipelineId, ProjectId, Ref
-from gitlab_mcp.core.look import ME, Look, new
-from gitlab_mcp.core.tool import Tool
-from gitlab_mcp.core.variables import Variables
+from gitlab_mcp.actions.action import DELETE, POST, PUT, Action, Danger, Role
+from gitlab_mcp.actions.fields import Line, PipelineId, ProjectId, Ref
+from gitlab_mcp.actions.job_variables import Variables
+from gitlab_mcp.actions.recovery_lookup import ME, RecoveryLookup, new
+from gitlab_mcp.actions.tool import Tool
 
 manage = Tool("manage_pipeline", "Run, retry, cancel and delete CI/CD pipelines.", switch="builds")
 
@@ -31,7 +31,9 @@ class InPipeline(Action):
     },
     shows="id status web_url",
     role=Role.DEVELOPER,
-    lost=Look("browse_pipelines list", "project_id ref", {"username": ME}, proof=new("ref")),
+    recover_with=RecoveryLookup(
+        "browse_pipelines list", "project_id ref", {"username": ME}, proof=new("ref")
+    ),
 )
 class CreatePipeline(Action):
     """Run a pipeline for a branch or a tag."""
@@ -64,7 +66,9 @@ class UpdatePipeline(InPipeline):
     example={"project_id": "writes/sub-one/second-renamed", "pipeline_id": 31},
     shows=SET_IN_MOTION,
     role=Role.DEVELOPER,
-    lost=Look("browse_pipelines get", "project_id pipeline_id", because="it may have been running before"),
+    recover_with=RecoveryLookup(
+        "browse_pipelines get", "project_id pipeline_id", because="it may have been running before"
+    ),
 )
 class RetryPipeline(InPipeline):
     """Run the failed and canceled jobs of a pipeline again. Its status follows a moment later."""

@@ -7,9 +7,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, model_validator
 
-from gitlab_mcp.core.action import GET, Action, Role, fill
-from gitlab_mcp.core.exchange import Answer, GitLab
-from gitlab_mcp.core.fields import (
+from gitlab_mcp.actions.action import GET, Action, Role, fill
+from gitlab_mcp.actions.exchange import Answer, GitLab
+from gitlab_mcp.actions.fields import (
     CiStatus,
     Expects,
     Flag,
@@ -25,16 +25,16 @@ from gitlab_mcp.core.fields import (
     Time,
     broken_rule,
 )
-from gitlab_mcp.core.result import Result, Warning
-from gitlab_mcp.core.tool import Tool
-from gitlab_mcp.errors.failure import CallFailed, Failure
+from gitlab_mcp.actions.result import Notice, Result
+from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.failures.failure import CallFailed, Failure
+from gitlab_mcp.gitlab.concurrently import FAULTS, concurrently, every_page
 from gitlab_mcp.gitlab.faults import Refused
-from gitlab_mcp.gitlab.together import FAULTS, every_page, together
-from gitlab_mcp.results.failure_digest import digest
-from gitlab_mcp.results.failure_evidence import investigate
 from gitlab_mcp.results.pages import page
 from gitlab_mcp.results.test_reports import counts, failures, suite_errors
 from gitlab_mcp.results.views import project, view
+from gitlab_mcp.workflows.failure_digest import digest
+from gitlab_mcp.workflows.failure_evidence import investigate
 
 browse = Tool("browse_pipelines", "Read CI/CD pipelines and find out why they failed.", switch="builds")
 
@@ -189,7 +189,7 @@ class ListJobsOfPipeline(InPipeline):
     async def run(self, gitlab: GitLab) -> Result:
         # GitLab leaves bridges out of this list: a pipeline that failed in a child looks green without them.
         bridges_path = fill(BRIDGES, project_id=self.project_id, pipeline_id=self.pipeline_id)
-        jobs, bridges = await together(
+        jobs, bridges = await concurrently(
             [lambda: gitlab.send(self.request()), lambda: every_page(gitlab, bridges_path)]
         )
         if not isinstance(jobs, Answer):
@@ -197,7 +197,7 @@ class ListJobsOfPipeline(InPipeline):
         shown = page(self, jobs, [project(job, view(JOB).in_a_list) for job in jobs.body])
         if not isinstance(bridges, Answer):
             facts = {"how_to_get_it": "browse_pipelines bridges"}
-            warning = Warning("PARTIAL", "The jobs that start other pipelines could not be read.", facts)
+            warning = Notice("PARTIAL", "The jobs that start other pipelines could not be read.", facts)
             return Result(data=shown, warnings=[warning])
         if bridges.body:
             shown["bridges"] = [project(bridge, view(BRIDGE).in_a_list) for bridge in bridges.body]

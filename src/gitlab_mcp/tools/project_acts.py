@@ -7,9 +7,9 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from gitlab_mcp.core.action import DELETE, POST, PUT, Action, Danger, Role, fill
-from gitlab_mcp.core.exchange import Answer, GitLab, Request
-from gitlab_mcp.core.fields import (
+from gitlab_mcp.actions.action import DELETE, POST, PUT, Action, Danger, Role, fill
+from gitlab_mcp.actions.exchange import Answer, GitLab, Request
+from gitlab_mcp.actions.fields import (
     AccessLevel,
     Flag,
     FutureDate,
@@ -21,9 +21,9 @@ from gitlab_mcp.core.fields import (
     Words,
     broken_rule,
 )
-from gitlab_mcp.core.look import Look, Lost, made
-from gitlab_mcp.core.result import Result
-from gitlab_mcp.core.tool import Tool
+from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup, made
+from gitlab_mcp.actions.result import Result
+from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.gitlab.faults import BadAnswer, Refused, ReplayMiss, Unreachable
 
 manage = Tool("manage_project", "Create, change, fork, move, archive and delete projects.")
@@ -52,9 +52,9 @@ class Settings(Action):
     topics: Words | None = None
 
 
-def _created(lost: Lost, found: Mapping[str, Any]) -> bool:
-    wanted = lost.sent.get("namespace_id", found["namespace"]["id"])
-    return made("name", "path")(lost, found) and found["namespace"]["id"] == wanted
+def _created(write: LostWrite, found: Mapping[str, Any]) -> bool:
+    wanted = write.sent.get("namespace_id", found["namespace"]["id"])
+    return made("name", "path")(write, found) and found["namespace"]["id"] == wanted
 
 
 @manage.action(
@@ -71,7 +71,7 @@ def _created(lost: Lost, found: Mapping[str, Any]) -> bool:
         "default_branch": "main",
     },
     shows=CHANGED,
-    lost=Look("browse_projects list", where={"membership": True}, proof=_created),
+    recover_with=RecoveryLookup("browse_projects list", where={"membership": True}, proof=_created),
 )
 class CreateProject(Settings):
     """Create a project, in the caller's own namespace unless another is named."""
@@ -109,7 +109,7 @@ class CreateProject(Settings):
     },
     shows=CHANGED,
     role=Role.MAINTAINER,
-    lost=Look("browse_projects get", "project_id"),
+    recover_with=RecoveryLookup("browse_projects get", "project_id"),
 )
 class UpdateProject(Settings):
     """Change settings and switches; a new path moves the project."""
@@ -151,7 +151,7 @@ class UpdateProject(Settings):
     example={"project_id": "27"},
     role=Role.OWNER,
     repeatable=False,
-    lost=Look(
+    recover_with=RecoveryLookup(
         "browse_projects get",
         "project_id",
         proof=lambda _, found: bool(found.get("marked_for_deletion_on")),
@@ -183,7 +183,7 @@ class DeleteProject(OfProject):
     shows=CHANGED,
     feature="delayed_deletion_restore",
     role=Role.OWNER,
-    lost=Look(
+    recover_with=RecoveryLookup(
         "browse_projects get",
         "project_id",
         proof=lambda _, found: found.get("marked_for_deletion_on", True) is None,
@@ -202,7 +202,7 @@ class RestoreProject(OfProject):
     shows=CHANGED,
     role=Role.OWNER,
     repeatable=True,
-    lost=Look("browse_projects get", "project_id"),
+    recover_with=RecoveryLookup("browse_projects get", "project_id"),
 )
 class ArchiveProject(OfProject):
     """Make a project read-only."""
@@ -217,7 +217,7 @@ class ArchiveProject(OfProject):
     shows=CHANGED,
     role=Role.OWNER,
     repeatable=True,
-    lost=Look("browse_projects get", "project_id"),
+    recover_with=RecoveryLookup("browse_projects get", "project_id"),
 )
 class UnarchiveProject(OfProject):
     """Make an archived project writable again."""
@@ -232,7 +232,7 @@ class UnarchiveProject(OfProject):
     shows="path_with_namespace star_count",
     role=Role.GUEST,
     repeatable=True,
-    lost=Look("browse_projects get", "project_id"),
+    recover_with=RecoveryLookup("browse_projects get", "project_id"),
 )
 class StarProject(OfProject):
     """Star a project."""
@@ -247,7 +247,7 @@ class StarProject(OfProject):
     shows="path_with_namespace star_count",
     role=Role.GUEST,
     repeatable=True,
-    lost=Look("browse_projects get", "project_id"),
+    recover_with=RecoveryLookup("browse_projects get", "project_id"),
 )
 class UnstarProject(OfProject):
     """Take a star back."""
@@ -262,7 +262,7 @@ class UnstarProject(OfProject):
     shows=CHANGED,
     role=Role.REPORTER,
     switch="forking",
-    lost=Look("browse_projects forks", "project_id", proof=made("name", "path")),
+    recover_with=RecoveryLookup("browse_projects forks", "project_id", proof=made("name", "path")),
 )
 class ForkProject(OfProject):
     """Fork a project; GitLab copies in the background, import_status says how far it is."""
@@ -285,15 +285,15 @@ class ForkProject(OfProject):
     docs="api/project_forks/#delete-a-fork-relationship-between-projects",
     example={"project_id": "27"},
     role=Role.OWNER,
-    lost=Look("browse_projects get", "project_id"),
+    recover_with=RecoveryLookup("browse_projects get", "project_id"),
 )
 class UnlinkFork(OfProject):
     """Make a fork a project of its own; its merge requests to the source are closed."""
 
 
-def _is_in_the_namespace(lost: Lost, found: Mapping[str, Any]) -> bool:
+def _is_in_the_namespace(write: LostWrite, found: Mapping[str, Any]) -> bool:
     namespace = found["namespace"]
-    return lost.action.namespace in (str(namespace["id"]), namespace["full_path"])
+    return write.action.namespace in (str(namespace["id"]), namespace["full_path"])
 
 
 @manage.action(
@@ -305,7 +305,7 @@ def _is_in_the_namespace(lost: Lost, found: Mapping[str, Any]) -> bool:
     shows=CHANGED,
     role=Role.OWNER,
     repeatable=False,
-    lost=Look("browse_projects get", "project_id", proof=_is_in_the_namespace),
+    recover_with=RecoveryLookup("browse_projects get", "project_id", proof=_is_in_the_namespace),
 )
 class TransferProject(OfProject):
     """Move a project to another group or user: its path and its members change."""
@@ -316,8 +316,8 @@ class TransferProject(OfProject):
         return await gitlab.send(self.request(namespace=_number_or_path(self.namespace)))
 
 
-def _is_shared(lost: Lost, found: Mapping[str, Any]) -> bool:
-    wanted = (lost.sent["group_id"], lost.sent["group_access"])
+def _is_shared(write: LostWrite, found: Mapping[str, Any]) -> bool:
+    wanted = (write.sent["group_id"], write.sent["group_access"])
     return wanted in [(each["group_id"], each["group_access_level"]) for each in found["shared_with_groups"]]
 
 
@@ -329,7 +329,7 @@ def _is_shared(lost: Lost, found: Mapping[str, Any]) -> bool:
     example={"project_id": "acme/website", "group_id": 8, "group_access": 20},
     shows="group_id group_access expires_at",
     role=Role.MAINTAINER,
-    lost=Look(
+    recover_with=RecoveryLookup(
         "browse_projects get",
         "project_id",
         proof=_is_shared,
@@ -354,7 +354,7 @@ class ShareProject(OfProject):
     docs="api/projects/#delete-a-shared-project-link-in-a-group",
     example={"project_id": "25", "group_id": 61},
     role=Role.MAINTAINER,
-    lost=Look("browse_projects get", "project_id"),
+    recover_with=RecoveryLookup("browse_projects get", "project_id"),
 )
 class UnshareProject(OfProject):
     """Take a group's access to the project away."""
@@ -377,7 +377,7 @@ class UnshareProject(OfProject):
     docs="api/projects/#start-the-housekeeping-task-for-a-project",
     example={"project_id": "25"},
     role=Role.OWNER,
-    lost=Look("browse_projects get", "project_id", because="GitLab shows nothing of it"),
+    recover_with=RecoveryLookup("browse_projects get", "project_id", because="GitLab shows nothing of it"),
 )
 class Housekeeping(OfProject):
     """Let GitLab repack the repository."""
@@ -395,7 +395,7 @@ class Housekeeping(OfProject):
     docs="api/project_import_export/#schedule-an-export",
     example={"project_id": "20"},
     role=Role.MAINTAINER,
-    lost=Look(
+    recover_with=RecoveryLookup(
         "browse_projects export_status",
         "project_id",
         proof=lambda _, found: found["export_status"] in ("queued", "started", "regeneration_in_progress"),

@@ -6,8 +6,8 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from gitlab_mcp.core.action import GET, Action, Role
-from gitlab_mcp.core.fields import (
+from gitlab_mcp.actions.action import GET, Action, Role
+from gitlab_mcp.actions.fields import (
     AccessLevel,
     Date,
     Flag,
@@ -24,7 +24,7 @@ from gitlab_mcp.core.fields import (
     Words,
     broken_rule,
 )
-from gitlab_mcp.core.tool import Tool
+from gitlab_mcp.actions.tool import Tool
 
 browse = Tool("browse_projects", "Read projects: all visible ones, those of a group or of a user.")
 

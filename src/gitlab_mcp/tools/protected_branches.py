@@ -7,9 +7,9 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator
 
-from gitlab_mcp.core.action import DELETE, GET, PATCH, POST, Action, Danger, Role, something_to_change
-from gitlab_mcp.core.allow_lists import AllowList
-from gitlab_mcp.core.fields import (
+from gitlab_mcp.actions.action import DELETE, GET, PATCH, POST, Action, Danger, Role, something_to_change
+from gitlab_mcp.actions.allow_lists import AllowList
+from gitlab_mcp.actions.fields import (
     Expects,
     Flag,
     GroupId,
@@ -20,8 +20,8 @@ from gitlab_mcp.core.fields import (
     ProjectId,
     Search,
 )
-from gitlab_mcp.core.look import Look, Lost
-from gitlab_mcp.core.tool import Tool
+from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup
+from gitlab_mcp.actions.tool import Tool
 
 browse = Tool(
     "browse_protected_branches",
@@ -60,9 +60,9 @@ Level = Annotated[Integer, AfterValidator(_a_level), Expects("0, 30, 40 or 60")]
 PaidList = Annotated[AllowList, Needs("protected_branch_allowlist")]
 
 
-def _has_levels(lost: Lost, found: Mapping[str, Any]) -> bool:
+def _has_levels(write: LostWrite, found: Mapping[str, Any]) -> bool:
     """It is protected, and each level that was asked for is there: GitLab refuses to protect twice."""
-    asked = {name: level for name, level in lost.sent.items() if name.endswith("_access_level")}
+    asked = {name: level for name, level in write.sent.items() if name.endswith("_access_level")}
     shown = {name: {each["access_level"] for each in found[f"{name}s"]} for name in asked}
     return all(level in shown[name] for name, level in asked.items())
 
@@ -155,7 +155,9 @@ class Rules(OfBranch):
     },
     shows=BRANCH,
     role=Role.MAINTAINER,
-    lost=Look("browse_protected_branches get", "project_id group_id name", proof=_has_levels),
+    recover_with=RecoveryLookup(
+        "browse_protected_branches get", "project_id group_id name", proof=_has_levels
+    ),
 )
 class ProtectBranch(Rules):
     """Protect a branch, or all that fit a wildcard."""
@@ -205,7 +207,7 @@ class UnprotectBranch(OfBranch):
     example={"project_id": "acme/website", "name": "v*", "create_access_level": 40},
     shows=TAG,
     role=Role.MAINTAINER,
-    lost=Look("browse_protected_branches get_tag", "project_id name", proof=_has_levels),
+    recover_with=RecoveryLookup("browse_protected_branches get_tag", "project_id name", proof=_has_levels),
 )
 class ProtectTag(OfTag):
     """Protect a tag, or all that fit a wildcard."""
@@ -221,7 +223,7 @@ class ProtectTag(OfTag):
     docs="api/protected_tags/#unprotect-repository-tags",
     example={"project_id": "writes/app", "name": "v*"},
     role=Role.MAINTAINER,
-    lost=Look("browse_protected_branches get_tag", "project_id name"),
+    recover_with=RecoveryLookup("browse_protected_branches get_tag", "project_id name"),
 )
 class UnprotectTag(OfTag):
     """Take the protection off a tag; the tag stays."""

@@ -7,10 +7,10 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field, model_validator
 
-from gitlab_mcp.core.action import DELETE, GET, POST, PUT, Action, Danger, Role
-from gitlab_mcp.core.fields import Expects, Flag, GroupId, Integer, Needs, ProjectId, broken_rule
-from gitlab_mcp.core.look import Look, as_asked
-from gitlab_mcp.core.tool import Tool
+from gitlab_mcp.actions.action import DELETE, GET, POST, PUT, Action, Danger, Role
+from gitlab_mcp.actions.fields import Expects, Flag, GroupId, Integer, Needs, ProjectId, broken_rule
+from gitlab_mcp.actions.recovery_lookup import RecoveryLookup, as_asked
+from gitlab_mcp.actions.tool import Tool
 
 browse = Tool("browse_push_rules", "Read the push rules of a project or group (Premium).", toolset="access")
 manage = Tool("manage_push_rules", "Set the push rules of a project or group (Premium).", toolset="access")
@@ -81,7 +81,7 @@ class Rules(InProjectOrGroup):
     shows="id " + RULES,
     feature="push_rules_project",
     role=Role.MAINTAINER,
-    lost=Look("browse_push_rules get", "project_id group_id", proof=as_asked),
+    recover_with=RecoveryLookup("browse_push_rules get", "project_id group_id", proof=as_asked),
 )
 class CreatePushRules(Rules):
     """Set push rules where there are none yet."""
@@ -96,7 +96,7 @@ class CreatePushRules(Rules):
     shows="id " + RULES,
     feature="push_rules_project",
     role=Role.MAINTAINER,
-    lost=Look("browse_push_rules get", "project_id group_id"),
+    recover_with=RecoveryLookup("browse_push_rules get", "project_id group_id"),
 )
 class UpdatePushRules(Rules):
     """Change push rules."""
@@ -110,7 +110,7 @@ class UpdatePushRules(Rules):
     example={"project_id": "tiers-a/one"},
     feature="push_rules_project",
     role=Role.MAINTAINER,
-    lost=Look("browse_push_rules get", "project_id group_id"),
+    recover_with=RecoveryLookup("browse_push_rules get", "project_id group_id"),
 )
 class DeletePushRules(InProjectOrGroup):
     """Remove all push rules."""

@@ -7,9 +7,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from gitlab_mcp.core.action import DELETE, POST, PUT, Action, Danger, Role
-from gitlab_mcp.core.exchange import Answer, GitLab, Request
-from gitlab_mcp.core.fields import (
+from gitlab_mcp.actions.action import DELETE, POST, PUT, Action, Danger, Role
+from gitlab_mcp.actions.exchange import Answer, GitLab, Request
+from gitlab_mcp.actions.fields import (
     Branch,
     Expects,
     FromJson,
@@ -22,11 +22,11 @@ from gitlab_mcp.core.fields import (
     Strings,
     Time,
 )
-from gitlab_mcp.core.look import Look, Lost, made
-from gitlab_mcp.core.result import Result
-from gitlab_mcp.core.tool import Tool
+from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup, made
+from gitlab_mcp.actions.result import Result
+from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.gitlab.concurrently import FAULTS
 from gitlab_mcp.gitlab.faults import Refused
-from gitlab_mcp.gitlab.together import FAULTS
 
 manage = Tool(
     "manage_release",
@@ -84,7 +84,7 @@ class Assets(BaseModel):
     },
     shows="tag_name released_at upcoming_release url=_links.self",
     role=Role.DEVELOPER,
-    lost=Look("browse_releases get", "project_id tag_name", proof=made("name", "tag_name")),
+    recover_with=RecoveryLookup("browse_releases get", "project_id tag_name", proof=made("name", "tag_name")),
 )
 class CreateRelease(OfRelease):
     """Release a tag; where the tag does not exist yet, ref says where to put it."""
@@ -167,10 +167,10 @@ class DeleteRelease(OfRelease):
     },
     shows="id direct_asset_url",
     role=Role.DEVELOPER,
-    lost=Look(
+    recover_with=RecoveryLookup(
         "browse_releases links",
         "project_id tag_name",
-        proof=lambda lost, found: lost.has(found, "name", "url"),
+        proof=lambda write, found: write.has(found, "name", "url"),
     ),
 )
 class CreateLink(OfRelease):
@@ -197,7 +197,7 @@ class CreateLink(OfRelease):
     },
     shows="id direct_asset_url",
     role=Role.DEVELOPER,
-    lost=Look("browse_releases link", "project_id tag_name link_id"),
+    recover_with=RecoveryLookup("browse_releases link", "project_id tag_name link_id"),
 )
 class UpdateLink(OfRelease):
     """Change a link of a release."""
@@ -217,7 +217,7 @@ class UpdateLink(OfRelease):
     example={"project_id": "writes/app", "tag_name": "v1.1.0", "link_id": 3},
     shows="name",
     role=Role.DEVELOPER,
-    lost=Look("browse_releases link", "project_id tag_name link_id"),
+    recover_with=RecoveryLookup("browse_releases link", "project_id tag_name link_id"),
 )
 class DeleteLink(OfRelease):
     """Remove a link from a release."""
@@ -233,7 +233,9 @@ class DeleteLink(OfRelease):
     example={"project_id": "10", "tag_name": "v1"},
     feature="release_evidence_on_demand",
     role=Role.DEVELOPER,
-    lost=Look("browse_releases get", "project_id tag_name", because="GitLab collects it in its own time"),
+    recover_with=RecoveryLookup(
+        "browse_releases get", "project_id tag_name", because="GitLab collects it in its own time"
+    ),
 )
 class CollectEvidence(OfRelease):
     """Take, in the background, a snapshot of what a release consists of."""
@@ -244,9 +246,9 @@ class CollectEvidence(OfRelease):
         return Result(data={"started": True})
 
 
-def _changelog_commit(lost: Lost, found: Mapping[str, Any]) -> bool:
-    message = lost.action.message or f"Add changelog for version {lost.action.version}"
-    return lost.is_new(found) and found["message"].startswith(message)
+def _changelog_commit(write: LostWrite, found: Mapping[str, Any]) -> bool:
+    message = write.action.message or f"Add changelog for version {write.action.version}"
+    return write.is_new(found) and found["message"].startswith(message)
 
 
 @manage.action(
@@ -263,7 +265,7 @@ def _changelog_commit(lost: Lost, found: Mapping[str, Any]) -> bool:
     },
     role=Role.DEVELOPER,
     switch="repository",
-    lost=Look("browse_commits list", "project_id ref_name=branch", proof=_changelog_commit),
+    recover_with=RecoveryLookup("browse_commits list", "project_id ref_name=branch", proof=_changelog_commit),
 )
 class AddChangelog(Action):
     """Commit the notes for a version to the changelog file."""

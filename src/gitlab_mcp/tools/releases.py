@@ -7,9 +7,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from gitlab_mcp.core.action import GET, Action, Role
-from gitlab_mcp.core.exchange import Answer, GitLab
-from gitlab_mcp.core.fields import (
+from gitlab_mcp.actions.action import GET, Action, Role
+from gitlab_mcp.actions.exchange import Answer, GitLab
+from gitlab_mcp.actions.fields import (
     Expects,
     GroupId,
     Id,
@@ -20,8 +20,8 @@ from gitlab_mcp.core.fields import (
     Sent,
     Sort,
 )
-from gitlab_mcp.core.result import Result, Text
-from gitlab_mcp.core.tool import Tool
+from gitlab_mcp.actions.result import Result, Text
+from gitlab_mcp.actions.tool import Tool
 
 browse = Tool("browse_releases", "Read releases and changelogs.", toolset="delivery", switch="releases")
 

@@ -7,9 +7,9 @@ from typing import Annotated, Any, Self
 
 from pydantic import Field, model_validator
 
-from gitlab_mcp.core.action import DELETE, POST, PUT, Action, Danger, Role
-from gitlab_mcp.core.exchange import GitLab, Request
-from gitlab_mcp.core.fields import (
+from gitlab_mcp.actions.action import DELETE, POST, PUT, Action, Danger, Role
+from gitlab_mcp.actions.exchange import GitLab, Request
+from gitlab_mcp.actions.fields import (
     Expects,
     FilePath,
     Flag,
@@ -21,13 +21,13 @@ from gitlab_mcp.core.fields import (
     Sha,
     broken_rule,
 )
-from gitlab_mcp.core.look import Look, begun_with
-from gitlab_mcp.core.quick_actions import SpokenLine
-from gitlab_mcp.core.result import Result, Warning
-from gitlab_mcp.core.tool import Tool
-from gitlab_mcp.results.drafts import is_astray
-from gitlab_mcp.results.review_position import Ends, changed_file
-from gitlab_mcp.results.review_submission import Review, Verdict
+from gitlab_mcp.actions.quick_actions import SpokenLine
+from gitlab_mcp.actions.recovery_lookup import RecoveryLookup, begun_with
+from gitlab_mcp.actions.result import Notice, Result
+from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.workflows.drafts import is_astray
+from gitlab_mcp.workflows.review_position import Ends, changed_file
+from gitlab_mcp.workflows.review_submission import Review, Verdict
 
 manage = Tool(
     "manage_review",
@@ -50,13 +50,13 @@ class InMergeRequest(Action):
     merge_request_iid: MergeRequestIid
 
 
-_THREADS = Look(
+_THREADS = RecoveryLookup(
     "browse_discussions list", "project_id merge_request_iid", proof=begun_with("body"), every_page=True
 )
 
 
-def _drafts(because: str = "") -> Look:
-    return Look("browse_discussions list_drafts", "project_id merge_request_iid", because=because)
+def _drafts(because: str = "") -> RecoveryLookup:
+    return RecoveryLookup("browse_discussions list_drafts", "project_id merge_request_iid", because=because)
 
 
 class Comment(InMergeRequest):
@@ -78,7 +78,7 @@ class Comment(InMergeRequest):
         body = {"note": self.body, "position": position}
         draft = (await gitlab.send(Request("POST", f"{self.path}/draft_notes", body=body))).body
         message = "GitLab took the draft and does not find its line: delete it, it would be lost."
-        warnings = [Warning("NOT_APPLIED", message)] if is_astray(draft) else []
+        warnings = [Notice("NOT_APPLIED", message)] if is_astray(draft) else []
         return Result(data={"draft_note_id": draft["id"]}, warnings=warnings)
 
 
@@ -89,7 +89,7 @@ class Comment(InMergeRequest):
     docs="api/discussions/#create-new-merge-request-thread",
     example={**ONE, "file_path": "src/shop/cart.py", "line": 27, "body": "Replay: added."},
     role=Role.REPORTER,
-    lost=_THREADS,
+    recover_with=_THREADS,
 )
 class CommentLine(Comment):
     """Comment on a line of a changed file, or on several; the position is worked out from the diff."""
@@ -120,7 +120,7 @@ class CommentLine(Comment):
     docs="api/discussions/#create-new-merge-request-thread",
     example={**ONE, "file_path": "src/shop/returns.py", "body": "Replay: file."},
     role=Role.REPORTER,
-    lost=_THREADS,
+    recover_with=_THREADS,
 )
 class CommentFile(Comment):
     """Comment on a changed file as a whole: also renamed, binary and very large ones."""
@@ -137,7 +137,7 @@ class CommentFile(Comment):
     example={**ONE, "body": "Draft: overall fine."},
     shows="draft_note_id=id",
     role=Role.REPORTER,
-    lost=_drafts("a draft says neither who wrote it nor when"),
+    recover_with=_drafts("a draft says neither who wrote it nor when"),
 )
 class CreateDraft(InMergeRequest):
     """Write a draft on the merge request as a whole, or as an answer in a thread."""
@@ -161,7 +161,7 @@ class CreateDraft(InMergeRequest):
     example={**ONE, "draft_note_id": 12, "body": "Draft: overall fine, two remarks."},
     shows="draft_note_id=id",
     role=Role.REPORTER,
-    lost=_drafts(),
+    recover_with=_drafts(),
 )
 class UpdateDraft(InMergeRequest):
     """Rewrite a draft; its place stays."""
@@ -177,7 +177,7 @@ class UpdateDraft(InMergeRequest):
     docs="api/draft_notes/#delete-a-draft-note",
     example={**ONE, "draft_note_id": 16},
     role=Role.REPORTER,
-    lost=_drafts(),
+    recover_with=_drafts(),
 )
 class DeleteDraft(InMergeRequest):
     """Throw a draft away."""
@@ -193,7 +193,7 @@ class DeleteDraft(InMergeRequest):
     example={"project_id": "writes/app", "merge_request_iid": 1, "draft_note_id": 4},
     role=Role.REPORTER,
     repeatable=False,
-    lost=_drafts("GitLab may have published it and kept the draft"),
+    recover_with=_drafts("GitLab may have published it and kept the draft"),
 )
 class PublishDraft(InMergeRequest):
     """Publish one draft."""
@@ -212,7 +212,7 @@ class PublishDraft(InMergeRequest):
     docs="api/draft_notes/#publish-all-pending-draft-notes",
     example={**ONE, "verdict": "approve", "sha": "e9a02b999ff53785a56eb6a4807765f8d29dd38d"},
     role=Role.REPORTER,
-    lost=_drafts("GitLab may have published some and kept the drafts"),
+    recover_with=_drafts("GitLab may have published some and kept the drafts"),
 )
 class SubmitReview(InMergeRequest):
     """Publish all your drafts at once, if none would be lost or doubled; body is a summary, verdict a judgement."""

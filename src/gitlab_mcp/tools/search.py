@@ -7,11 +7,11 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
-from gitlab_mcp.core.action import GET, Action
-from gitlab_mcp.core.exchange import Answer, GitLab
-from gitlab_mcp.core.fields import Flag, GroupId, Needs, Page, PerPage, ProjectId, Ref, broken_rule
-from gitlab_mcp.core.result import Result, Text
-from gitlab_mcp.core.tool import Tool
+from gitlab_mcp.actions.action import GET, Action
+from gitlab_mcp.actions.exchange import Answer, GitLab
+from gitlab_mcp.actions.fields import Flag, GroupId, Needs, Page, PerPage, ProjectId, Ref, broken_rule
+from gitlab_mcp.actions.result import Result, Text
+from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.results.pages import page
 
 find = Tool("search", "Search everywhere, in a group_id or in a project_id.")

@@ -8,9 +8,9 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from gitlab_mcp.core.action import DELETE, GET, POST, Action, Danger, Role
-from gitlab_mcp.core.exchange import Answer, GitLab
-from gitlab_mcp.core.fields import (
+from gitlab_mcp.actions.action import DELETE, GET, POST, Action, Danger, Role
+from gitlab_mcp.actions.exchange import Answer, GitLab
+from gitlab_mcp.actions.fields import (
     AccessLevel,
     FutureDate,
     GroupId,
@@ -20,9 +20,9 @@ from gitlab_mcp.core.fields import (
     UserId,
     Words,
 )
-from gitlab_mcp.core.look import Look, Lost, as_asked
-from gitlab_mcp.core.result import Result, Warning
-from gitlab_mcp.core.tool import Tool
+from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup, as_asked
+from gitlab_mcp.actions.result import Notice, Result
+from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.results.secrets import revealing
 
 browse = Tool(
@@ -40,9 +40,9 @@ Permissions = Annotated[Words, Field(min_length=1, description="Like read_code")
 Scopes = Annotated[Words, Field(min_length=1)]
 
 
-def _so_named(lost: Lost, found: Mapping[str, Any]) -> bool:
+def _so_named(write: LostWrite, found: Mapping[str, Any]) -> bool:
     """Only names that were given and not made up by GitLab tell one account from another."""
-    return "username" in lost.sent and as_asked(lost, found)
+    return "username" in write.sent and as_asked(write, found)
 
 
 class InGroupOrHere(Action):
@@ -87,7 +87,7 @@ class ListAccounts(InGroupOrHere):
     shows="id username name email",
     feature="service_accounts",
     role=Role.OWNER,
-    lost=Look("browse_service_accounts list", "group_id", proof=_so_named),
+    recover_with=RecoveryLookup("browse_service_accounts list", "group_id", proof=_so_named),
 )
 class CreateAccount(InGroupOrHere):
     """Create a service account."""
@@ -104,7 +104,7 @@ class CreateAccount(InGroupOrHere):
     example={"group_id": "acme", "user_id": 57},
     feature="service_accounts",
     role=Role.OWNER,
-    lost=Look("browse_service_accounts list", "group_id"),
+    recover_with=RecoveryLookup("browse_service_accounts list", "group_id"),
 )
 class DeleteAccount(OfAccount):
     """Delete a service account; what it wrote becomes that of a ghost."""
@@ -119,7 +119,9 @@ class DeleteAccount(OfAccount):
     shows="id name scopes expires_at token",
     feature="service_accounts",
     role=Role.OWNER,
-    lost=Look("browse_service_accounts list", "group_id", because="only the lost answer had the token"),
+    recover_with=RecoveryLookup(
+        "browse_service_accounts list", "group_id", because="only the lost answer had the token"
+    ),
 )
 class CreateToken(GivesToken):
     """Create a token for a service account; it is shown once."""
@@ -138,7 +140,9 @@ class CreateToken(GivesToken):
     shows="id name scopes expires_at token",
     feature="service_accounts",
     role=Role.OWNER,
-    lost=Look("browse_service_accounts list", "group_id", because="only the lost answer had the token"),
+    recover_with=RecoveryLookup(
+        "browse_service_accounts list", "group_id", because="only the lost answer had the token"
+    ),
 )
 class RotateToken(GivesToken):
     """Replace a token by a new one; the old one stops at once, and the number changes."""
@@ -170,7 +174,9 @@ class ListRoles(InGroupOrHere):
     example={"base_access_level": 10, "name": "r", "permissions": ["read_code"]},
     feature="member_roles",
     role=Role.OWNER,
-    lost=Look("browse_service_accounts list_roles", "group_id", because="several roles may have one name"),
+    recover_with=RecoveryLookup(
+        "browse_service_accounts list_roles", "group_id", because="several roles may have one name"
+    ),
 )
 class CreateRole(InGroupOrHere):
     """Create a custom role on top of a built-in one."""
@@ -185,7 +191,7 @@ class CreateRole(InGroupOrHere):
         # GitLab takes the name of a permission it does not know, and creates the role without it.
         missing = [name for name in self.permissions if role.get(name) is not True]
         message = f"GitLab created the role without {', '.join(missing)}: it knows no such permission."
-        warnings = [Warning("NOT_APPLIED", message, {"field": "permissions"})] if missing else []
+        warnings = [Notice("NOT_APPLIED", message, {"field": "permissions"})] if missing else []
         return Result(data=_role(role), warnings=warnings)
 
 
@@ -197,7 +203,7 @@ class CreateRole(InGroupOrHere):
     example={"member_role_id": 1},
     feature="member_roles",
     role=Role.OWNER,
-    lost=Look("browse_service_accounts list_roles", "group_id"),
+    recover_with=RecoveryLookup("browse_service_accounts list_roles", "group_id"),
 )
 class DeleteRole(InGroupOrHere):
     """Delete a custom role; its members keep the built-in one."""

@@ -7,11 +7,11 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from gitlab_mcp.core.action import DELETE, GET, POST, Action, Danger, Role
-from gitlab_mcp.core.exchange import Answer, GitLab
-from gitlab_mcp.core.fields import Line, Page, PerPage, ProjectId, Ref, Search, Sort
-from gitlab_mcp.core.look import Look, has
-from gitlab_mcp.core.tool import Tool
+from gitlab_mcp.actions.action import DELETE, GET, POST, Action, Danger, Role
+from gitlab_mcp.actions.exchange import Answer, GitLab
+from gitlab_mcp.actions.fields import Line, Page, PerPage, ProjectId, Ref, Search, Sort
+from gitlab_mcp.actions.recovery_lookup import RecoveryLookup, has
+from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.results.counts import counted
 
 browse = Tool("browse_tags", "Read the tags of a repository.", toolset="delivery", switch="repository")
@@ -88,7 +88,9 @@ class TagSignature(Action):
     example={"project_id": "writes/app", "tag_name": "v1.0.0", "ref": "main", "message": "First"},
     shows="name sha=commit.id protected",
     role=Role.DEVELOPER,
-    lost=Look("browse_tags get", "project_id tag_name", proof=has("message"), points_at="ref"),
+    recover_with=RecoveryLookup(
+        "browse_tags get", "project_id tag_name", proof=has("message"), points_at="ref"
+    ),
 )
 class CreateTag(Action):
     """Tag a branch's head or a commit; a message makes the tag annotated."""

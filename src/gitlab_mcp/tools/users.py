@@ -6,9 +6,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from gitlab_mcp.core.action import GET, Action, Role
-from gitlab_mcp.core.fields import Date, Flag, Line, Page, PerPage, Search, Sent, Sort, Time, UserId
-from gitlab_mcp.core.tool import Tool
+from gitlab_mcp.actions.action import GET, Action, Role
+from gitlab_mcp.actions.fields import Date, Flag, Line, Page, PerPage, Search, Sent, Sort, Time, UserId
+from gitlab_mcp.actions.tool import Tool
 
 browse = Tool("browse_users", "Read users: the caller, others, their projects and activity.")
 

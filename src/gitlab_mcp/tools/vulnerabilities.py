@@ -7,9 +7,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from gitlab_mcp.core.action import GET, POST, Action, Role
-from gitlab_mcp.core.exchange import GitLab
-from gitlab_mcp.core.fields import (
+from gitlab_mcp.actions.action import GET, POST, Action, Role
+from gitlab_mcp.actions.exchange import GitLab
+from gitlab_mcp.actions.fields import (
     Expects,
     GroupId,
     Id,
@@ -20,9 +20,9 @@ from gitlab_mcp.core.fields import (
     ProjectId,
     Words,
 )
-from gitlab_mcp.core.result import Result
-from gitlab_mcp.core.tool import Tool
-from gitlab_mcp.gitlab.queries import full_path, number_of, reached
+from gitlab_mcp.actions.result import Result
+from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.gitlab.graphql import full_path, number_of, reached
 from gitlab_mcp.results.downloads import downloaded
 
 browse = Tool("browse_vulnerabilities", "Read vulnerabilities and findings (Ultimate).", toolset="security")

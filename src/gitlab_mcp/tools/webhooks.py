@@ -8,9 +8,9 @@ from typing import Annotated, Any
 
 from pydantic import Field, model_validator
 
-from gitlab_mcp.core.action import DELETE, GET, POST, PUT, Action, Danger, Role
-from gitlab_mcp.core.exchange import Answer, GitLab
-from gitlab_mcp.core.fields import (
+from gitlab_mcp.actions.action import DELETE, GET, POST, PUT, Action, Danger, Role
+from gitlab_mcp.actions.exchange import Answer, GitLab
+from gitlab_mcp.actions.fields import (
     Flag,
     GroupId,
     Id,
@@ -21,8 +21,8 @@ from gitlab_mcp.core.fields import (
     WebUrl,
     broken_rule,
 )
-from gitlab_mcp.core.look import Look, new
-from gitlab_mcp.core.tool import Tool
+from gitlab_mcp.actions.recovery_lookup import RecoveryLookup, new
+from gitlab_mcp.actions.tool import Tool
 
 browse = Tool("browse_webhooks", "Read the webhooks of a project or group (Premium).", toolset="access")
 manage = Tool("manage_webhook", "Set up the webhooks of a project or group (Premium).", toolset="access")
@@ -36,7 +36,7 @@ HOOK = (
 Key = Annotated[str, Field(pattern=r"^[A-Za-z][\w.-]*$", max_length=255)]
 Trigger = Annotated[str, Field(pattern=r"^[a-z_]+_events$", description="Like push_events")]
 
-HOOK_ITSELF = Look("browse_webhooks get", "project_id group_id hook_id")
+HOOK_ITSELF = RecoveryLookup("browse_webhooks get", "project_id group_id hook_id")
 
 
 class InProjectOrGroup(Action):
@@ -125,7 +125,7 @@ class Settings(InProjectOrGroup):
     },
     shows="id url",
     role=Role.MAINTAINER,
-    lost=Look("browse_webhooks list", "project_id group_id", proof=new("url")),
+    recover_with=RecoveryLookup("browse_webhooks list", "project_id group_id", proof=new("url")),
 )
 class CreateHook(Settings):
     """Have GitLab call a URL when something happens."""
@@ -183,7 +183,9 @@ class DeleteHook(OfHook):
     example={"project_id": "writes/app", "hook_id": 9, "trigger": "push_events"},
     shows="message",
     role=Role.MAINTAINER,
-    lost=Look("browse_webhooks get", "project_id group_id hook_id", because="a test leaves no trace"),
+    recover_with=RecoveryLookup(
+        "browse_webhooks get", "project_id group_id hook_id", because="a test leaves no trace"
+    ),
 )
 class TestHook(OfHook):
     """Fire a webhook with made-up data, five times a minute at most."""
@@ -201,7 +203,7 @@ class TestHook(OfHook):
     docs="api/project_webhooks/#set-a-custom-header",
     example={"project_id": "writes/app", "hook_id": 9, "key": "X-Example", "value": "example-2"},
     role=Role.MAINTAINER,
-    lost=HOOK_ITSELF,
+    recover_with=HOOK_ITSELF,
 )
 class SetHeader(OfHook):
     """Set a header that is sent along; its value is never shown again."""
@@ -220,7 +222,7 @@ class SetHeader(OfHook):
     docs="api/project_webhooks/#delete-a-custom-header",
     example={"project_id": "writes/app", "hook_id": 9, "key": "X-Example"},
     role=Role.MAINTAINER,
-    lost=HOOK_ITSELF,
+    recover_with=HOOK_ITSELF,
 )
 class DeleteHeader(OfHook):
     """Remove a header."""
@@ -238,7 +240,7 @@ class DeleteHeader(OfHook):
     docs="api/project_webhooks/#set-a-url-variable",
     example={"project_id": "writes/app", "hook_id": 9, "key": "region", "value": "example-1"},
     role=Role.MAINTAINER,
-    lost=HOOK_ITSELF,
+    recover_with=HOOK_ITSELF,
 )
 class SetUrlVariable(OfHook):
     """Set a part of the URL that is hidden from readers."""
@@ -257,7 +259,7 @@ class SetUrlVariable(OfHook):
     docs="api/project_webhooks/#delete-a-url-variable",
     example={"project_id": "writes/app", "hook_id": 9, "key": "region"},
     role=Role.MAINTAINER,
-    lost=HOOK_ITSELF,
+    recover_with=HOOK_ITSELF,
 )
 class DeleteUrlVariable(OfHook):
     """Remove a hidden part of the URL."""

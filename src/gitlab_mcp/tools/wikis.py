@@ -6,12 +6,12 @@ from typing import Annotated
 
 from pydantic import Field, model_validator
 
-from gitlab_mcp.core.action import DELETE, GET, POST, PUT, Action, Danger, Role
-from gitlab_mcp.core.exchange import GitLab
-from gitlab_mcp.core.fields import Expects, Flag, GroupId, Line, Needs, ProjectId, broken_rule
-from gitlab_mcp.core.look import Look
-from gitlab_mcp.core.result import Result, Text
-from gitlab_mcp.core.tool import Tool
+from gitlab_mcp.actions.action import DELETE, GET, POST, PUT, Action, Danger, Role
+from gitlab_mcp.actions.exchange import GitLab
+from gitlab_mcp.actions.fields import Expects, Flag, GroupId, Line, Needs, ProjectId, broken_rule
+from gitlab_mcp.actions.recovery_lookup import RecoveryLookup
+from gitlab_mcp.actions.result import Result, Text
+from gitlab_mcp.actions.tool import Tool
 
 browse = Tool(
     "browse_wikis", "Read the wiki of a project or group (Premium).", toolset="knowledge", switch="wiki"
@@ -80,7 +80,7 @@ class GetPage(OfPage):
     example={"project_id": "acme/website", "title": "Home", "content": "# Welcome\n"},
     shows=PAGE,
     role=Role.DEVELOPER,
-    lost=Look("browse_wikis list", "project_id group_id", because="a page has no date"),
+    recover_with=RecoveryLookup("browse_wikis list", "project_id group_id", because="a page has no date"),
 )
 class CreatePage(InProjectOrGroup):
     """Write a new page."""
@@ -106,7 +106,9 @@ class CreatePage(InProjectOrGroup):
     role=Role.DEVELOPER,
     # A new title moves the page: sent again, there is nothing at the old slug.
     repeatable=False,
-    lost=Look("browse_wikis list", "project_id group_id", because="a new title moves the page"),
+    recover_with=RecoveryLookup(
+        "browse_wikis list", "project_id group_id", because="a new title moves the page"
+    ),
 )
 class UpdatePage(OfPage):
     """Change a page; a new title moves it, and its slug with it."""

@@ -12,7 +12,7 @@ from typing import Any
 import anyio
 from mcp.server.stdio import stdio_server
 
-from gitlab_mcp.protocol import GitLabServer
+from gitlab_mcp.protocol.server import GitLabServer
 
 GRACE = 1.0
 """Seconds that calls in flight get when the client is gone or somebody wants us to stop."""

@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
 
-from gitlab_mcp.errors.failure import Failure
-from gitlab_mcp.transports.http.refusals import Turned
+from gitlab_mcp.failures.failure import Failure
+from gitlab_mcp.transports.http.refusals import Rejected
 
 _THIS_MACHINE = re.compile(r"(localhost|127\.0\.0\.1|\[::1\])(:\d{1,5})?")
 METADATA = "/.well-known/oauth-protected-resource"
@@ -30,10 +30,10 @@ class Names:
         """Raises Turned."""
         hosts, origins = headers.getlist("host"), headers.getlist("origin")
         if len(hosts) != 1 or not (is_this_machine(hosts[0].lower()) or self._is_public(hosts[0])):
-            raise Turned(_wrong_host(), 421)
+            raise Rejected(_wrong_host(), 421)
         # Clients that are no browsers send none, and a browser is only welcome from our own address.
         if origins and (len(origins) != 1 or origins[0].lower() != self._public_origin()):
-            raise Turned(_wrong_origin(), 403)
+            raise Rejected(_wrong_origin(), 403)
 
     def resource(self, host: str) -> str:
         """The address of this MCP server as the client knows it. `host` has been checked."""

@@ -16,17 +16,17 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from gitlab_mcp import logs
-from gitlab_mcp.core.caller import Visit
-from gitlab_mcp.errors.failure import CallFailed
-from gitlab_mcp.metrics import Metrics
-from gitlab_mcp.protocol import GitLabServer
+from gitlab_mcp.callers import RequestContext
+from gitlab_mcp.failures.failure import CallFailed
+from gitlab_mcp.observability import logs
+from gitlab_mcp.observability.metrics import Metrics
+from gitlab_mcp.protocol.server import GitLabServer
 from gitlab_mcp.transports.http import identity
 from gitlab_mcp.transports.http.addresses import METADATA, Names
 from gitlab_mcp.transports.http.health import Health
-from gitlab_mcp.transports.http.identity import Doorkeeper
+from gitlab_mcp.transports.http.identity import Authenticator
 from gitlab_mcp.transports.http.reading import Gone, read_away, read_body, while_connected
-from gitlab_mcp.transports.http.refusals import Turned, answer
+from gitlab_mcp.transports.http.refusals import Rejected, answer
 from gitlab_mcp.transports.http.terms import Terms
 
 PATH = "/mcp"
@@ -42,13 +42,13 @@ class Endpoint:
         server: GitLabServer,
         terms: Terms,
         *,
-        knows: Callable[[Visit], Awaitable[bool | None]],
+        knows: Callable[[RequestContext], Awaitable[bool | None]],
         health: Health,
         metrics: Metrics,
     ) -> None:
         self._terms = terms
         self._names = Names(terms.public_url, PATH)
-        self._doorkeeper = Doorkeeper(terms)
+        self._doorkeeper = Authenticator(terms)
         self._knows = knows
         self._health = health
         self._metrics = metrics
@@ -90,9 +90,9 @@ class Endpoint:
             return
         try:
             await self._mcp(scope, headers, request_id, receive, signed)
-        except (Turned, CallFailed) as refusal:
+        except (Rejected, CallFailed) as refusal:
             # A secret that can no longer be read opens nothing.
-            turned = refusal if isinstance(refusal, Turned) else Turned(refusal.failure, 500)
+            turned = refusal if isinstance(refusal, Rejected) else Rejected(refusal.failure, 500)
             await self._turn_away(turned, headers, request_id)(scope, receive, signed)
         except Gone:
             pass
@@ -120,21 +120,25 @@ class Endpoint:
             await Response(status_code=405, headers={"Allow": "POST"})(scope, receive, send)
             return
         challenge = self._challenge(headers)
-        visit = self._doorkeeper.visit(headers, request_id, challenge)
-        if visit.token is not None and visit.token.kind == "bearer" and await self._knows(visit) is False:
+        request_context = self._doorkeeper.request_context(headers, request_id, challenge)
+        if (
+            request_context.token is not None
+            and request_context.token.kind == "bearer"
+            and await self._knows(request_context) is False
+        ):
             raise identity.dead(challenge)
         terms = self._terms
         body = await read_body(headers.get("content-length"), receive, terms.largest, terms.client_seconds)
-        scope.setdefault("state", {})["visit"] = visit
+        scope.setdefault("state", {})["visit"] = request_context
         # Progress needs a stream of events, and who wants progress says so; all others get plain JSON.
         wanted = b'"progressToken"' in body and "text/event-stream" in headers.get("accept", "")
         sessions = self._events if wanted else self._plain
         await while_connected(sessions.handle_request, scope, body, receive, send)
 
-    def _turn_away(self, turned: Turned, headers: Headers, request_id: str) -> ASGIApp:
+    def _turn_away(self, turned: Rejected, headers: Headers, request_id: str) -> ASGIApp:
         try:
             style = self._doorkeeper.style(headers) or self._terms.style
-        except Turned:
+        except Rejected:
             style = self._terms.style
         response = answer(turned, style, request_id)
 
@@ -153,7 +157,7 @@ class Endpoint:
         """RFC 9728: which authorization server gives out tokens for this resource."""
         try:
             self._names.check(Headers(raw=[pair for pair in request.headers.raw if pair[0] != b"origin"]))
-        except Turned as turned:
+        except Rejected as turned:
             return answer(turned, self._terms.style, _request_id(request.headers))
         resource = self._names.resource(request.headers["host"])
         if self._terms.bearer is not None:

@@ -12,9 +12,9 @@ import anyio
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 
-from gitlab_mcp.core.caller import Secret
-from gitlab_mcp.errors.failure import CallFailed
-from gitlab_mcp.metrics import CONTENT_TYPE, Metrics
+from gitlab_mcp.callers import Secret
+from gitlab_mcp.failures.failure import CallFailed
+from gitlab_mcp.observability.metrics import CONTENT_TYPE, Metrics
 from gitlab_mcp.transports.http.addresses import is_this_machine
 
 Check = Callable[[], Awaitable[bool]]

@@ -8,15 +8,15 @@ from dataclasses import dataclass
 
 from starlette.datastructures import Headers
 
-from gitlab_mcp.core.action import Danger
-from gitlab_mcp.core.caller import Secret, Token, TokenKind, Visit
-from gitlab_mcp.core.places import parse_places
-from gitlab_mcp.core.problems import nearest
-from gitlab_mcp.core.registry import TOOLSETS
-from gitlab_mcp.errors.failure import Failure
-from gitlab_mcp.errors.render import STYLES
+from gitlab_mcp.actions.action import Danger
+from gitlab_mcp.actions.arguments.problems import nearest
+from gitlab_mcp.actions.places import parse_places
+from gitlab_mcp.actions.registry import TOOLSETS
+from gitlab_mcp.callers import RequestContext, Secret, Token, TokenKind
+from gitlab_mcp.failures.failure import Failure
+from gitlab_mcp.failures.render import STYLES
 from gitlab_mcp.gitlab.address import parse_address
-from gitlab_mcp.transports.http.refusals import Turned
+from gitlab_mcp.transports.http.refusals import Rejected
 from gitlab_mcp.transports.http.terms import Terms
 
 GITLAB_URL = "x-gitlab-api-url"
@@ -31,18 +31,18 @@ _LONGEST_TOKEN = 4096
 
 
 @dataclass(frozen=True, slots=True)
-class Doorkeeper:
+class Authenticator:
     terms: Terms
 
-    def visit(self, headers: Headers, request_id: str, challenge: str) -> Visit:
+    def request_context(self, headers: Headers, request_id: str, challenge: str) -> RequestContext:
         """Raises Turned; `challenge` is what a client is told that must authenticate."""
         if self.terms.bearer is not None:
             self._check_bearer(headers, self.terms.bearer())
         token = self._token(headers, challenge)
         url = self._gitlab(headers)
         if token is None and (url is not None or not self.terms.own_token):
-            raise Turned(_no_token(), 401, {"WWW-Authenticate": challenge})
-        return Visit(
+            raise Rejected(_no_token(), 401, {"WWW-Authenticate": challenge})
+        return RequestContext(
             request_id=request_id,
             token=token,
             url=url,
@@ -58,7 +58,7 @@ class Doorkeeper:
         if wanted is None:
             return None
         if wanted.strip().lower() not in STYLES:
-            raise Turned(_bad_header(ERROR_STYLE, f"one of {', '.join(STYLES)}"), 400)
+            raise Rejected(_bad_header(ERROR_STYLE, f"one of {', '.join(STYLES)}"), 400)
         return wanted.strip().lower()
 
     def _check_bearer(self, headers: Headers, secret: Secret) -> None:
@@ -66,7 +66,7 @@ class Doorkeeper:
         scheme, _, value = given[0].partition(" ") if len(given) == 1 else ("", "", "")
         same = hmac.compare_digest(value.strip().encode(), secret.reveal().encode())
         if scheme.lower() != "bearer" or not same:
-            raise Turned(_no_secret(), 401, {"WWW-Authenticate": "Bearer"})
+            raise Rejected(_no_secret(), 401, {"WWW-Authenticate": "Bearer"})
 
     def _token(self, headers: Headers, challenge: str) -> Token | None:
         found: list[tuple[TokenKind, str]] = [
@@ -79,10 +79,10 @@ class Doorkeeper:
             return None
         if len(found) > 1:
             # Whose rights count would be a guess.
-            raise Turned(_two_tokens(), 400)
+            raise Rejected(_two_tokens(), 400)
         kind, value = found[0]
         if not re.fullmatch(r"[!-~]+", value) or len(value) > _LONGEST_TOKEN:
-            raise Turned(_malformed(), 401, {"WWW-Authenticate": f'{challenge}, error="invalid_token"'})
+            raise Rejected(_malformed(), 401, {"WWW-Authenticate": f'{challenge}, error="invalid_token"'})
         return Token(Secret(value), kind)
 
     def _gitlab(self, headers: Headers) -> str | None:
@@ -96,7 +96,7 @@ class Doorkeeper:
         if url == self.terms.url:
             return None
         if url not in self.terms.others:
-            raise Turned(_foreign_gitlab(), 403)
+            raise Rejected(_foreign_gitlab(), 403)
         return url
 
     def _toolsets(self, headers: Headers) -> tuple[str, ...] | None:
@@ -110,14 +110,14 @@ class Doorkeeper:
             if name not in TOOLSETS:
                 guess = nearest(name, list(TOOLSETS))
                 failure = _bad_header(TOOLSETS_WANTED, f"names out of {', '.join(TOOLSETS)}")
-                raise Turned(failure.knowing(did_you_mean=guess), 400)
+                raise Rejected(failure.knowing(did_you_mean=guess), 400)
         return tuple(name for name in wanted if {"all", name} & set(self.terms.toolsets))
 
 
 def _bearer(header: str, challenge: str) -> str:
     scheme, _, value = header.partition(" ")
     if scheme.lower() != "bearer":
-        raise Turned(_malformed(), 401, {"WWW-Authenticate": challenge})
+        raise Rejected(_malformed(), 401, {"WWW-Authenticate": challenge})
     return value.strip()
 
 
@@ -132,7 +132,7 @@ def _trust(value: str | None) -> Danger | None:
     try:
         return Danger(value.strip().lower())
     except ValueError:
-        raise Turned(_bad_header(TRUST, f"one of {', '.join(Danger)}"), 400) from None
+        raise Rejected(_bad_header(TRUST, f"one of {', '.join(Danger)}"), 400) from None
 
 
 def _only_in(values: list[str]) -> tuple[str, ...]:
@@ -142,18 +142,20 @@ def _only_in(values: list[str]) -> tuple[str, ...]:
         places = ()
     if values and not places:
         # Whoever sends it wants fewer rights, and would have all of them.
-        raise Turned(_bad_header(ONLY_IN, "paths such as acme/website, numbers of projects, or group:7"), 400)
+        raise Rejected(
+            _bad_header(ONLY_IN, "paths such as acme/website, numbers of projects, or group:7"), 400
+        )
     return places
 
 
-def dead(challenge: str) -> Turned:
+def dead(challenge: str) -> Rejected:
     """GitLab does not know the bearer any more: the client should get a new one."""
     failure = Failure("AUTHENTICATION_FAILED", "GitLab does not accept this token.").knowing(
         confidence="certain",
         evidence=["GitLab answered 401 to GET /user"],
         suggested_fix="Sign in again, or send a token that has neither expired nor been revoked.",
     )
-    return Turned(failure, 401, {"WWW-Authenticate": f'{challenge}, error="invalid_token"'})
+    return Rejected(failure, 401, {"WWW-Authenticate": f'{challenge}, error="invalid_token"'})
 
 
 def _no_token() -> Failure:

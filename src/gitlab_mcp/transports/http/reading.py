@@ -5,8 +5,8 @@ from __future__ import annotations
 import anyio
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from gitlab_mcp.errors.failure import Failure
-from gitlab_mcp.transports.http.refusals import Turned
+from gitlab_mcp.failures.failure import Failure
+from gitlab_mcp.transports.http.refusals import Rejected
 
 _POLITE_BYTES = 256 * 1024
 _POLITE_SECONDS = 1.0
@@ -19,7 +19,7 @@ class Gone(Exception):
 async def read_body(declared: str | None, receive: Receive, largest: int, seconds: float) -> bytes:
     """Raises Turned for what is too much or too slow."""
     if declared is not None and declared.isdigit() and int(declared) > largest:
-        raise Turned(_too_large(largest), 413)
+        raise Rejected(_too_large(largest), 413)
     body = bytearray()
     with anyio.move_on_after(seconds):
         while True:
@@ -28,10 +28,10 @@ async def read_body(declared: str | None, receive: Receive, largest: int, second
                 raise Gone
             body += message.get("body", b"")
             if len(body) > largest:
-                raise Turned(_too_large(largest), 413)
+                raise Rejected(_too_large(largest), 413)
             if not message.get("more_body", False):
                 return bytes(body)
-    raise Turned(_too_slow(seconds), 408)
+    raise Rejected(_too_slow(seconds), 408)
 
 
 async def read_away(receive: Receive) -> bool:

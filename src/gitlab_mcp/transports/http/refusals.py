@@ -7,13 +7,13 @@ from typing import Any, Final
 
 from starlette.responses import JSONResponse
 
-from gitlab_mcp.errors.failure import Failure
+from gitlab_mcp.failures.failure import Failure
 
 _JSON_RPC_CODES: Final = {400: -32600, 413: -32600}
 _REFUSED: Final = -32000
 
 
-class Turned(Exception):
+class Rejected(Exception):
     """Turned away at the door."""
 
     def __init__(self, failure: Failure, status: int, headers: Mapping[str, str] | None = None) -> None:
@@ -23,9 +23,9 @@ class Turned(Exception):
         self.headers = headers or {}
 
 
-def answer(turned: Turned, style: str, request_id: str) -> JSONResponse:
+def answer(turned: Rejected, style: str, request_id: str) -> JSONResponse:
     """A JSON-RPC error, since MCP clients read nothing else; what teaches is in its `data`."""
-    from gitlab_mcp.errors.render import render
+    from gitlab_mcp.failures.render import render
 
     failure = turned.failure.knowing(http_status=turned.status, request_id=request_id)
     body: dict[str, Any] = {

@@ -13,10 +13,10 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 import anyio
 import uvicorn
 
-from gitlab_mcp.core.caller import Visit
-from gitlab_mcp.errors.failure import CallFailed, Failure
-from gitlab_mcp.metrics import Metrics
-from gitlab_mcp.protocol import GitLabServer
+from gitlab_mcp.callers import RequestContext
+from gitlab_mcp.failures.failure import CallFailed, Failure
+from gitlab_mcp.observability.metrics import Metrics
+from gitlab_mcp.protocol.server import GitLabServer
 from gitlab_mcp.transports.http.connections import impatient
 from gitlab_mcp.transports.http.endpoint import PATH, Endpoint
 from gitlab_mcp.transports.http.health import Check, Health
@@ -55,7 +55,7 @@ def serve(
     terms: Terms,
     *,
     metrics: Metrics,
-    knows: Callable[[Visit], Awaitable[bool | None]],
+    knows: Callable[[RequestContext], Awaitable[bool | None]],
     ready: Mapping[str, Check],
 ) -> int:
     health = Health(metrics, ready, terms.operator)

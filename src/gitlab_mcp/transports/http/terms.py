@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from gitlab_mcp.core.caller import Secret
+from gitlab_mcp.callers import Secret
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,203 @@
+"""One action is one class: its fields are the schema, its declaration is everything else."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import IntEnum, StrEnum
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+from urllib.parse import quote
+
+from pydantic import BaseModel, ConfigDict, model_validator
+
+from gitlab_mcp.actions.exchange import Answer, GitLab, Request
+from gitlab_mcp.actions.fields import Csv, broken_rule
+from gitlab_mcp.actions.result import Result
+from gitlab_mcp.actions.shape import sent_name, shapes
+
+if TYPE_CHECKING:
+    from gitlab_mcp.actions.recovery_lookup import RecoveryLookup
+    from gitlab_mcp.actions.tool import Tool
+
+_PLACEHOLDER = re.compile(r"\{(\w+)\}")
+
+
+class Danger(StrEnum):
+    READ = "read"
+    REVERSIBLE = "reversible"
+    """Can be undone by another action: create, update, close, comment."""
+    DESTRUCTIVE = "destructive"
+    """Something is gone afterwards, within one object: delete a branch, erase a job."""
+    DANGEROUS = "dangerous"
+    """Reaches far: delete a project, give somebody rights, change a protected thing."""
+
+
+class Role(IntEnum):
+    """GitLab's access levels, by GitLab's numbers."""
+
+    GUEST = 10
+    REPORTER = 20
+    DEVELOPER = 30
+    MAINTAINER = 40
+    OWNER = 50
+    ADMIN = 60
+
+
+ROLE_NAMES: Final = {
+    0: "no member",
+    5: "Minimal access",
+    15: "Planner",
+    **{int(role): role.name.capitalize() for role in Role},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    method: str
+    path: str
+
+    @property
+    def placeholders(self) -> tuple[str, ...]:
+        return tuple(_PLACEHOLDER.findall(self.path))
+
+    def __str__(self) -> str:
+        return f"{self.method} {self.path}"
+
+
+Endpoints = tuple[Endpoint, ...]
+
+
+def GET(*paths: str) -> Endpoints:
+    return tuple(Endpoint("GET", path) for path in paths)
+
+
+def POST(*paths: str) -> Endpoints:
+    return tuple(Endpoint("POST", path) for path in paths)
+
+
+def PUT(*paths: str) -> Endpoints:
+    return tuple(Endpoint("PUT", path) for path in paths)
+
+
+def PATCH(*paths: str) -> Endpoints:
+    return tuple(Endpoint("PATCH", path) for path in paths)
+
+
+def DELETE(*paths: str) -> Endpoints:
+    return tuple(Endpoint("DELETE", path) for path in paths)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spec:
+    """What an action declares beside its fields. Written once, by `Tool.action`."""
+
+    tool: Tool
+    name: str
+    endpoints: Endpoints
+    danger: Danger
+    docs: str
+    """A page below https://docs.gitlab.com/."""
+    example: Mapping[str, Any]
+    shows: str
+    """The projection of an answer: see `results.views`."""
+    feature: str | None
+    """The key in tier_features.yaml when the whole action is paid."""
+    switch: str | None
+    role: Role | None
+    repeatable: bool
+    recover_with: RecoveryLookup | None
+    """Where to look when the answer to a write was lost."""
+    lists: bool
+
+    @property
+    def writes(self) -> bool:
+        return self.danger is not Danger.READ
+
+    @property
+    def placeholders(self) -> frozenset[str]:
+        """The fields that some endpoint has in its path."""
+        return frozenset(name for endpoint in self.endpoints for name in endpoint.placeholders)
+
+
+class Action(BaseModel):
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+        defer_build=True,
+        coerce_numbers_to_str=True,
+        str_strip_whitespace=False,
+        hide_input_in_errors=True,
+        regex_engine="python-re",
+    )
+
+    spec: ClassVar[Spec]
+
+    async def run(self, gitlab: GitLab) -> Answer | Result:
+        """Send the fields to the endpoint. Override where GitLab needs more than that."""
+        return await gitlab.send(self.request())
+
+    def given(self) -> dict[str, Any]:
+        """The fields the caller gave, by our names."""
+        return {name: getattr(self, name) for name in self.model_fields_set}
+
+    def endpoint(self) -> Endpoint:
+        """The endpoint whose path the given fields fill, the most specific first."""
+        given = self.model_fields_set
+        fitting = [endpoint for endpoint in self.spec.endpoints if given.issuperset(endpoint.placeholders)]
+        return max(fitting, key=lambda endpoint: len(endpoint.placeholders))
+
+    def request(self, **changes: Any) -> Request:
+        """The request of the default `run`; `changes` replace what is sent, None removes it."""
+        return self.request_to(self.endpoint(), **changes)
+
+    def request_to(self, endpoint: Endpoint, **changes: Any) -> Request:
+        sent: dict[str, Any] = {}
+        for name in type(self).model_fields:
+            if name in endpoint.placeholders or name not in self.model_fields_set:
+                continue
+            sent[sent_name(type(self), name)] = _as_sent(type(self), name, getattr(self, name))
+        sent.update(changes)
+        sent = {key: value for key, value in sent.items() if value is not None}
+        in_query = endpoint.method in ("GET", "DELETE")
+        return Request(
+            method=endpoint.method,
+            path=fill(endpoint.path, **{name: getattr(self, name) for name in endpoint.placeholders}),
+            query=sent if in_query else {},
+            body=None if in_query else sent,
+            repeatable=self.spec.repeatable,
+        )
+
+
+def something_to_change(field: str) -> Any:
+    """The rule of an update, as a member of its class: more is given than what names the thing. `field` could be."""
+
+    def rule(action: Action) -> Action:
+        if action.model_fields_set <= action.spec.placeholders:
+            raise broken_rule("at least one thing to change", field=field)
+        return action
+
+    return model_validator(mode="after")(rule)
+
+
+def fill(path: str, **values: Any) -> str:
+    """A path template with each value encoded as one segment: the only place where a path is put together."""
+    return _PLACEHOLDER.sub(lambda match: encode_segment(values[match[1]]), path)
+
+
+def encode_segment(value: Any) -> str:
+    return quote(str(value), safe="")
+
+
+def _as_sent(action: type[Action], name: str, value: Any) -> Any:
+    if isinstance(value, list) and shapes(action)[name].mark(Csv):
+        return ",".join(str(item) for item in value)
+    return _plain(value)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, BaseModel):
+        return value.model_dump(exclude_unset=True)
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    return value

@@ -1,0 +1,211 @@
+"""Everything that is wrong with the arguments of one call, said at once and with the way out."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic import ValidationError
+
+from gitlab_mcp.actions.action import Action
+from gitlab_mcp.actions.call import Options
+from gitlab_mcp.actions.schema import required_fields
+from gitlab_mcp.actions.shape import Shape, shapes
+from gitlab_mcp.failures.failure import Failure
+
+COMBINATION = "a combination that does not work"
+
+
+@dataclass(slots=True)
+class Problems:
+    """Everything that is wrong with the arguments of one call."""
+
+    action: type[Action]
+    missing: list[str] = field(default_factory=list)
+    invalid: list[dict[str, str]] = field(default_factory=list)
+    of_type: bool = False
+    unknown: dict[str, str | None] = field(default_factory=dict)
+    """Each unknown field with the known one that was probably meant."""
+
+    def __bool__(self) -> bool:
+        return bool(self.missing or self.invalid or self.unknown)
+
+    def wrong(self, name: str, expected: str, received: str, *, of_type: bool = False) -> None:
+        if all(known["field"] != name for known in self.invalid):
+            self.invalid.append({"field": name, "expected": expected, "received": received})
+            self.of_type = self.of_type or of_type
+
+    def failure(self) -> Failure:
+        name = self.action.spec.name
+        required = required_fields(self.action)
+        guesses = {word: guess for word, guess in self.unknown.items() if guess}
+        return Failure(self._code(), self._message(name)).knowing(
+            missing_fields=self.missing or None,
+            invalid_fields=self.invalid or None,
+            unknown_fields=list(self.unknown) or None,
+            did_you_mean=guesses or None,
+            allowed_fields=[*shapes(self.action), *shapes(Options)] if self.unknown else None,
+            action_required_fields={name: required},
+            suggested_fix=self._fix(guesses),
+            example=example_of(self.action),
+        )
+
+    def _code(self) -> str:
+        if self.missing:
+            return "MISSING_REQUIRED_FIELD"
+        if self.invalid:
+            return "TYPE_MISMATCH" if self.of_type else "INVALID_VALUE"
+        return "FIELD_NOT_ALLOWED"
+
+    def _message(self, name: str) -> str:
+        parts = []
+        if self.missing:
+            parts.append(f"needs {_and([name.replace('|', ' or ') for name in self.missing])}")
+        if self.invalid:
+            parts.append(f"cannot use the value of {_and([each['field'] for each in self.invalid])}")
+        if self.unknown:
+            parts.append(f"does not take {_and(list(self.unknown))}")
+        return f"{name} {_and(parts)}."
+
+    def _fix(self, guesses: Mapping[str, str]) -> str:
+        renamed = [f"rename {word} to {guess}" for word, guess in guesses.items()]
+        needed = [name for name in self.missing if name not in guesses.values()]
+        steps = [f"add {_and([name.replace('|', ' or ') for name in needed])}"] if needed else []
+        steps += [_step(each) for each in self.invalid]
+        steps += renamed
+        dropped = [word for word in self.unknown if word not in guesses]
+        if dropped:
+            steps.append(f"leave out {_and(dropped)}")
+        sentence = "; ".join(steps)
+        return sentence[:1].upper() + sentence[1:] + "."
+
+
+def _step(invalid: Mapping[str, str]) -> str:
+    # Between fields there is a rule to follow, not a value to give.
+    verb = "for {field}: {expected}" if invalid["received"] == COMBINATION else "give {field} as {expected}"
+    return verb.format(**invalid)
+
+
+def _and(words: list[str]) -> str:
+    return " and ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else words[0]
+
+
+def collect(error: ValidationError, fields: Mapping[str, Shape], problems: Problems) -> None:
+    for detail in error.errors(include_url=False):
+        location = detail["loc"]
+        kind = detail["type"]
+        name = _location(location)
+        if kind == "missing":
+            problems.missing.append(name)
+        elif kind == "extra_forbidden":
+            known = fields if len(location) == 1 else ()
+            problems.unknown[name] = nearest(str(location[-1]), known)
+        elif kind == "broken_rule":
+            context = detail.get("ctx", {})
+            problems.wrong(context.get("field") or name, detail["msg"], COMBINATION)
+        else:
+            shape = _shape_at(location, fields)
+            expected = _expected(shape, detail)
+            of_type = kind.endswith(("_type", "_parsing")) or kind in ("int_from_float", "not_a_number")
+            problems.wrong(name, expected, _received(detail.get("input")), of_type=of_type)
+
+
+def _location(location: tuple[int | str, ...]) -> str:
+    name = ""
+    for part in location:
+        name += f"[{part}]" if isinstance(part, int) else f".{shown(part)}" if name else shown(part)
+    return name or "arguments"
+
+
+def _shape_at(location: tuple[int | str, ...], fields: Mapping[str, Shape]) -> Shape | None:
+    shape: Shape | None = None
+    for part in location:
+        if isinstance(part, int):
+            shape = shape.items if shape else None
+        else:
+            shape = fields.get(part)
+            fields = dict(shape.members) if shape else {}
+        if shape and shape.items and shape.items.members:
+            fields = dict(shape.items.members)
+    return shape
+
+
+_RULES = {
+    "greater_than_equal": "{what}, at least {ge}",
+    "less_than_equal": "{what}, at most {le}",
+    "string_too_short": "text that is not empty",
+    "string_too_long": "text of at most {max_length} characters",
+    "too_short": "an array with at least {min_length} item",
+    "too_long": "an array with at most {max_length} items",
+}
+
+
+def _expected(shape: Shape | None, detail: Mapping[str, Any]) -> str:
+    what = shape.expects if shape else "another value"
+    rule = _RULES.get(detail["type"])
+    if rule:
+        return rule.format(what=what, **detail.get("ctx", {}))
+    if shape and shape.values and isinstance(detail.get("input"), str):
+        guess = nearest(detail["input"], shape.values)
+        return f"{guess} ({what})" if guess else what
+    if detail["type"] == "string_pattern_mismatch" and shape and shape.description:
+        return shape.description
+    return what
+
+
+def _received(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (int, float)):
+        return str(value)[:24]
+    if isinstance(value, str):
+        return f'"{shown(value)}"' if len(value) <= 40 else f"a string of {len(value)} characters"
+    return "array" if isinstance(value, (list, tuple)) else "object" if isinstance(value, Mapping) else "null"
+
+
+def shown(word: object) -> str:
+    """A name the caller sent, safe to say back: one line, short, plain."""
+    return plain(word)[:64]
+
+
+def plain(word: object) -> str:
+    """What the caller sent, in one line of plain characters."""
+    return re.sub(r"[^\w .:/@#%+*,()\[\]=-]", "?", str(word))
+
+
+_SYNONYMS = {
+    "add": "create",
+    "new": "create",
+    "open": "create",
+    "show": "get",
+    "read": "get",
+    "view": "get",
+    "fetch": "get",
+    "edit": "update",
+    "modify": "update",
+    "change": "update",
+    "remove": "delete",
+    "destroy": "delete",
+    "find": "search",
+    "index": "list",
+    "all": "list",
+}
+
+
+def nearest(word: str, known: Iterable[str]) -> str | None:
+    """The known name that was most likely meant."""
+    names = list(known)
+    folded = word.lower().replace("-", "_").replace(" ", "_")
+    folded = _SYNONYMS.get(folded, folded)
+    if folded in names:
+        return folded
+    parts = [name for name in names if name.endswith(f"_{folded}") or name.startswith(f"{folded}_")]
+    close = difflib.get_close_matches(folded, names, n=1, cutoff=0.6)
+    return close[0] if close else (parts[0] if parts else None)
+
+
+def example_of(action: type[Action]) -> dict[str, Any]:
+    return {"action": action.spec.name, **action.spec.example}

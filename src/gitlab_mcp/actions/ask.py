@@ -1,0 +1,102 @@
+"""What may be asked about a call's surroundings, with the caller's own rights: the token, the instance, the project
+or group. Nothing here raises: unknown is None."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class TokenFacts:
+    """Who calls."""
+
+    alive: bool
+    problem: str | None = None
+    """Where it is not alive: unknown, expired, revoked or blocked."""
+    kind: str | None = None
+    """personal, project or group: whose token it is."""
+    scopes: tuple[str, ...] = ()
+    user_id: int | None = None
+    admin: bool | None = None
+    expires_at: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class InstanceFacts:
+    """Where the call goes. A tier that nobody could tell is None, never Free."""
+
+    edition: str | None = None
+    """CE or EE."""
+    version: str | None = None
+    tier: str | None = None
+    """Free, Premium or Ultimate. Premium found by a probe may be Ultimate: see `at_least`."""
+    at_least: bool = False
+    """The tier is a lower bound."""
+    known_by: str | None = None
+    """How the tier is known, as a clause for evidence."""
+    is_gitlab_com: bool = False
+    """Where each namespace has a tier of its own."""
+
+
+class Ask(Protocol):
+    async def token(self) -> TokenFacts | None: ...
+
+    async def instance(self) -> InstanceFacts: ...
+
+    async def project(self, id: str) -> Mapping[str, Any] | None:
+        """By number or path, also by a path it had before it was renamed. Remembered for a few minutes."""
+        ...
+
+    async def group(self, id: str) -> Mapping[str, Any] | None: ...
+
+    async def group_role(self, id: str) -> int | None:
+        """The caller's access level in the group; 0 for no member."""
+        ...
+
+    async def merge_request(self, project: str, iid: str) -> Mapping[str, Any] | None: ...
+
+    async def look(self, path: str, **query: str) -> Any | None:
+        """What is at this path now; never remembered."""
+        ...
+
+    async def has_commit(self, project: str, ref: str) -> bool | None:
+        """Whether the project has what a branch, tag or sha names."""
+        ...
+
+
+class NobodyToAsk:
+    """Stands in where no connection came about: everything is unknown."""
+
+    async def token(self) -> TokenFacts | None:
+        return None
+
+    async def instance(self) -> InstanceFacts:
+        return InstanceFacts()
+
+    async def project(self, id: str) -> Mapping[str, Any] | None:
+        return None
+
+    async def group(self, id: str) -> Mapping[str, Any] | None:
+        return None
+
+    async def group_role(self, id: str) -> int | None:
+        return None
+
+    async def merge_request(self, project: str, iid: str) -> Mapping[str, Any] | None:
+        return None
+
+    async def has_commit(self, project: str, ref: str) -> bool | None:
+        return None
+
+    async def look(self, path: str, **query: str) -> Any | None:
+        return None
+
+
+def role_in(project: Mapping[str, Any]) -> int | None:
+    permissions = project.get("permissions")
+    if not isinstance(permissions, Mapping):
+        return None
+    grants = (permissions.get("project_access"), permissions.get("group_access"))
+    return max((int(grant["access_level"]) for grant in grants if isinstance(grant, Mapping)), default=0)

@@ -1,0 +1,46 @@
+"""One call: a validated action, and how its answer shall look."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from gitlab_mcp.actions.action import Action, Danger
+from gitlab_mcp.actions.fields import Flag, Integer, Line
+from gitlab_mcp.actions.tool import Tool
+
+Detail = Literal["slim", "full"]
+Format = Literal["json", "markdown", "both"]
+
+FEWEST_BYTES = 1_000
+MOST_BYTES = 200_000
+
+
+class Options(BaseModel):
+    """The fields that every action of every tool takes."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+
+    url: Line | None = None
+    detail: Detail | None = None
+    max_bytes: Annotated[Integer, Field(ge=FEWEST_BYTES, le=MOST_BYTES)] | None = None
+    format: Format | None = None
+    quick_actions: Annotated[Flag, Field(description="Lines like /close are commands, not text")] | None = (
+        None
+    )
+    confirmation_token: Annotated[str, Field(min_length=1, max_length=200)] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    tool: Tool
+    action: Action
+    options: Options
+
+    @property
+    def danger(self) -> Danger:
+        """The action's own; a text with quick actions can do more than the action it comes with."""
+        own = self.action.spec.danger
+        return Danger.DESTRUCTIVE if self.options.quick_actions and own is Danger.REVERSIBLE else own

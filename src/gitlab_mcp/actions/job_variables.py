@@ -1,0 +1,28 @@
+"""Variables given to a pipeline or a job when it is started."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from gitlab_mcp.actions.fields import Expects, FromJson
+
+Key = Annotated[str, Field(pattern=r"^[A-Za-z0-9_]+$", max_length=255), Expects("letters, digits and _")]
+
+
+class JobVariable(BaseModel):
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, hide_input_in_errors=True, coerce_numbers_to_str=True
+    )
+
+    key: Key
+    value: str
+
+
+class Variable(JobVariable):
+    variable_type: Literal["env_var", "file"] | None = None
+
+
+Variables = Annotated[list[Variable], FromJson, Expects("array of {key, value}")]
+JobVariables = Annotated[list[JobVariable], FromJson, Expects("array of {key, value}")]

@@ -1,0 +1,85 @@
+"""Which tools there are. A tool's module is imported when the tool is first called, never before."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import pkgutil
+from collections.abc import Iterable, Mapping
+from importlib import resources
+from typing import Any
+
+from gitlab_mcp.actions.action import Action
+from gitlab_mcp.actions.tool import Tool
+
+TOOLSETS = ("core", "planning", "ci", "delivery", "knowledge", "access", "security", "insight", "admin")
+TOOLS_PACKAGE = "gitlab_mcp.tools"
+
+
+class Registry:
+    """The catalogue as generated, and behind it the modules that declare it."""
+
+    def __init__(self, entries: Iterable[Mapping[str, Any]] | None = None) -> None:
+        self._entries = {entry["tool"]["name"]: entry for entry in (entries or _generated())}
+        self._tools: dict[str, Tool] = {}
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._entries
+
+    def names(self) -> list[str]:
+        return list(self._entries)
+
+    def toolsets(self) -> list[str]:
+        """Those that hold tools, in the fixed order."""
+        held = {entry["toolset"] for entry in self._entries.values()}
+        return [toolset for toolset in TOOLSETS if toolset in held]
+
+    def listing(self, toolsets: Iterable[str]) -> list[dict[str, Any]]:
+        """What `tools/list` answers for these toolsets, in the fixed order."""
+        wanted = set(toolsets)
+        return [
+            entry["tool"] for entry in self._entries.values() if "all" in wanted or entry["toolset"] in wanted
+        ]
+
+    def every_name(self) -> list[tuple[str, str, str]]:
+        """Each action as its tool, its toolset and `tool.action`, without loading any."""
+        return [
+            (name, entry["toolset"], f"{name}.{action}")
+            for name, entry in self._entries.items()
+            for action in entry["tool"]["inputSchema"]["properties"]["action"]["enum"]
+        ]
+
+    def tool(self, name: str) -> Tool:
+        if name not in self._tools:
+            module = importlib.import_module(f"{TOOLS_PACKAGE}.{self._entries[name]['module']}")
+            self._tools.update((tool.name, tool) for tool in tools_in(module))
+        return self._tools[name]
+
+    def writes(self, name: str, action: object) -> bool:
+        """Whether this is an action that writes; False where there is no such action."""
+        found = self.tool(name).actions.get(str(action)) if name in self else None
+        return found is not None and found.spec.writes
+
+    def actions(self, toolset: str = "all") -> list[type[Action]]:
+        names = [name for name, entry in self._entries.items() if toolset in ("all", entry["toolset"])]
+        return [action for name in names for action in self.tool(name).actions.values()]
+
+
+def _generated() -> list[dict[str, Any]]:
+    text = resources.files("gitlab_mcp").joinpath("catalogue.json").read_text("utf-8")
+    entries: list[dict[str, Any]] = json.loads(text)
+    return entries
+
+
+def declared() -> list[tuple[str, Tool]]:
+    """Every tool with the module that declares it, in the order of the listing."""
+    package = importlib.import_module(TOOLS_PACKAGE)
+    found = []
+    for module in sorted(info.name for info in pkgutil.iter_modules(package.__path__)):
+        for tool in tools_in(importlib.import_module(f"{TOOLS_PACKAGE}.{module}")):
+            found.append((module, tool))
+    return sorted(found, key=lambda pair: TOOLSETS.index(pair[1].toolset))
+
+
+def tools_in(module: Any) -> list[Tool]:
+    return [value for value in vars(module).values() if isinstance(value, Tool)]

@@ -1,0 +1,163 @@
+"""The flat schema a client sees, from the actions' declarations.
+
+Clients differ in what they can read: one `anyOf` at the root makes some of them drop the tool. So every field
+appears once, with one plain type; which action takes it is said in words; the validator knows the rest.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from gitlab_mcp.actions.action import Action, Danger
+from gitlab_mcp.actions.batch import Batch
+from gitlab_mcp.actions.call import Options
+from gitlab_mcp.actions.shape import Shape, required, shapes
+from gitlab_mcp.actions.tool import Tool
+
+LISTED_OPTIONS = ("detail",)
+"""By tools that read; what a write answers is short. It and the rest are taken everywhere, but told where needed (a
+cut answer names max_bytes): a listing is paid for with every request."""
+
+SELF_EXPLAINING = ("page", "per_page", "sort", "order_by")
+"""Whoever lists takes them."""
+
+
+def catalogue_entry(module: str, tool: Tool) -> dict[str, Any]:
+    """One entry of catalogue.json: what is listed, and where it is declared."""
+    return {"module": module, "toolset": tool.toolset, "tool": listing(tool)}
+
+
+def listing(tool: Tool) -> dict[str, Any]:
+    return {
+        "name": tool.name,
+        "description": description(tool),
+        "inputSchema": input_schema(tool),
+        "annotations": hints(tool),
+    }
+
+
+def hints(tool: Tool) -> dict[str, Any]:
+    if any(issubclass(action, Batch) for action in tool.actions.values()):
+        # It may hold any call, and clients that ask before a write must ask before it.
+        return {"readOnlyHint": False, "destructiveHint": True}
+    if tool.reads:
+        return {"readOnlyHint": True}
+    destroys = any(
+        action.spec.danger in (Danger.DESTRUCTIVE, Danger.DANGEROUS) for action in tool.actions.values()
+    )
+    return {"readOnlyHint": False, "destructiveHint": destroys}
+
+
+def description(tool: Tool) -> str:
+    """What the tool is for, what each action requires beyond what all do, and whose the unmarked fields are."""
+    needs = {name: required_fields(action) for name, action in tool.actions.items()}
+    shared = _in_all(list(needs.values()))
+    groups: dict[tuple[str, ...], list[str]] = {}
+    for name, fields in needs.items():
+        groups.setdefault(tuple(field for field in fields if field not in shared), []).append(name)
+    common = max(groups, key=lambda group: len(groups[group]))
+    signatures = [
+        f"{', '.join(names)}({', '.join(fields)})"
+        for fields, names in groups.items()
+        if fields != common and (fields or common)
+    ]
+    if common:
+        signatures.append(f"{'others' if len(groups) > 1 else 'all'}({', '.join(common)})")
+    places = [f"Give {field.replace('|', ' or ')}." for field in shared if "|" in field]
+    needed = [f"Required: {'; '.join(signatures)}."] if signatures else []
+    unmarked = _unmarked(tool)
+    notes = [f"Unmarked fields are for {unmarked}."] if unmarked and unmarked != "list" else []
+    return " ".join([tool.about, *needed, *places, *notes])
+
+
+def required_fields(action: type[Action]) -> list[str]:
+    """What a call must hold; alternatives are joined by a bar: `project_id|group_id`."""
+    fields = required(action)
+    places = [
+        [name for name in endpoint.placeholders if name not in fields] for endpoint in action.spec.endpoints
+    ]
+    if places and all(places):
+        # What another alternative needs and more is no alternative of its own.
+        least = [place for place in places if not any(set(other) < set(place) for other in places)]
+        fields.insert(0, "|".join(dict.fromkeys("+".join(place) for place in least)))
+    return fields
+
+
+def always_required(tool: Tool) -> list[str]:
+    """The fields that every action of the tool requires."""
+    return _in_all([required(action) for action in tool.actions.values()])
+
+
+def _in_all(lists: list[list[str]]) -> list[str]:
+    return [name for name in lists[0] if all(name in names for names in lists[1:])]
+
+
+def input_schema(tool: Tool) -> dict[str, Any]:
+    properties: dict[str, Any] = {"action": {"type": "string", "enum": list(tool.actions)}}
+    for name, users in _fields(tool).items():
+        properties[name] = _property(name, users, tool)
+    for name in LISTED_OPTIONS if tool.reads else ():
+        properties.setdefault(name, _plain(shapes(Options)[name]))
+    return {"type": "object", "properties": properties, "required": ["action", *always_required(tool)]}
+
+
+def _fields(tool: Tool) -> dict[str, dict[str, Shape]]:
+    """Each field of the tool with the actions that take it."""
+    fields: dict[str, dict[str, Shape]] = {}
+    for action_name, action in tool.actions.items():
+        for name, shape in shapes(action).items():
+            fields.setdefault(name, {})[action_name] = shape
+    return fields
+
+
+def _property(name: str, users: dict[str, Shape], tool: Tool) -> dict[str, Any]:
+    types = {shape.type for shape in users.values()}
+    if len(types) > 1:
+        raise TypeError(f"{tool.name}: one field has the types {sorted(types)} in {sorted(users)}")
+    first = next(iter(users.values()))
+    schema = _plain(first)
+    if all(shape.values for shape in users.values()):
+        schema["enum"] = list(
+            dict.fromkeys(value for shape in users.values() for value in _plain(shape)["enum"])
+        )
+    else:
+        schema.pop("enum", None)
+    texts = list(dict.fromkeys(shape.description for shape in users.values() if shape.description))
+    note = _takers(users, tool)
+    note = f"For {note}" if note and note != _unmarked(tool) and name not in SELF_EXPLAINING else ""
+    if texts or note:
+        schema["description"] = ". ".join(text for text in (*texts[:1], note) if text)
+    return schema
+
+
+def _takers(users: dict[str, Shape], tool: Tool) -> str:
+    """The actions that take the field, where that needs saying: not where all do, and not where each that does
+    requires it, since the signatures tell already."""
+    if len(users) == len(tool.actions) or all(shape.required for shape in users.values()):
+        return ""
+    return ", ".join(users)
+
+
+def _unmarked(tool: Tool) -> str:
+    """The actions that most of the optional fields are for. Said once, in the tool's description; a reading
+    tool's are those of list, which is said once for all tools."""
+    fields = {name: users for name, users in _fields(tool).items() if name not in SELF_EXPLAINING}
+    counts = Counter(note for users in fields.values() if (note := _takers(users, tool)))
+    if "list" in tool.actions and counts["list"]:
+        return "list"
+    return counts.most_common(1)[0][0] if counts else ""
+
+
+def _plain(shape: Shape) -> dict[str, Any]:
+    schema: dict[str, Any] = {"type": shape.type}
+    if shape.values:
+        schema["enum"] = [int(value) if shape.type == "integer" else value for value in shape.values]
+    if shape.items is not None:
+        schema["items"] = _plain(shape.items)
+    if shape.members:
+        schema["properties"] = {name: _plain(member) for name, member in shape.members}
+        schema["required"] = list(shape.required_members)
+    if shape.description:
+        schema["description"] = shape.description
+    return schema

@@ -1,0 +1,77 @@
+"""A tool is a named set of actions on one GitLab noun."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+from gitlab_mcp.actions.action import Action, Danger, Endpoints, Role, Spec
+from gitlab_mcp.actions.recovery_lookup import RecoveryLookup
+from gitlab_mcp.actions.shape import shapes
+
+A = TypeVar("A", bound=type[Action])
+
+
+class Tool:
+    def __init__(self, name: str, about: str, *, toolset: str = "core", switch: str | None = None) -> None:
+        self.name = name
+        self.about = about
+        self.toolset = toolset
+        self.switch = switch
+        """The project feature all its actions need, unless an action says otherwise."""
+        self.actions: dict[str, type[Action]] = {}
+
+    @property
+    def reads(self) -> bool:
+        return all(not action.spec.writes for action in self.actions.values())
+
+    def action(
+        self,
+        name: str,
+        endpoints: Endpoints,
+        *,
+        docs: str,
+        example: Mapping[str, Any],
+        danger: Danger | None = None,
+        shows: str = "",
+        feature: str | None = None,
+        switch: str | None = None,
+        role: Role | None = None,
+        repeatable: bool | None = None,
+        recover_with: RecoveryLookup | None = None,
+    ) -> Callable[[A], A]:
+        """Declare a class to be an action. A tool that writes must say how dangerous each action is.
+
+        `repeatable`: sending it again after a lost answer does no harm. Reads are; a PUT or DELETE is
+        unless it acts (merge, play, retry); a POST is not. What may not be sent again says in `recover_with` where
+        to look instead.
+        """
+        if danger is None:
+            if not self.name.startswith(("browse_", "search")):
+                raise TypeError(f"{self.name} {name}: say danger=, nothing that writes has a default")
+            danger = Danger.READ
+        if repeatable is None:
+            repeatable = all(endpoint.method != "POST" for endpoint in endpoints) or danger is Danger.READ
+
+        def declare(cls: A) -> A:
+            cls.spec = Spec(
+                tool=self,
+                name=name,
+                endpoints=endpoints,
+                danger=danger,
+                docs=docs,
+                example=example,
+                shows=shows,
+                feature=feature,
+                switch=switch or self.switch,
+                role=role,
+                repeatable=repeatable,
+                recover_with=recover_with,
+                lists="page" in shapes(cls),
+            )
+            if name in self.actions:
+                raise TypeError(f"{self.name} has two actions called {name}")
+            self.actions[name] = cls
+            return cls
+
+        return declare

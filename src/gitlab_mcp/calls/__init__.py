@@ -1,0 +1,1 @@
+"""One tool call from its arguments to its result: dispatch, batches, and recovery of lost answers."""

@@ -1,0 +1,167 @@
+"""What is done when the answer to a write is lost: nothing is sent again, what it did is looked for."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
+from typing import Any, TypeVar
+
+from gitlab_mcp.actions.action import Action, fill
+from gitlab_mcp.actions.exchange import Answer, GitLab, Request
+from gitlab_mcp.actions.recovery_lookup import ME, LostWrite, RecoveryLookup
+from gitlab_mcp.actions.result import Result
+from gitlab_mcp.failures.failure import CallFailed
+from gitlab_mcp.gitlab.concurrently import FAULTS, every_page
+from gitlab_mcp.gitlab.faults import BadAnswer, Refused, Unreachable, Wrong, may_have_happened
+
+log = logging.getLogger("gitlab_mcp.recovery")
+
+T = TypeVar("T")
+Reading = Callable[[str, Mapping[str, Any]], Request]
+"""The request that an action of ours, such as `browse_branches get`, makes of these arguments."""
+
+_SECONDS = 8.0
+"""For the whole search. With the usual deadline of a call it still ends before clients give up, at a minute."""
+_CLOCKS_DIFFER = timedelta(seconds=1)
+"""Between the hosts of one GitLab."""
+_NEWEST = 100
+
+
+async def carry_out(action: Action, gitlab: GitLab, reading: Reading) -> Answer | Result:
+    watched = _Watched(gitlab, action, reading)
+    try:
+        outcome = await action.run(watched)
+    except (CallFailed, *FAULTS):
+        raise
+    except Exception:
+        if watched.done is None:
+            raise
+        # Whatever broke on the way back: the write went out, and nobody may believe that it did not.
+        log.exception("%s: what was said about a write could not be read", action.spec.tool.name)
+        request, status = watched.done
+        raise BadAnswer(replace(request, repeatable=False), Wrong.SHAPE, status) from None
+    if watched.recovered and isinstance(outcome, Result):
+        return replace(outcome, data={**outcome.data, "recovered": True})
+    return outcome
+
+
+class _Watched:
+    """GitLab, as the action sees it: a lost answer is replaced by what was found, where that is certain."""
+
+    def __init__(self, gitlab: GitLab, action: Action, reading: Reading) -> None:
+        self._gitlab = gitlab
+        self._action = action
+        self._reading = reading
+        self.recovered = False
+        self.done: tuple[Request, int] | None = None
+        """The last write that GitLab answered, and with what status."""
+
+    async def send(self, request: Request) -> Answer:
+        started = time.monotonic()
+        try:
+            answer = await self._gitlab.send(request)
+            if not request.reads:
+                self.done = (request, answer.status)
+            return answer
+        except (Unreachable, BadAnswer, Refused) as fault:
+            if request.reads or not may_have_happened(fault):
+                raise
+            found = await self._found(request, started)
+            if found is None:
+                raise
+            self.recovered = True
+            return found
+
+    async def _found(self, request: Request, started: float) -> Answer | None:
+        look = self._action.spec.recover_with
+        if look is None or not look.proves:
+            return None
+        search = _Search(self._gitlab.afresh(_SECONDS), self._action, look, self._reading)
+        try:
+            return await search.made_by(request, started)
+        except Exception:
+            # The caller must hear that the write may have happened, not that a search for it broke.
+            log.exception("%s: looking for what was done failed", self._action.spec.tool.name)
+            return None
+
+    async def get(self, path: str, **query: Any) -> Answer:
+        return await self._gitlab.get(path, **query)
+
+    async def stream(self, request: Request, read: Callable[[Iterator[bytes], Mapping[str, str]], T]) -> T:
+        return await self._gitlab.stream(request, read)
+
+    async def graphql(self, document: str, variables: Mapping[str, Any] | None = None) -> Mapping[str, Any]:
+        return await self._gitlab.graphql(document, variables)
+
+    def afresh(self, seconds: float) -> GitLab:
+        return self._gitlab.afresh(seconds)
+
+    @property
+    def base_url(self) -> str:
+        return self._gitlab.base_url
+
+    def report(self, done: float, total: float | None = None, what: str = "") -> None:
+        self._gitlab.report(done, total, what)
+
+
+@dataclass(frozen=True, slots=True)
+class _Search:
+    gitlab: GitLab
+    action: Action
+    look: RecoveryLookup
+    reading: Reading
+
+    async def made_by(self, request: Request, started: float) -> Answer | None:
+        """The one thing that proves that the request was carried out. None is no proof that it was not."""
+        try:
+            me = await self.gitlab.get("/user")
+            lost = LostWrite(self.action, request.body or {}, _since(me, started), me.body.get("id"))
+            candidates = await self._read(me.body.get("username"))
+            fitting = [found for found in candidates if await self._fits(lost, found)]
+        except Refused as refused:
+            nothing_there = refused.status == 404 and refused.request.path != "/user"
+            return Answer(204, recovered=True) if self.look.gone and nothing_there else None
+        except FAULTS:
+            return None
+        if len(fitting) != 1:
+            return None
+        (found,) = fitting
+        return Answer(200, body=self.look.answer(found) if self.look.answer else found, recovered=True)
+
+    async def _read(self, username: Any) -> list[Any]:
+        arguments = self.look.arguments(self.action)
+        arguments |= {name: username for name, value in self.look.where.items() if value == ME}
+        request = self.reading(self.look.read, arguments)
+        query = {**request.query, "per_page": _NEWEST}
+        if self.look.every_page:
+            body = (await every_page(self.gitlab, request.path, **query)).body
+        else:
+            body = (await self.gitlab.get(request.path, **query)).body
+        if self.look.inside:
+            body = body[self.look.inside]
+        return body if isinstance(body, list) else [body]
+
+    async def _fits(self, lost: LostWrite, found: Mapping[str, Any]) -> bool:
+        if self.look.proof is not None and not self.look.proof(lost, found):
+            return False
+        if self.look.points_at is None:
+            return self.look.proof is not None
+        project_id, ref = lost.action.project_id, getattr(lost.action, self.look.points_at)
+        path = fill("/projects/{project_id}/repository/commits/{ref}", project_id=project_id, ref=ref)
+        head = await self.gitlab.get(path)
+        return bool(head.body["id"] == found["commit"]["id"])
+
+
+def _since(answer: Answer, started: float) -> datetime:
+    """When the write was sent, by GitLab's clock, which need not be ours."""
+    try:
+        now = parsedate_to_datetime(answer.headers["date"])
+    except (KeyError, ValueError):
+        now = datetime.now(UTC)
+    sent = now - timedelta(seconds=time.monotonic() - started)
+    # Commits and tags are dated in whole seconds.
+    return sent.replace(microsecond=0) - _CLOCKS_DIFFER

@@ -1,1 +1,0 @@
-"""The nouns everything else is made of: actions, tools, calls, requests, answers, results."""

@@ -1,0 +1,1 @@
+"""What the operator sees of every call: the call log, the audit, logs, metrics and Sentry."""

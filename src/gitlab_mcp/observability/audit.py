@@ -1,0 +1,82 @@
+"""Who changed what: one line for every write, whatever came of it. Names and numbers of things, never contents."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+from gitlab_mcp.actions.action import Action
+from gitlab_mcp.observability.outcome import Outcome
+
+log = logging.getLogger("gitlab_mcp.audit")
+
+Sink = Callable[[str], None]
+
+_LONGEST: Final = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    sink: Sink
+
+    def __call__(self, outcome: Outcome) -> None:
+        """Never raises: what was done stays done, also where nobody could write it down."""
+        action, caller = outcome.action, outcome.caller
+        if action is None or caller is None or not action.spec.writes:
+            return
+        line: dict[str, Any] = {
+            "time": datetime.now(UTC).isoformat(timespec="milliseconds"),
+            "event": "write",
+            "who": caller.fingerprint[:16],
+            "gitlab": caller.gitlab,
+            "tool": action.spec.tool.name,
+            "action": action.spec.name,
+            "danger": str(action.spec.danger),
+            "target": target(action),
+            "outcome": outcome.ended,
+            "duration_ms": round(outcome.seconds * 1000, 1),
+        }
+        if caller.request_id:
+            line["request_id"] = caller.request_id
+        try:
+            self.sink(json.dumps(line))
+        except Exception:
+            log.exception("a line of the audit was lost: %s", outcome.operation)
+
+
+def target(action: Action) -> dict[str, Any]:
+    """The ids and names in the path: which thing, not what about it."""
+    values = {name: getattr(action, name) for name in action.endpoint().placeholders}
+    return {
+        name: value if isinstance(value, int) else str(value)[:_LONGEST] for name, value in values.items()
+    }
+
+
+def to_file(path: Path) -> Sink:
+    def write(line: str) -> None:
+        # Opened each time, so that a log that was rotated away is not written to for ever.
+        with open(path, "a", encoding="utf-8", opener=_for_the_owner) as file:
+            file.write(line + "\n")
+
+    return write
+
+
+def _for_the_owner(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
+
+
+def to_stdout(line: str) -> None:
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
+
+
+def to_stderr(line: str) -> None:
+    sys.stderr.write(line + "\n")
+    sys.stderr.flush()

@@ -1,0 +1,80 @@
+"""Failures that are nobody's mistake, reported to Sentry where the operator wants that and the SDK is there."""
+
+from __future__ import annotations
+
+import logging
+from importlib import import_module
+from typing import Any
+
+from gitlab_mcp import __version__
+from gitlab_mcp.callers import Secret
+from gitlab_mcp.observability.outcome import Outcome
+
+log = logging.getLogger("gitlab_mcp.sentry")
+
+
+class Sentry:
+    """One client of its own, nothing global: no integration hooks into anything, no value leaves the process."""
+
+    def __init__(self, dsn: Secret, **options: Any) -> None:
+        self._dsn = dsn
+        self._options = options
+        self._client: Any = None
+        self._missing = False
+
+    def __call__(self, outcome: Outcome, bug: Exception | None) -> str | None:
+        """The id under which Sentry keeps the failure; None where it does not."""
+        failure = outcome.failure
+        client = self._connected() if failure is not None else None
+        if client is None or failure is None:
+            return None
+        event: dict[str, Any] = {
+            "level": "error",
+            "message": f"{outcome.operation} failed with {failure.code}",
+            "logger": log.name,
+            "fingerprint": [failure.code, outcome.operation, type(bug).__name__],
+            "tags": {
+                "error_code": failure.code,
+                "operation": outcome.operation,
+                "http_status": str(outcome.http_status),
+            },
+            "extra": {"gitlab_request_id": failure.facts.get("event_id")},
+        }
+        if bug is not None:
+            event["exception"] = _without_values(bug, client)
+        captured: str | None = client.capture_event(event)
+        return captured
+
+    def close(self) -> None:
+        if self._client is not None:
+            self._client.close(timeout=2.0)
+
+    def _connected(self) -> Any:
+        if self._client is None and not self._missing:
+            try:
+                sdk = import_module("sentry_sdk")
+            except ImportError:
+                self._missing = True
+                log.warning("a Sentry DSN is set, but the package sentry-sdk is not installed")
+                return None
+            self._client = sdk.Client(
+                dsn=self._dsn.reveal(),
+                release=__version__,
+                default_integrations=False,
+                include_local_variables=False,
+                include_source_context=False,
+                max_breadcrumbs=0,
+                auto_session_tracking=False,
+                send_client_reports=False,
+                server_name="",
+                **self._options,
+            )
+        return self._client
+
+
+def _without_values(bug: Exception, client: Any) -> Any:
+    """The stack trace. The text of an exception may quote what somebody sent, so it stays in the log."""
+    event, _ = import_module("sentry_sdk.utils").event_from_exception(bug, client_options=client.options)
+    for value in event["exception"]["values"]:
+        value["value"] = ""
+    return event["exception"]

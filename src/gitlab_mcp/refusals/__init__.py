@@ -1,0 +1,1 @@
+"""From what went wrong with a request to GitLab to one Failure that names the cause."""

@@ -1,0 +1,160 @@
+"""Failures without an answer of GitLab: the network, what stands in between, and this server's own set-up."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Final
+
+from gitlab_mcp.actions.action import Action
+from gitlab_mcp.failures import codes
+from gitlab_mcp.failures.failure import Failure
+from gitlab_mcp.gitlab.faults import (
+    BadAnswer,
+    ForeignHost,
+    Paused,
+    Refused,
+    ReplayMiss,
+    Unreachable,
+    Why,
+    Wrong,
+)
+
+_UNREACHABLE: Final[dict[Why, tuple[str, str]]] = {
+    Why.DNS: ("its name cannot be resolved", "Check the host name in GITLAB_URL."),
+    Why.REFUSED: ("it refuses connections", "Check host and port in GITLAB_URL, and that GitLab runs."),
+    Why.TLS: (
+        "its certificate is not trusted",
+        "Set GITLAB_CA_FILE to a file with the certificate authority GitLab's certificate comes from.",
+    ),
+    Why.CONNECT_TIMEOUT: ("it did not take the connection in time", "Try again; check firewall and VPN."),
+    Why.READ_TIMEOUT: ("it did not answer in time", "Try again, or ask for less at a time."),
+    Why.LOST: ("the connection broke", "Try again."),
+    Why.DEADLINE: ("the time for this call was used up", "Ask for less at a time, or try again later."),
+    Why.PROXY: (
+        "the proxy does not let the request through",
+        "Check the proxy settings HTTPS_PROXY and NO_PROXY.",
+    ),
+}
+
+_BAD: Final[dict[Wrong, str]] = {
+    Wrong.HTML: "a web page came back instead of GitLab's API: a login page, a proxy, or a wrong base URL",
+    Wrong.NOT_JSON: "what came back is not JSON",
+    Wrong.CUT_OFF: "the answer ends in the middle",
+    Wrong.TOO_LARGE: "the answer is larger than this server takes",
+    Wrong.SHAPE: "what came back is not of the shape that GitLab documents",
+}
+
+_LOOK_FIRST: Final = "Do not send it again before check_with showed that it did not happen."
+
+
+def unreachable(problem: Unreachable, action: Action | None) -> Failure:
+    because, fix = _UNREACHABLE[problem.why]
+    facts: dict[str, Any] = {
+        "host": problem.host,
+        "network_problem": str(problem.why),
+        "attempts": problem.attempts,
+        "confidence": "certain",
+    }
+    if problem.sent and not problem.request.reads:
+        return Failure(
+            codes.OUTCOME_UNKNOWN,
+            f"The request was sent to {problem.host}, but {because}: it may or may not have taken effect.",
+            facts,
+        ).knowing(
+            check_with=check_with(action),
+            suggested_fix=_LOOK_FIRST,
+        )
+    return Failure(
+        codes.NETWORK_ERROR, f"GitLab at {problem.host} was not reached: {because}.", facts
+    ).knowing(suggested_fix=fix, setting="GITLAB_CA_FILE" if problem.why is Why.TLS else None)
+
+
+def given_up(problem: Refused, action: Action | None) -> Failure:
+    """A gateway's answer to a write that may have been carried out behind it."""
+    return Failure(
+        codes.OUTCOME_UNKNOWN,
+        f"What stands before GitLab answered {problem.status}: the request may or may not have taken effect.",
+    ).knowing(check_with=check_with(action), suggested_fix=_LOOK_FIRST, confidence="certain")
+
+
+def check_with(action: Action | None) -> dict[str, Any] | None:
+    """The read that shows whether a write happened: as declared, else the thing itself, else the list of them."""
+    if action is None:
+        return None
+    if action.spec.recover_with is not None:
+        return {
+            "action": action.spec.recover_with.read,
+            "arguments": action.spec.recover_with.arguments(action),
+        }
+    tool = "browse_" + codes.plural(action.spec.tool.name.removeprefix("manage_"))
+    arguments = {name: value for name, value in action.given().items() if name in action.spec.placeholders}
+    own = [name for name in arguments if name not in ("project_id", "group_id")]
+    return {"action": f"{tool} {'get' if own else 'list'}", "arguments": arguments}
+
+
+def bad_answer(problem: BadAnswer, action: Action | None) -> Failure:
+    if problem.request.reads or problem.request.repeatable:
+        return _unusable(problem)
+    if problem.what is Wrong.HTML:
+        # A login page, most likely: nothing was done. But nobody can know.
+        return _unusable(problem).knowing(
+            check_with=check_with(action), suggested_fix=_LOOK_FIRST, retryable=False
+        )
+    return Failure(
+        codes.OUTCOME_UNKNOWN,
+        f"GitLab answered {problem.status}, but {_BAD[problem.what]}: the write has most likely taken effect.",
+    ).knowing(check_with=check_with(action), suggested_fix=_LOOK_FIRST, confidence="likely")
+
+
+def _unusable(problem: BadAnswer) -> Failure:
+    if problem.what is Wrong.TOO_LARGE:
+        return Failure(codes.PAYLOAD_TOO_LARGE, f"GitLab answered, but {_BAD[problem.what]}.").knowing(
+            limit=problem.limit, suggested_fix="Ask for less: a page, a range of lines, one file."
+        )
+    return Failure(codes.BAD_RESPONSE, f"The answer cannot be used: {_BAD[problem.what]}.").knowing(
+        http_status=problem.status,
+        suggested_fix="Check GITLAB_URL and what stands between this server and GitLab.",
+    )
+
+
+def replay_miss(problem: ReplayMiss) -> Failure:
+    request = problem.asked or f"{problem.request.method} {problem.request.path}"
+    fix = "Record the request, or start the server without replay."
+    if problem.nearest:
+        fix = (
+            f"The nearest that was recorded is {problem.nearest}. Ask for that; or {fix[0].lower()}{fix[1:]}"
+        )
+    return Failure(codes.REPLAY_MISS, f"This server replays recordings, and none answers {request}.").knowing(
+        request=request, suggested_fix=fix
+    )
+
+
+def foreign_host(problem: ForeignHost) -> Failure:
+    return Failure(
+        codes.HOST_NOT_ALLOWED, f"{problem.host} is not the configured GitLab; nothing was sent there."
+    ).knowing(host=problem.host, suggested_fix="Use an address below the configured GitLab.")
+
+
+def paused(problem: Paused) -> Failure:
+    seconds = math.ceil(problem.seconds)
+    return Failure(
+        codes.UPSTREAM_PAUSED,
+        f"GitLab at {problem.host} was not there {problem.failures} times in a row and is left alone for a while; "
+        "nothing was sent.",
+    ).knowing(
+        host=problem.host,
+        retry_after_seconds=seconds,
+        evidence=[f"the last attempt ended with: {problem.why}"],
+        confidence="certain",
+        suggested_fix=f"Call again in {seconds} seconds; if it stays so, tell the person that GitLab is down.",
+    )
+
+
+def no_token() -> Failure:
+    return Failure(
+        codes.CONFIGURATION_ERROR, "No GitLab token was given, so nobody can be asked anything."
+    ).knowing(
+        setting="GITLAB_TOKEN",
+        token_problem="missing",
+        suggested_fix="Set GITLAB_TOKEN, or send the token with the request where this server runs over HTTP.",
+    )

@@ -1,0 +1,49 @@
+"""Secrets in files that may change, and what kind of token a secret is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+from gitlab_mcp.callers import Secret, Token, TokenKind
+from gitlab_mcp.settings import values
+from gitlab_mcp.settings.problems import SettingsError, no_secret_in_file
+
+
+class SecretFile:
+    """Gives the secret as it is now: the file is read again when it has changed."""
+
+    def __init__(self, path: Path, setting: str, source: str) -> None:
+        self._path = path
+        self._setting = setting
+        self._source = source
+        self._read_at: tuple[int, int, int] | None = None
+        self._secret: Secret | None = None
+
+    def __call__(self) -> Secret:
+        try:
+            stat = self._path.stat()
+            # The inode too: a file renamed into place can carry the time of the old one.
+            now = (stat.st_mtime_ns, stat.st_size, stat.st_ino)
+            if self._secret is None or now != self._read_at:
+                self._secret, self._read_at = values.secret(self._path.read_text("utf-8")), now
+        except (OSError, ValueError) as problem:
+            raise SettingsError(no_secret_in_file(self._setting, self._source)) from problem
+        return self._secret
+
+
+def token_from(file: SecretFile) -> Callable[[], Token]:
+    def token() -> Token:
+        secret = file()
+        return Token(secret, kind(secret))
+
+    return token
+
+
+def kind(secret: Secret) -> TokenKind:
+    token = secret.reveal()
+    if token.startswith("glcbt-"):
+        return "job"
+    # OAuth access tokens have no prefix: 64 hexadecimal digits, which GitLab takes as Bearer only.
+    return "bearer" if re.fullmatch(r"[0-9a-f]{64}", token) else "private"

@@ -1,0 +1,59 @@
+"""Lists with nothing in them, for a reason that is not the data."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from gitlab_mcp.actions.result import Notice
+from gitlab_mcp.api.switches import WHERE, switch_of, switched_off
+from gitlab_mcp.failures import codes
+from gitlab_mcp.success_checks.success import Success
+
+_REFS: Final = ("ref", "ref_name", "sha", "branch", "source_branch", "target_branch")
+
+
+async def why_empty(success: Success) -> Notice | None:
+    """The first reason found. Asks the project, and where a ref was given for its commit."""
+    if not success.is_empty:
+        return None
+    if told := _by_itself(success):
+        return told
+    project_id = success.given.get("project_id")
+    if not project_id or "{project_id}" not in success.path:
+        return None
+    return await _switched_off(success, str(project_id)) or await _no_such_ref(success, str(project_id))
+
+
+def _by_itself(success: Success) -> Notice | None:
+    given = success.given
+    if success.path.endswith("/repository/tree") and given.get("path"):
+        message = "path names a file: git has no empty directories."
+        return Notice(
+            codes.EMPTY_BECAUSE, message, {"field": "path", "suggested_fix": "Use browse_files get."}
+        )
+    if success.path.endswith("/blame") and given.get("range_start"):
+        message = "The range begins behind the last line of the file."
+        return Notice(codes.EMPTY_BECAUSE, message, {"field": "range_start"})
+    return None
+
+
+async def _switched_off(success: Success, project_id: str) -> Notice | None:
+    switch = success.action.spec.switch or switch_of(success.path)
+    project = await success.ask.project(project_id) if switch else None
+    if not switch or not project or not (off := switched_off(switch, project)):
+        return None
+    titles = " and ".join(each.title for each in off)
+    return Notice(
+        codes.EMPTY_BECAUSE,
+        f"{titles}: switched off in this project.",
+        {"suggested_fix": f"Ask a maintainer to switch it on: {WHERE}."},
+    )
+
+
+async def _no_such_ref(success: Success, project_id: str) -> Notice | None:
+    for field in _REFS:
+        ref = success.given.get(field)
+        if isinstance(ref, str) and await success.ask.has_commit(project_id, ref) is False:
+            message = f"The project has no branch, tag or commit that {field} names."
+            return Notice(codes.EMPTY_BECAUSE, message, {"field": field})
+    return None

@@ -1,0 +1,71 @@
+"""One success with all that is known of it: what the doubts about it are weighed on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gitlab_mcp.actions.action import Action
+from gitlab_mcp.actions.ask import Ask
+from gitlab_mcp.actions.exchange import Answer
+from gitlab_mcp.actions.result import Result
+from gitlab_mcp.actions.shape import sent_name
+from gitlab_mcp.tiers.effective_tier import EffectiveTier, effective_tier_at
+from gitlab_mcp.tiers.requirements import Requirement
+
+
+@dataclass(frozen=True, slots=True)
+class Success:
+    action: Action
+    outcome: Answer | Result
+    requirements: tuple[Requirement, ...]
+    ask: Ask
+
+    @property
+    def writes(self) -> bool:
+        return self.action.spec.writes
+
+    @property
+    def given(self) -> Mapping[str, Any]:
+        return self.action.given()
+
+    @property
+    def method(self) -> str:
+        return self.action.endpoint().method
+
+    @property
+    def path(self) -> str:
+        """With the placeholders still in it."""
+        return self.action.endpoint().path
+
+    @property
+    def body(self) -> Any:
+        """GitLab's own answer; an action that made something else of it has looked at it itself."""
+        return self.outcome.body if isinstance(self.outcome, Answer) else None
+
+    @property
+    def is_empty(self) -> bool:
+        """A first page of nothing: what a list says when it has no better answer."""
+        if self.writes or self.given.get("page", 1) != 1:
+            return False
+        if isinstance(self.outcome, Answer):
+            return self.outcome.body in ([], None)
+        return "items" in self.outcome.data and not self.outcome.data["items"]
+
+    @property
+    def sent(self) -> list[tuple[str, str, Any]]:
+        """What was sent beside the path: our name, GitLab's name, the value."""
+        given, placeholders = self.given, self.action.endpoint().placeholders
+        kind = type(self.action)
+        return [
+            (name, sent_name(kind, name), given[name])
+            for name in kind.model_fields
+            if name in given and name not in placeholders
+        ]
+
+    async def effective_tier(self) -> EffectiveTier:
+        project, group = self.given.get("project_id"), self.given.get("group_id")
+        return await effective_tier_at(
+            self.ask, str(project) if project else None, str(group) if group else None
+        )

@@ -1,0 +1,203 @@
+"""A review handed in as a whole: looked at first, published once, and then counted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from gitlab_mcp.actions.exchange import GitLab, Request
+from gitlab_mcp.actions.result import Notice, Result
+from gitlab_mcp.failures.failure import CallFailed, Failure
+from gitlab_mcp.gitlab.concurrently import FAULTS, every_page
+from gitlab_mcp.gitlab.faults import BadAnswer, Refused, Unreachable, may_have_happened
+from gitlab_mcp.workflows.drafts import Json, flaw, published_as, unpublished
+
+Verdict = Literal["approve", "request_changes"]
+
+_A_FEW = 10
+_MOST = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """A caller's review of the merge request at `path`. Every step that can refuse comes before publishing."""
+
+    gitlab: GitLab
+    path: str
+
+    async def submit(self, body: str | None, verdict: Verdict | None, sha: str | None) -> Result:
+        drafts = await self.drafts()
+        if not drafts and not body and not verdict:
+            raise CallFailed(_nothing())
+        before = await self._notes(len(drafts)) if drafts else []
+        await self._check(drafts, before)
+        data: dict[str, Any] = {}
+        if verdict == "approve":
+            data["verdict"] = await self._approve(sha)
+        elif verdict == "request_changes":
+            data["verdict"] = await self._request_changes(drafts)
+        warnings: list[Notice] = []
+        if drafts:
+            data |= await self._publish(drafts, before, warnings, judged=verdict is not None)
+        if body and not warnings:
+            data |= await self._say(body, warnings)
+        return Result(data=data, warnings=warnings)
+
+    async def publish(self, draft_note_id: int) -> Result:
+        drafts = [draft for draft in await self.drafts() if draft["id"] == draft_note_id]
+        if not drafts:
+            raise CallFailed(_no_such_draft())
+        before = await self._notes(1)
+        await self._check(drafts, before)
+        await self.gitlab.send(Request("PUT", f"{self.path}/draft_notes/{draft_note_id}/publish"))
+        warnings: list[Notice] = []
+        return Result(data=await self._counted(drafts, before, warnings), warnings=warnings)
+
+    async def drafts(self) -> list[Json]:
+        """The caller's own; GitLab shows nobody else's, and all of them at once."""
+        return list((await self.gitlab.get(f"{self.path}/draft_notes")).body)
+
+    async def _notes(self, drafts: int) -> list[Json]:
+        """The newest notes: as many as may come in when so many drafts are published, and some more."""
+        query: dict[str, Any] = {"sort": "desc", "order_by": "created_at"}
+        if drafts > _A_FEW:
+            query["per_page"] = _MOST
+        path = f"{self.path}/notes"
+        if drafts > _MOST // 2:
+            return list((await every_page(self.gitlab, path, **query)).body)
+        return list((await self.gitlab.get(path, **query)).body)
+
+    async def _check(self, drafts: Sequence[Json], notes: Sequence[Json]) -> None:
+        flaws = {}
+        for draft in drafts:
+            if why := flaw(draft) or await self._twin(draft, notes):
+                flaws[draft["id"]] = why
+        if flaws:
+            raise CallFailed(_not_publishable(flaws))
+
+    async def _twin(self, draft: Json, notes: Sequence[Json]) -> str | None:
+        """The note a draft was published as already: GitLab keeps drafts that it published before it failed."""
+        twin = published_as(draft, notes)
+        if twin is not None and draft.get("discussion_id"):
+            # "Done." may be the answer in many threads.
+            thread = await self.gitlab.get(f"{self.path}/discussions/{draft['discussion_id']}")
+            twin = published_as(draft, thread.body["notes"])
+        return f"it is published already, as note {twin['id']}" if twin else None
+
+    async def _publish(
+        self, drafts: Sequence[Json], before: list[Json], warnings: list[Notice], *, judged: bool
+    ) -> Json:
+        """`judged`: the verdict is given already, so that a failure is not the whole story."""
+        try:
+            await self.gitlab.send(Request("POST", f"{self.path}/draft_notes/bulk_publish"))
+        except (Refused, Unreachable, BadAnswer) as fault:
+            # A 500 may come after some were published, and those stay drafts: they must not be sent again.
+            if not (may_have_happened(fault) or (isinstance(fault, Refused) and fault.status >= 500)):
+                raise
+            try:
+                after = await self._notes(len(drafts))
+            except FAULTS:
+                raise fault from None
+            missing = unpublished(drafts, _new(after, before))
+            if len(missing) == len(drafts) and not judged:
+                raise
+            warnings.append(_half_done(drafts, missing))
+            return {"published": len(drafts) - len(missing)}
+        return await self._counted(drafts, before, warnings)
+
+    async def _counted(self, drafts: Sequence[Json], before: list[Json], warnings: list[Notice]) -> Json:
+        """What was said must be there: GitLab answers 204 also for drafts that it drops."""
+        try:
+            after = await self._notes(len(drafts))
+        except FAULTS:
+            warnings.append(Notice("PARTIAL", "They were published; whether all arrived was not read."))
+            return {"published": len(drafts)}
+        lost = unpublished(drafts, _new(after, before))
+        if lost:
+            facts = {"lost": [{"draft_note_id": draft["id"], "body": draft["note"]} for draft in lost]}
+            warnings.append(
+                Notice("NOT_APPLIED", "GitLab said yes and dropped some: write them again.", facts)
+            )
+        return {"published": len(drafts) - len(lost)}
+
+    async def _approve(self, sha: str | None) -> str:
+        # GitLab answers a second approval with 401, as if the token were bad.
+        if (await self.gitlab.get(f"{self.path}/approvals")).body.get("user_has_approved"):
+            return "approved already"
+        await self.gitlab.send(Request("POST", f"{self.path}/approve", body={"sha": sha} if sha else {}))
+        return "approved"
+
+    async def _request_changes(self, drafts: Sequence[Json]) -> str:
+        """REST has a quick action for it alone, whose answer is the same whether or not it changed anything."""
+        await self.gitlab.send(Request("POST", f"{self.path}/notes", body={"body": "/request_changes"}))
+        me = drafts[0]["author_id"] if drafts else (await self.gitlab.get("/user")).body["id"]
+        for reviewer in (await self.gitlab.get(f"{self.path}/reviewers")).body:
+            if reviewer["user"]["id"] == me and reviewer["state"] == "requested_changes":
+                return "changes requested"
+        raise CallFailed(_no_reviewer())
+
+    async def _say(self, body: str, warnings: list[Notice]) -> Json:
+        try:
+            answer = await self.gitlab.send(Request("POST", f"{self.path}/notes", body={"body": body}))
+        except FAULTS:
+            message = "The rest is done; the summary was not written, or its answer was lost."
+            how = "browse_discussions list_notes, then manage_discussion create_note"
+            warnings.append(Notice("PARTIAL", message, {"not_done": "body", "look_with": how}))
+            return {}
+        return (
+            {"note_id": answer.body["id"]} if "id" in answer.body else {"summary": answer.body.get("summary")}
+        )
+
+
+def _new(after: list[Json], before: list[Json]) -> list[Json]:
+    known = max((note["id"] for note in before), default=0)
+    return [note for note in after if note["id"] > known]
+
+
+def _not_publishable(flaws: Mapping[int, str]) -> Failure:
+    message = "Nothing was published: some drafts would be lost, doubled or break the others."
+    return Failure("CONFLICT", message).knowing(
+        state="drafts that cannot be published",
+        confidence="certain",
+        evidence=[f"draft {number}: {why}" for number, why in flaws.items()],
+        suggested_fix="Remove each with manage_review delete_draft, and where its remark is still wanted write it"
+        " again with comment_line; then submit.",
+    )
+
+
+def _half_done(drafts: Sequence[Json], missing: Sequence[Json]) -> Notice:
+    left = [draft["id"] for draft in missing]
+    done = [draft["id"] for draft in drafts if draft["id"] not in left]
+    message = "GitLab failed on the way: what it published may be among the drafts still."
+    next_step = "Before you submit again, delete_draft those that are published and mend the others."
+    return Notice("PARTIAL", message, {"published": done, "not_published": left, "next": next_step})
+
+
+def _nothing() -> Failure:
+    return Failure(
+        "CONFLICT", "You have no drafts on this merge request, and gave no body and no verdict."
+    ).knowing(
+        state="no drafts",
+        confidence="certain",
+        evidence=["the list of your drafts is empty"],
+        suggested_fix="Write drafts with comment_line and draft: true, or give a body or a verdict.",
+    )
+
+
+def _no_such_draft() -> Failure:
+    return Failure("NOT_FOUND", "You have no such draft on this merge request.").knowing(
+        missing="draft_note_id",
+        confidence="certain",
+        evidence=["the list of your drafts does not name it"],
+        suggested_fix="Take an id from browse_discussions list_drafts.",
+    )
+
+
+def _no_reviewer() -> Failure:
+    return Failure("CONFLICT", "GitLab did not request changes, and nothing was published.").knowing(
+        state="not a reviewer",
+        confidence="likely",
+        evidence=["you are not among the reviewers that have requested changes"],
+        suggested_fix="Add yourself to reviewer_ids with manage_merge_request update, then submit again.",
+    )
