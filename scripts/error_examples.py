@@ -26,7 +26,7 @@ from gitlab_mcp.actions.ask import NobodyToAsk  # noqa: E402
 from gitlab_mcp.actions.exchange import Request  # noqa: E402
 from gitlab_mcp.actions.registry import Registry  # noqa: E402
 from gitlab_mcp.app import App  # noqa: E402
-from gitlab_mcp.failures import codes as codes  # noqa: E402
+from gitlab_mcp.failures.codes import CODES, Code  # noqa: E402
 from gitlab_mcp.failures.failure import CallFailed, Failure  # noqa: E402
 from gitlab_mcp.failures.render import render  # noqa: E402
 from gitlab_mcp.gitlab.faults import BadAnswer, ForeignHost, Refused, Unreachable, Why, Wrong  # noqa: E402
@@ -39,46 +39,46 @@ URL: Final = "https://gitlab.example.com"
 PROJECT: Final = {"project_id": "acme/website"}
 
 RECORDED: Final = {
-    codes.REJECTED: "labels/bad_color",
-    codes.NOT_FOUND: "issues/guest_confidential",
-    codes.AUTHENTICATION_FAILED: "auth/expired_users",
-    codes.SCOPE_INSUFFICIENT: "scopes/read_api_writes_issue",
-    codes.PERMISSION_DENIED: "branches/reporter_creates",
-    codes.CONFLICT: "merge_requests/duplicate",
-    codes.FEATURE_UNAVAILABLE: "issues/off_create",
-    codes.TIER_RESTRICTED: "epics/list_free",
-    codes.RATE_LIMITED: "rate_limits/users_get_by_id",
-    codes.SERVER_ERROR: "branches/bad_search_regex",
+    Code.REJECTED: "labels/bad_color",
+    Code.NOT_FOUND: "issues/guest_confidential",
+    Code.AUTHENTICATION_FAILED: "auth/expired_users",
+    Code.SCOPE_INSUFFICIENT: "scopes/read_api_writes_issue",
+    Code.PERMISSION_DENIED: "branches/reporter_creates",
+    Code.CONFLICT: "merge_requests/duplicate",
+    Code.FEATURE_UNAVAILABLE: "issues/off_create",
+    Code.TIER_RESTRICTED: "epics/list_free",
+    Code.RATE_LIMITED: "rate_limits/users_get_by_id",
+    Code.SERVER_ERROR: "branches/bad_search_regex",
 }
 
 LABEL: Final = {**PROJECT, "action": "delete", "label_id": "bug"}
 CALLS: Final[Mapping[str, tuple[str, dict[str, Any], dict[str, Any]]]] = {
-    codes.UNKNOWN_TOOL: ("browse_issue", {"action": "list"}, {}),
-    codes.INVALID_ACTION: ("manage_label", {"action": "remove", **PROJECT}, {}),
-    codes.MISSING_REQUIRED_FIELD: ("manage_merge_request", {"action": "create", **PROJECT}, {}),
-    codes.TYPE_MISMATCH: ("browse_issues", {"action": "get", **PROJECT, "issue_iid": "first"}, {}),
-    codes.INVALID_VALUE: ("browse_issues", {"action": "list", **PROJECT, "state": "open"}, {}),
-    codes.FIELD_NOT_ALLOWED: (
+    Code.UNKNOWN_TOOL: ("browse_issue", {"action": "list"}, {}),
+    Code.INVALID_ACTION: ("manage_label", {"action": "remove", **PROJECT}, {}),
+    Code.MISSING_REQUIRED_FIELD: ("manage_merge_request", {"action": "create", **PROJECT}, {}),
+    Code.TYPE_MISMATCH: ("browse_issues", {"action": "get", **PROJECT, "issue_iid": "first"}, {}),
+    Code.INVALID_VALUE: ("browse_issues", {"action": "list", **PROJECT, "state": "open"}, {}),
+    Code.FIELD_NOT_ALLOWED: (
         "manage_label",
         {"action": "create", **PROJECT, "name": "bug", "colour": "#d9534f", "color": "#d9534f"},
         {},
     ),
-    codes.INVALID_ENCODING: ("manage_issue", {"action": "create", **PROJECT, "title": "a\0b"}, {}),
-    codes.PAYLOAD_TOO_LARGE: (
+    Code.INVALID_ENCODING: ("manage_issue", {"action": "create", **PROJECT, "title": "a\0b"}, {}),
+    Code.PAYLOAD_TOO_LARGE: (
         "manage_issue",
         {"action": "create", **PROJECT, "title": "T", "labels": ["x"] * 10_001},
         {},
     ),
-    codes.READ_ONLY_MODE: ("manage_label", LABEL, {"read_only": True}),
-    codes.OUT_OF_SCOPE: (
+    Code.READ_ONLY_MODE: ("manage_label", LABEL, {"read_only": True}),
+    Code.OUT_OF_SCOPE: (
         "browse_labels",
         {"action": "list", "project_id": "other/secret"},
         {"only_in": ("acme",)},
     ),
-    codes.TRUST_INSUFFICIENT: ("manage_label", LABEL, {"trust": "reversible"}),
-    codes.CONFIRMATION_REQUIRED: ("manage_label", LABEL, {}),
-    codes.CONFIRMATION_INVALID: ("manage_label", {**LABEL, "confirmation_token": "made-up"}, {}),
-    codes.REPLAY_MISS: ("browse_labels", {"action": "list", "project_id": "acme/unheard-of"}, {}),
+    Code.TRUST_INSUFFICIENT: ("manage_label", LABEL, {"trust": "reversible"}),
+    Code.CONFIRMATION_REQUIRED: ("manage_label", LABEL, {}),
+    Code.CONFIRMATION_INVALID: ("manage_label", {**LABEL, "confirmation_token": "made-up"}, {}),
+    Code.REPLAY_MISS: ("browse_labels", {"action": "list", "project_id": "acme/unheard-of"}, {}),
 }
 
 
@@ -90,40 +90,40 @@ CREATE: Final = _sent("POST", "/projects/acme%2Fwebsite/issues")
 READ: Final = _sent("GET", "/projects/acme%2Fwebsite/issues")
 JSON: Final = {"content-type": "application/json"}
 INVENTED: Final[Mapping[str, Exception | Failure]] = {
-    codes.NETWORK_ERROR: Unreachable(READ, Why.TLS, "gitlab.example.com", sent=False, attempts=1),
-    codes.OUTCOME_UNKNOWN: Unreachable(CREATE, Why.LOST, "gitlab.example.com", sent=True),
-    codes.BAD_RESPONSE: BadAnswer(READ, Wrong.HTML, 200),
-    codes.API_ERROR: Refused(READ, 418, JSON, b'{"message":"418 I\'m a teapot"}'),
-    codes.HOST_NOT_ALLOWED: ForeignHost("elsewhere.example.com"),
-    codes.INTERNAL_ERROR: ZeroDivisionError(),
+    Code.NETWORK_ERROR: Unreachable(READ, Why.TLS, "gitlab.example.com", sent=False, attempts=1),
+    Code.OUTCOME_UNKNOWN: Unreachable(CREATE, Why.LOST, "gitlab.example.com", sent=True),
+    Code.BAD_RESPONSE: BadAnswer(READ, Wrong.HTML, 200),
+    Code.API_ERROR: Refused(READ, 418, JSON, b'{"message":"418 I\'m a teapot"}'),
+    Code.HOST_NOT_ALLOWED: ForeignHost("elsewhere.example.com"),
+    Code.INTERNAL_ERROR: ZeroDivisionError(),
 }
 SAID: Final[Mapping[str, tuple[str, dict[str, Any]]]] = {
-    codes.DANGER_DENIED: (
+    Code.DANGER_DENIED: (
         "delete is destructive, and callers may do at most what is reversible here.",
         {"danger": "destructive", "trust_held": "reversible", "trust_required": "destructive"},
     ),
-    codes.CONFIRMATION_EXPIRED: ("The confirmation has expired.", {}),
-    codes.CONFIRMATION_USED: ("The confirmation was used already.", {}),
-    codes.CONFIRMATION_MISMATCH: ("The confirmation was given for another call.", {}),
-    codes.QUOTA_PAUSED: (
+    Code.CONFIRMATION_EXPIRED: ("The confirmation has expired.", {}),
+    Code.CONFIRMATION_USED: ("The confirmation was used already.", {}),
+    Code.CONFIRMATION_MISMATCH: ("The confirmation was given for another call.", {}),
+    Code.QUOTA_PAUSED: (
         "Half of the writes of this hour are made; a person should look.",
         {"limit": 1000, "remaining": 500},
     ),
-    codes.QUOTA_EXHAUSTED: (
+    Code.QUOTA_EXHAUSTED: (
         "The writes of this hour are used up.",
         {"limit": 1000, "retry_after_seconds": 900},
     ),
-    codes.STORE_UNAVAILABLE: ("The shared store does not answer.", {}),
-    codes.UPSTREAM_PAUSED: (
+    Code.STORE_UNAVAILABLE: ("The shared store does not answer.", {}),
+    Code.UPSTREAM_PAUSED: (
         "GitLab failed several times in a row and is given a rest.",
         {"retry_after_seconds": 20},
     ),
-    codes.BUSY: ("This caller has too many calls under way.", {"limit": 16}),
-    codes.CONFIGURATION_ERROR: (
+    Code.BUSY: ("This caller has too many calls under way.", {"limit": 16}),
+    Code.CONFIGURATION_ERROR: (
         "No GitLab token was given, so nobody can be asked anything.",
         {"setting": "GITLAB_TOKEN", "token_problem": "missing"},
     ),
-    codes.BATCH_PARTIAL_FAILURE: (
+    Code.BATCH_PARTIAL_FAILURE: (
         "1 of 2 calls failed.",
         {"results": [{"result": {"total": 0}}, {"error": {"error_code": "NOT_FOUND"}}]},
     ),
@@ -136,7 +136,7 @@ def examples() -> dict[str, dict[str, Any]]:
     """By code, in the order of the catalogue."""
     logging.getLogger("gitlab_mcp").setLevel(logging.CRITICAL)
     found = asyncio.run(_all())
-    return {name: found[name] for name in codes.CODES}
+    return {name: found[name] for name in CODES}
 
 
 async def _all() -> dict[str, dict[str, Any]]:
@@ -147,7 +147,7 @@ async def _all() -> dict[str, dict[str, Any]]:
         failure = await translate(problem, None, NobodyToAsk()) if isinstance(problem, Exception) else problem
         found[code] = _example("synthetic", code, failure)
     for code, (message, facts) in SAID.items():
-        fix = codes.CODES[code].agent
+        fix = CODES[code].agent
         found[code] = _example("synthetic", code, Failure(code, message, {**facts, "suggested_fix": fix}))
     return found
 

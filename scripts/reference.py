@@ -11,7 +11,7 @@ from gitlab_mcp.actions.call import Options
 from gitlab_mcp.actions.schema import required_fields
 from gitlab_mcp.actions.shape import Shape, shapes
 from gitlab_mcp.actions.tool import Tool
-from gitlab_mcp.failures.codes import CODES, FACTS, WARNINGS, Code
+from gitlab_mcp.failures.codes import CODES, FACTS, NOTICES, CodeEntry
 from gitlab_mcp.tiers.feature_map import Feature, TierMap
 from gitlab_mcp.tiers.requirements import ActionRequirements, action_requirements
 
@@ -66,7 +66,7 @@ def errors_page(examples: Mapping[str, Mapping[str, Any]]) -> str:
     index = _table(("code", "what happened", "status", "try again"), rows)
     facts = _table(("fact", "what it says"), ((f"`{name}`", about) for name, about in FACTS.items()))
     warnings = _table(
-        ("warning of a success", "what it says"), ((f"`{name}`", about) for name, about in WARNINGS.items())
+        ("warning of a success", "what it says"), ((f"`{name}`", about) for name, about in NOTICES.items())
     )
     sections = (_error(code, examples[code.name]) for code in CODES.values())
     opening = "# Errors\n\nIn which shapes they can be had: [the guide](../guides/errors.md).\n\n"
@@ -74,7 +74,7 @@ def errors_page(examples: Mapping[str, Mapping[str, Any]]) -> str:
     return PRINTED + opening + tables + "\n".join(sections)
 
 
-def _error(code: Code, example: Mapping[str, Any]) -> str:
+def _error(code: CodeEntry, example: Mapping[str, Any]) -> str:
     lines = [
         f"## {code.name}",
         "",

@@ -5,24 +5,24 @@ from importlib import resources
 
 import pytest
 
-from gitlab_mcp.failures import codes as catalogue
-from gitlab_mcp.failures.codes import CODES, FACTS, WARNINGS, Code, Recovery, operation
+from gitlab_mcp.failures.codes import CODES, FACTS, NOTICES, Code, CodeEntry, NoticeCode, Recovery, operation
 
 
-def test_every_name_is_a_code_or_a_warning_and_the_reverse() -> None:
-    names = {value for name, value in vars(catalogue).items() if name.isupper() and name == value}
-    assert names == CODES.keys() | WARNINGS.keys()
+def test_every_code_is_described_and_named_after_its_value() -> None:
+    assert list(CODES) == list(Code)
+    assert list(NOTICES) == list(NoticeCode)
+    assert all(code.name == code.value for code in (*Code, *NoticeCode))
 
 
 @pytest.mark.parametrize("code", CODES.values(), ids=lambda code: code.name)
-def test_advice_is_whole_sentences(code: Code) -> None:
+def test_advice_is_whole_sentences(code: CodeEntry) -> None:
     for advice in (code.agent, code.person):
         assert advice[0].isupper()
         assert advice.endswith(".")
 
 
 @pytest.mark.parametrize("code", CODES.values(), ids=lambda code: code.name)
-def test_one_code_has_one_recovery_that_agrees_with_whether_to_try_again(code: Code) -> None:
+def test_one_code_has_one_recovery_that_agrees_with_whether_to_try_again(code: CodeEntry) -> None:
     hopeless = code.recovery in (Recovery.NO, Recovery.CHECK_FIRST)
     assert code.retryable is not hopeless
 

@@ -9,7 +9,7 @@ import pytest
 
 from errors import exam
 from errors.exam import Question
-from gitlab_mcp.failures.codes import CODES, FACTS, REJECTED, SERVER_ERROR
+from gitlab_mcp.failures.codes import CODES, FACTS, Code
 from gitlab_mcp.failures.failure import Failure
 
 pytestmark = pytest.mark.anyio
@@ -71,7 +71,7 @@ async def test_words_of_gitlab_stay_out_of_our_sentences() -> None:
 
 
 async def test_the_body_of_a_server_error_is_never_shown() -> None:
-    failed = [failure for _, failure in await answered("mistakes") if failure.code == SERVER_ERROR]
+    failed = [failure for _, failure in await answered("mistakes") if failure.code == Code.SERVER_ERROR]
     assert failed
     for failure in failed:
         assert "gitlab_message" not in failure.facts
@@ -85,7 +85,7 @@ async def test_a_rejection_names_the_field_the_mistake_was_in(kind: str, least: 
     named = Counter[bool]()
     for question, failure in await answered("mistakes"):
         wrong = question.row["truth"].get("field")
-        if failure.code == REJECTED and wrong and question.row["truth"].get("kind") == kind:
+        if failure.code == Code.REJECTED and wrong and question.row["truth"].get("kind") == kind:
             fields = [*failure.facts.get("missing_fields", ())]
             fields += [entry["field"] for entry in failure.facts.get("invalid_fields", ())]
             named[{name.split("[")[0] for name in wrong.split(",")} <= set(fields)] += 1

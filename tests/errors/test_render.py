@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitlab_mcp.failures import codes
-from gitlab_mcp.failures.codes import CODES, FACTS
+from gitlab_mcp.failures.codes import CODES, FACTS, Code
 from gitlab_mcp.failures.failure import Failure
 from gitlab_mcp.failures.render import STYLES, as_text, render
 
@@ -17,6 +16,8 @@ SHAPED: dict[str, Any] = {
     "http_status": st.integers(400, 599),
     "invalid_fields": st.just([{"field": "name", "expected": "number", "received": "array"}]),
     "missing_fields": st.just(["title"]),
+    "unknown_fields": st.just(["titel"]),
+    "allowed_fields": st.just(["title"]),
     "alternatives": st.just(
         [{"action": "browse_labels list", "description": "Labels.", "available_on": "Free"}]
     ),
@@ -63,7 +64,7 @@ def test_a_person_gets_a_text_in_every_dialect(style: str, failure: Failure) -> 
 
 
 TIER = Failure(
-    codes.TIER_RESTRICTED,
+    Code.TIER_RESTRICTED,
     "Epics need GitLab Premium or Ultimate; this GitLab is on Free.",
     {
         "tool": "browse_epics",
@@ -76,7 +77,7 @@ TIER = Failure(
     },
 )
 MISSING = Failure(
-    codes.MISSING_REQUIRED_FIELD,
+    Code.MISSING_REQUIRED_FIELD,
     "create needs title.",
     {"tool": "manage_issue", "action": "create", "missing_fields": ["title"]},
 )
@@ -109,13 +110,13 @@ def test_toolerror_asks_for_input_only_where_a_person_could_give_it() -> None:
 @pytest.mark.parametrize(
     ("code", "kind", "again"),
     [
-        (codes.NETWORK_ERROR, "NETWORK_ERROR", True),
-        (codes.SERVER_ERROR, "SERVER_ERROR", True),
-        (codes.RATE_LIMITED, "CLIENT_ERROR", True),
-        (codes.NOT_FOUND, "NOT_FOUND", False),
-        (codes.PERMISSION_DENIED, "AUTHENTICATION_ERROR", False),
-        (codes.OUTCOME_UNKNOWN, "NETWORK_ERROR", False),
-        (codes.INTERNAL_ERROR, "UNKNOWN_ERROR", False),
+        (Code.NETWORK_ERROR, "NETWORK_ERROR", True),
+        (Code.SERVER_ERROR, "SERVER_ERROR", True),
+        (Code.RATE_LIMITED, "CLIENT_ERROR", True),
+        (Code.NOT_FOUND, "NOT_FOUND", False),
+        (Code.PERMISSION_DENIED, "AUTHENTICATION_ERROR", False),
+        (Code.OUTCOME_UNKNOWN, "NETWORK_ERROR", False),
+        (Code.INTERNAL_ERROR, "UNKNOWN_ERROR", False),
     ],
 )
 def test_toolerror_sends_the_same_again_only_where_waiting_helps(code: str, kind: str, again: bool) -> None:
@@ -129,7 +130,7 @@ def test_toolerror_sends_the_same_again_only_where_waiting_helps(code: str, kind
         (MISSING, "VALIDATION_MISSING_PARAM", "Missing required parameter 'title'"),
         (
             Failure(
-                codes.TYPE_MISMATCH,
+                Code.TYPE_MISMATCH,
                 "No.",
                 {"invalid_fields": [{"field": "page", "expected": "number", "received": "array"}]},
             ),
@@ -138,7 +139,7 @@ def test_toolerror_sends_the_same_again_only_where_waiting_helps(code: str, kind
         ),
         (
             Failure(
-                codes.FIELD_NOT_ALLOWED,
+                Code.FIELD_NOT_ALLOWED,
                 "No.",
                 {"tool": "t", "action": "a", "unknown_fields": ["x"], "allowed_fields": ["y"]},
             ),
@@ -146,26 +147,26 @@ def test_toolerror_sends_the_same_again_only_where_waiting_helps(code: str, kind
             "Unknown parameter(s) for operation 't a': x",
         ),
         (
-            Failure(codes.INVALID_ACTION, "No.", {"action": "fly"}),
+            Failure(Code.INVALID_ACTION, "No.", {"action": "fly"}),
             "NOT_FOUND_OPERATION",
             "Unknown operation: 'fly'",
         ),
         (
-            Failure(codes.REJECTED, "No.", {"missing_fields": ["ref"]}),
+            Failure(Code.REJECTED, "No.", {"missing_fields": ["ref"]}),
             "VALIDATION_MISSING_PARAM",
             "Missing required parameter 'ref'",
         ),
-        (Failure(codes.REJECTED, "GitLab said no."), "VALIDATION_INVALID_TYPE", "GitLab said no."),
-        (Failure(codes.CONFLICT, "There.", {"state": "exists"}), "CONFLICT_ALREADY_EXISTS", "There."),
-        (Failure(codes.CONFLICT, "Changed.", {"state": "changed"}), "CONFLICT_VERSION_MISMATCH", "Changed."),
-        (Failure(codes.RATE_LIMITED, "No."), "RATE_LIMIT_EXCEEDED", "API rate limit exceeded"),
+        (Failure(Code.REJECTED, "GitLab said no."), "VALIDATION_INVALID_TYPE", "GitLab said no."),
+        (Failure(Code.CONFLICT, "There.", {"state": "exists"}), "CONFLICT_ALREADY_EXISTS", "There."),
+        (Failure(Code.CONFLICT, "Changed.", {"state": "changed"}), "CONFLICT_VERSION_MISMATCH", "Changed."),
+        (Failure(Code.RATE_LIMITED, "No."), "RATE_LIMIT_EXCEEDED", "API rate limit exceeded"),
         (
-            Failure(codes.CONFIRMATION_USED, "No."),
+            Failure(Code.CONFIRMATION_USED, "No."),
             "TOKEN_ALREADY_USED",
             "Confirmation token has already been used",
         ),
         (
-            Failure(codes.PERMISSION_DENIED, "No right."),
+            Failure(Code.PERMISSION_DENIED, "No right."),
             "PERMISSION_DENIED",
             "Permission denied: 'No right.'",
         ),
@@ -178,7 +179,7 @@ def test_aql_uses_its_own_codes_and_templates(failure: Failure, code: str, messa
 
 def test_aql_counts_a_batch() -> None:
     results = [{"data": {}}, {"error": {"error_code": "NOT_FOUND", "message": "No."}}]
-    error = render(Failure(codes.BATCH_PARTIAL_FAILURE, "1 of 2 failed.", {"results": results}), "aql")[
+    error = render(Failure(Code.BATCH_PARTIAL_FAILURE, "1 of 2 failed.", {"results": results}), "aql")[
         "error"
     ]
     assert error["message"] == "1 of 2 operations failed"
@@ -197,10 +198,10 @@ def test_problem_is_rfc_9457_beside_an_empty_result() -> None:
 
 def test_text_says_whose_turn_it_is() -> None:
     assert as_text(MISSING, "text").startswith("Input Error: create needs title.")
-    crash = Failure(codes.SERVER_ERROR, "GitLab failed.", {"http_status": 500, "event_id": "abc"})
+    crash = Failure(Code.SERVER_ERROR, "GitLab failed.", {"http_status": 500, "event_id": "abc"})
     assert as_text(crash, "text").startswith("Server Error (500): GitLab failed. Event ID: abc.")
 
 
 def test_what_gitlab_said_cannot_become_markup() -> None:
-    shown = as_text(Failure(codes.REJECTED, "No.", {"gitlab_message": "` ![x](http://evil) `"}))
+    shown = as_text(Failure(Code.REJECTED, "No.", {"gitlab_message": "` ![x](http://evil) `"}))
     assert "`' ![x](http://evil) '`" in shown

@@ -6,19 +6,25 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from gitlab_mcp.failures.codes import NoticeCode
+
 
 @dataclass(frozen=True, slots=True)
 class Notice:
     """Rides on a success: GitLab said yes, and something is still not as the caller would think."""
 
-    code: str
+    code: NoticeCode
     message: str
     facts: Mapping[str, Any] = field(default_factory=dict)
 
 
 def partly_read(unread: Sequence[str]) -> list[Notice]:
     """For an answer put together from several: the names of those that did not come."""
-    return [Notice("PARTIAL", "Some of it could not be read.", {"unread": list(unread)})] if unread else []
+    return (
+        [Notice(NoticeCode.PARTIAL, "Some of it could not be read.", {"unread": list(unread)})]
+        if unread
+        else []
+    )
 
 
 @dataclass(frozen=True, slots=True)

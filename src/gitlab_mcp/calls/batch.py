@@ -13,7 +13,7 @@ from gitlab_mcp.actions.batch import BatchedCall
 from gitlab_mcp.actions.call import FEWEST_BYTES
 from gitlab_mcp.actions.exchange import Report
 from gitlab_mcp.actions.result import Notice, Result, Text
-from gitlab_mcp.failures.codes import BATCH_PARTIAL_FAILURE, PARTIAL
+from gitlab_mcp.failures.codes import Code, NoticeCode
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.results.blocks import compact
 from gitlab_mcp.results.envelope import warning_entry
@@ -96,7 +96,7 @@ def _told(outcomes: list[Mapping[str, Any]]) -> Result:
     failed = [index for index, outcome in enumerate(outcomes) if "error" in outcome]
     if len(failed) == len(outcomes):
         raise CallFailed(
-            Failure(BATCH_PARTIAL_FAILURE, f"Every one of the {len(outcomes)} calls failed.").knowing(
+            Failure(Code.BATCH_PARTIAL_FAILURE, f"Every one of the {len(outcomes)} calls failed.").knowing(
                 results=outcomes,
                 suggested_fix="Mend each call as its own error says; nothing else went wrong.",
             )
@@ -104,9 +104,9 @@ def _told(outcomes: list[Mapping[str, Any]]) -> Result:
     data: dict[str, Any] = {"results": outcomes}
     if failed:
         warning = Notice(
-            PARTIAL,
+            NoticeCode.PARTIAL,
             f"{len(failed)} of {len(outcomes)} calls failed.",
-            {"error_code": BATCH_PARTIAL_FAILURE, "failed": failed},
+            {"error_code": Code.BATCH_PARTIAL_FAILURE, "failed": failed},
         )
         data["warnings"] = [warning_entry(warning)]
     return Result(data=data)

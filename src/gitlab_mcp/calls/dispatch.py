@@ -21,7 +21,7 @@ from gitlab_mcp.actions.exchange import Answer, GitLab, Request
 from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.actions.result import Notice, Result
 from gitlab_mcp.callers import CallerKey
-from gitlab_mcp.failures.codes import CODES, INTERNAL_ERROR
+from gitlab_mcp.failures.codes import CODES, Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.observability.call_log import CallLog
 from gitlab_mcp.observability.outcome import Outcome
@@ -82,7 +82,7 @@ class Dispatch:
             caught, failure = time.perf_counter(), failed.failure
         except Exception as problem:
             caught, failure = time.perf_counter(), await self._translated(problem, action, session)
-            bug = problem if failure.code == INTERNAL_ERROR else None
+            bug = problem if failure.code == Code.INTERNAL_ERROR else None
         except anyio.get_cancelled_exc_class():
             self.call_log.close(ended(cancelled=True))
             raise

@@ -9,7 +9,7 @@ from typing import Any
 from gitlab_mcp.cli import exits
 from gitlab_mcp.cli.screen import say, say_json, table, wrapped
 from gitlab_mcp.cli.usage import no_such
-from gitlab_mcp.failures.codes import CODES, Code
+from gitlab_mcp.failures.codes import CODES, Code, CodeEntry
 
 
 def show_errors(name: str | None, *, as_json: bool) -> int:
@@ -21,9 +21,10 @@ def show_errors(name: str | None, *, as_json: bool) -> int:
             rows = [[code.name, code.title, str(code.status), code.recovery.value] for code in CODES.values()]
             say(table(rows, ["CODE", "TITLE", "HTTP", "AGAIN?"]))
         return exits.OK
-    code = CODES.get(name.upper().replace("-", "_"))
-    if code is None:
+    wanted = name.upper().replace("-", "_")
+    if wanted not in CODES:
         raise no_such("error code", name.upper(), CODES, "`gitlab-mcp errors` lists all codes.")
+    code = CODES[Code(wanted)]
     if as_json:
         say_json({**_described(code), "example": _examples()[code.name]})
     else:
@@ -44,7 +45,7 @@ def _examples() -> dict[str, Any]:
     return examples
 
 
-def _described(code: Code) -> dict[str, Any]:
+def _described(code: CodeEntry) -> dict[str, Any]:
     return {
         "code": code.name,
         "title": code.title,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from gitlab_mcp.failures.codes import Code
+
 OK = 0
 FAILED = 1
 USAGE = 2
@@ -16,9 +18,9 @@ MEANINGS = {
     INTERRUPTED: "interrupted",
 }
 
-_BY_CODE = {"CONFIGURATION_ERROR": USAGE, "NETWORK_ERROR": UNREACHABLE}
+_BY_CODE = {Code.CONFIGURATION_ERROR: USAGE, Code.NETWORK_ERROR: UNREACHABLE}
 
 
-def of(code: str) -> int:
+def of(code: Code) -> int:
     """The exit code for a failure's code."""
     return _BY_CODE.get(code, FAILED)

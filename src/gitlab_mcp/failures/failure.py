@@ -6,16 +6,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from gitlab_mcp.failures.codes import Code
+
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A code of `errors.catalogue`, one trusted sentence, and what is known.
+    """A code, one trusted sentence, and what is known.
 
     `facts` holds only what applies; the names of facts are those of docs/reference/errors.md and are the
     same in every rendering. Text that GitLab sent appears in facts alone, and there only as `gitlab_message`.
     """
 
-    code: str
+    code: Code
     message: str
     facts: Mapping[str, Any] = field(default_factory=dict)
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
+from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.gitlab.faults import ForeignHost
 
@@ -16,7 +17,7 @@ GRAPHQL_PATH = "/api/graphql"
 _API = "/api/v4"
 _NOT_IN_A_PATH = re.compile(r"[^!-~]|[?#\\]")
 _ABSOLUTE = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]*:)?//")
-_NO_NAME = Failure("INVALID_VALUE", "A name or path in the arguments is empty, or dots alone.").knowing(
+_NO_NAME = Failure(Code.INVALID_VALUE, "A name or path in the arguments is empty, or dots alone.").knowing(
     suggested_fix="Give the whole name: no empty part, and none that is . or .."
 )
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Final
 
-from gitlab_mcp.failures.codes import OUT_OF_SCOPE
+from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.policy import Intent
 
@@ -27,7 +27,7 @@ class Actions:
             return
         raise CallFailed(
             Failure(
-                OUT_OF_SCOPE, f"The operator does not allow {tool} {name.partition('.')[2]} here."
+                Code.OUT_OF_SCOPE, f"The operator does not allow {tool} {name.partition('.')[2]} here."
             ).knowing(
                 allowed={"actions": list(self.only)} if self.only else None,
                 confidence="certain",

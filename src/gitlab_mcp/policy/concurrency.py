@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from gitlab_mcp.failures.codes import BUSY
+from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
 
 
@@ -19,7 +19,7 @@ class Slots:
     def of(self, caller: str) -> Iterator[None]:
         if self._taken[caller] >= self._each:
             raise CallFailed(
-                Failure(BUSY, f"{self._each} calls of this caller are under way already.").knowing(
+                Failure(Code.BUSY, f"{self._each} calls of this caller are under way already.").knowing(
                     limit=self._each,
                     retry_after_seconds=1,
                     suggested_fix="Wait until one of them has answered, then call again.",

@@ -9,7 +9,7 @@ from typing import Final
 
 from gitlab_mcp.actions.call import Call
 from gitlab_mcp.callers import CallerKey
-from gitlab_mcp.failures.codes import CONFIRMATION_REQUIRED
+from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.policy import Intent
 from gitlab_mcp.policy.confirmation_tokens import Tokens, claims
@@ -39,7 +39,7 @@ class Confirmation:
         token, ends = await self.tokens.issue(caller, subject(call, caller))
         will = await effect(intent)
         raise CallFailed(
-            Failure(CONFIRMATION_REQUIRED, f"{call.action.spec.name} needs a yes first. {will}").knowing(
+            Failure(Code.CONFIRMATION_REQUIRED, f"{call.action.spec.name} needs a yes first. {will}").knowing(
                 what_will_happen=will,
                 danger=str(call.danger),
                 confirmation_token=token,

@@ -18,7 +18,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from gitlab_mcp.callers import CallerKey
-from gitlab_mcp.failures import codes
+from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.store import Store
 
@@ -45,18 +45,18 @@ class Tokens:
         """Raises the refusal that fits; passes once."""
         decoded = _decoded(token)
         if decoded is None or not hmac.compare_digest(decoded[1], await self._signature(decoded[0])):
-            raise CallFailed(_refusal(codes.CONFIRMATION_INVALID))
+            raise CallFailed(_refusal(Code.CONFIRMATION_INVALID))
         nonce, ends, holder, about = _LAYOUT.unpack(decoded[0])
         # Somebody else's is none: whether it would be good in other hands is nobody's business.
         if not hmac.compare_digest(holder, _caller(caller)):
-            raise CallFailed(_refusal(codes.CONFIRMATION_INVALID))
+            raise CallFailed(_refusal(Code.CONFIRMATION_INVALID))
         if ends <= self.clock():
-            raise CallFailed(_refusal(codes.CONFIRMATION_EXPIRED))
+            raise CallFailed(_refusal(Code.CONFIRMATION_EXPIRED))
         if not hmac.compare_digest(about, _digest(subject)):
-            raise CallFailed(_refusal(codes.CONFIRMATION_MISMATCH))
+            raise CallFailed(_refusal(Code.CONFIRMATION_MISMATCH))
         claim = secrets.token_hex(8)
         if await self.store.put_first(f"used:{nonce.hex()}", claim, LIFETIME + 60) != claim:
-            raise CallFailed(_refusal(codes.CONFIRMATION_USED))
+            raise CallFailed(_refusal(Code.CONFIRMATION_USED))
 
     async def _signature(self, payload: bytes) -> bytes:
         # Whoever comes first makes the key; all replicas then sign with it.
@@ -92,19 +92,19 @@ def _digest(subject: str) -> bytes:
 
 
 _REFUSALS: Final = {
-    codes.CONFIRMATION_INVALID: (
+    Code.CONFIRMATION_INVALID: (
         "The confirmation token is not one of yours.",
         "Send the call without confirmation_token to get one.",
     ),
-    codes.CONFIRMATION_EXPIRED: (
+    Code.CONFIRMATION_EXPIRED: (
         "The confirmation token has expired.",
         "Send the call without confirmation_token to get a new one.",
     ),
-    codes.CONFIRMATION_MISMATCH: (
+    Code.CONFIRMATION_MISMATCH: (
         "The confirmation token was given for another call.",
         "Send exactly the call that was confirmed, or send this one without confirmation_token to get its own.",
     ),
-    codes.CONFIRMATION_USED: (
+    Code.CONFIRMATION_USED: (
         "The confirmation token has been used already.",
         "Look whether the call has taken effect. If it is still wanted, send it without confirmation_token to get a "
         "new one.",
@@ -112,6 +112,6 @@ _REFUSALS: Final = {
 }
 
 
-def _refusal(code: str) -> Failure:
+def _refusal(code: Code) -> Failure:
     message, fix = _REFUSALS[code]
     return Failure(code, message).knowing(confidence="certain", suggested_fix=fix)

@@ -15,7 +15,7 @@ from typing import Final
 
 from gitlab_mcp.actions.action import Danger
 from gitlab_mcp.actions.call import Call
-from gitlab_mcp.failures.codes import DANGER_DENIED, TRUST_INSUFFICIENT
+from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.policy import Guard, Intent
 
@@ -33,7 +33,7 @@ def trusted_up_to(trust: Danger) -> Guard:
         danger = intent.call.danger
         if exceeds(danger, trust):
             raise CallFailed(
-                _refusal(TRUST_INSUFFICIENT, intent, trust).knowing(
+                _refusal(Code.TRUST_INSUFFICIENT, intent, trust).knowing(
                     setting="trust",
                     suggested_fix=f"Do not try again. Tell the person what you wanted to do: the operator would have "
                     f"to start the server with --trust {danger}.",
@@ -49,7 +49,7 @@ def narrowed_to(most: Danger) -> Guard:
     async def within(intent: Intent) -> None:
         if exceeds(intent.call.danger, most):
             raise CallFailed(
-                _refusal(DANGER_DENIED, intent, most).knowing(
+                _refusal(Code.DANGER_DENIED, intent, most).knowing(
                     suggested_fix="Do not try again; the client that sent the request limits how dangerous it may be."
                 )
             )
@@ -64,7 +64,7 @@ def needs_confirmation(least: Danger | None) -> Callable[[Call], bool]:
     return lambda call: not exceeds(least, call.danger)
 
 
-def _refusal(code: str, intent: Intent, most: Danger) -> Failure:
+def _refusal(code: Code, intent: Intent, most: Danger) -> Failure:
     name, danger = intent.call.action.spec.name, intent.call.danger
     what = f"{name} with quick_actions" if intent.call.options.quick_actions else name
     return Failure(code, f"{what} is {danger}, and callers may do at most what is {most} here.").knowing(

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from gitlab_mcp.callers import CallerKey
+from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import Failure
 from gitlab_mcp.store import Store, StoreUnavailable
 
@@ -43,7 +44,7 @@ class Loops:
         )
 
 
-def _digest(tool: str, arguments: Mapping[str, Any], code: str) -> str:
+def _digest(tool: str, arguments: Mapping[str, Any], code: Code) -> str:
     sent = {name: value for name, value in arguments.items() if name != "confirmation_token"}
     call = json.dumps([tool, sent, code], sort_keys=True, default=str)
     return hashlib.sha256(call.encode()).hexdigest()[:32]

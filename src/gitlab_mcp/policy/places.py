@@ -15,7 +15,7 @@ from pydantic import BaseModel
 
 from gitlab_mcp.actions.action import Action, encode_segment
 from gitlab_mcp.actions.ask import Ask
-from gitlab_mcp.failures.codes import OUT_OF_SCOPE
+from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.policy import Intent
 
@@ -111,7 +111,9 @@ class Places:
     def _refusal(self, why: str, field: str | None) -> Failure:
         inside = f" inside {', '.join(self._only)}" if self._only else ""
         fix = f"Give as {field} one{inside} that your token can see." if field else f"Name one{inside}."
-        return Failure(OUT_OF_SCOPE, f"The operator allows only some projects and groups. {why}").knowing(
+        return Failure(
+            Code.OUT_OF_SCOPE, f"The operator allows only some projects and groups. {why}"
+        ).knowing(
             allowed={"only_in": list(self._only)} if self._only else None,
             confidence="certain",
             suggested_fix=fix,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from gitlab_mcp.actions.quick_actions import Speaks, was_escaped
 from gitlab_mcp.actions.result import Notice
 from gitlab_mcp.actions.shape import shapes
-from gitlab_mcp.failures.codes import NOT_APPLIED
+from gitlab_mcp.failures.codes import NoticeCode
 from gitlab_mcp.policy import Intent
 
 
@@ -18,7 +18,7 @@ async def sent_as_text(intent: Intent) -> Notice | None:
     if not fields:
         return None
     return Notice(
-        NOT_APPLIED,
+        NoticeCode.NOT_APPLIED,
         "Lines that begin with a slash and a word were sent as text, not as quick actions.",
         {
             "fields": fields,

@@ -11,7 +11,7 @@ from typing import Any, Final
 from gitlab_mcp.actions.action import Danger
 from gitlab_mcp.actions.call import Call
 from gitlab_mcp.actions.result import Notice
-from gitlab_mcp.failures.codes import QUOTA_EXHAUSTED, QUOTA_PAUSED, QUOTA_WARNING
+from gitlab_mcp.failures.codes import Code, NoticeCode
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.policy import Intent
 from gitlab_mcp.policy.confirmation_tokens import Tokens, claims, moment
@@ -79,7 +79,7 @@ class Quotas:
         if used < math.ceil(limit * _WARN):
             return None
         facts = {"used": used, "limit": limit, "reset_at": self._reset_at()}
-        return Notice(QUOTA_WARNING, f"{used} of {limit} {kind} of this hour are used.", facts)
+        return Notice(NoticeCode.QUOTA_WARNING, f"{used} of {limit} {kind} of this hour are used.", facts)
 
     async def _may_go_on(self, intent: Intent) -> bool:
         token, flag = intent.call.options.confirmation_token, f"{self._key(intent)}:go on"
@@ -93,7 +93,7 @@ class Quotas:
         kind = kind_of(intent.call)
         token, ends = await self.tokens.issue(intent.caller, going_on(intent.call))
         will = f"Work goes on until {limit} {kind} of this hour are used; {used} are used now."
-        return Failure(QUOTA_PAUSED, f"Paused: {used} of {limit} {kind} of this hour are used.").knowing(
+        return Failure(Code.QUOTA_PAUSED, f"Paused: {used} of {limit} {kind} of this hour are used.").knowing(
             what_will_happen=will,
             confirmation_token=token,
             expires_at=ends,
@@ -103,7 +103,7 @@ class Quotas:
 
     def _exhausted(self, intent: Intent, limit: int) -> Failure:
         kind = kind_of(intent.call)
-        return Failure(QUOTA_EXHAUSTED, f"All {limit} {kind} of this hour are used.").knowing(
+        return Failure(Code.QUOTA_EXHAUSTED, f"All {limit} {kind} of this hour are used.").knowing(
             **self._numbers(limit, limit),
             retry_after_seconds=math.ceil(HOUR - self.clock() % HOUR),
             suggested_fix="Stop, and tell the person what is left to do. The operator sets the quota with --quota.",

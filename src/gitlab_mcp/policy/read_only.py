@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gitlab_mcp.failures.codes import READ_ONLY_MODE
+from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.policy import Intent
 
@@ -11,7 +11,9 @@ async def reads_only(intent: Intent) -> None:
     spec = intent.call.action.spec
     if spec.writes:
         raise CallFailed(
-            Failure(READ_ONLY_MODE, f"This server only reads; {spec.name} would change something.").knowing(
+            Failure(
+                Code.READ_ONLY_MODE, f"This server only reads; {spec.name} would change something."
+            ).knowing(
                 suggested_fix="Use the browse_ tools, or ask the operator to start the server without read-only mode.",
                 retryable=False,
             )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gitlab_mcp.failures.codes import OUT_OF_SCOPE
+from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.policy import Guard, Intent
 
@@ -12,7 +12,7 @@ def only(toolsets: tuple[str, ...]) -> Guard:
         if intent.call.tool.toolset not in toolsets:
             raise CallFailed(
                 Failure(
-                    OUT_OF_SCOPE, "This request was narrowed to toolsets that do not hold this tool."
+                    Code.OUT_OF_SCOPE, "This request was narrowed to toolsets that do not hold this tool."
                 ).knowing(
                     suggested_fix=f"Use the tools of {', '.join(toolsets) or 'no toolset'}, or send the request "
                     "without the header that narrows it.",

@@ -17,7 +17,7 @@ from mcp import MCPError
 from mcp.server.mcpserver import Context
 from mcp.types import ElicitRequest, ElicitRequestFormParams, ElicitResult, InputRequiredResult
 
-from gitlab_mcp.failures.codes import CONFIRMATION_REQUIRED, MISSING_REQUIRED_FIELD
+from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import Failure
 
 _FIRST_WITH_QUESTIONS_AS_ANSWERS: Final = "2026-07-28"
@@ -61,7 +61,7 @@ def question_about(
     if token := failure.facts.get("confirmation_token"):
         wording = str(failure.facts.get("what_will_happen") or failure.message)
         return Question(_CONFIRM, str(token), wording, _GO_AHEAD)
-    if not values or heard.asked_for_values or failure.code != MISSING_REQUIRED_FIELD:
+    if not values or heard.asked_for_values or failure.code != Code.MISSING_REQUIRED_FIELD:
         return None
     if failure.facts.get("invalid_fields") or failure.facts.get("unknown_fields"):
         return None
@@ -150,7 +150,7 @@ def _heard(name: str, response: ElicitResult) -> Heard:
 
 def _no_yes() -> Failure:
     return Failure(
-        CONFIRMATION_REQUIRED, "The person was asked and did not say yes. Nothing was done."
+        Code.CONFIRMATION_REQUIRED, "The person was asked and did not say yes. Nothing was done."
     ).knowing(
         confidence="certain",
         suggested_fix="Do not try again unless the person asks for it.",
@@ -160,7 +160,7 @@ def _no_yes() -> Failure:
 
 def _no_values() -> Failure:
     return Failure(
-        MISSING_REQUIRED_FIELD,
+        Code.MISSING_REQUIRED_FIELD,
         "The person was asked for what is missing and did not say it. Nothing was done.",
     ).knowing(
         confidence="certain",

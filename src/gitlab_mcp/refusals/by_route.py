@@ -11,7 +11,7 @@ from functools import cache
 from typing import Final
 
 from gitlab_mcp.actions.action import Role
-from gitlab_mcp.failures import codes
+from gitlab_mcp.failures.codes import Code
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +19,7 @@ class State:
     methods: str
     path: str
     statuses: tuple[int, ...]
-    code: str
+    code: Code
     state: str
     message: str
     fix: str = ""
@@ -29,83 +29,83 @@ class State:
 
 STATES: Final = (
     State(
-        "GET", "/projects/*/pipelines/latest", (403,), codes.NOT_FOUND, "no pipeline",
+        "GET", "/projects/*/pipelines/latest", (403,), Code.NOT_FOUND, "no pipeline",
         "The project has no pipeline for this ref yet.", "Run one with manage_pipeline create.",
     ),
     State(
-        "DELETE", "/projects/*/environments/*", (403,), codes.CONFLICT, "not stopped",
+        "DELETE", "/projects/*/environments/*", (403,), Code.CONFLICT, "not stopped",
         "Only a stopped environment can be deleted.", "Stop it first: manage_environment stop.",
         role=Role.DEVELOPER,
     ),
     State(
-        "PUT", "/projects/*/merge_requests/*/discussions/*", (403,), codes.CONFLICT, "not resolvable",
+        "PUT", "/projects/*/merge_requests/*/discussions/*", (403,), Code.CONFLICT, "not resolvable",
         "A plain comment cannot be resolved; only threads can.", "Reply to it instead.", role=Role.DEVELOPER,
     ),
     State(
-        "PUT DELETE", "/groups/*/members/*", (403,), codes.CONFLICT, "last owner",
+        "PUT DELETE", "/groups/*/members/*", (403,), Code.CONFLICT, "last owner",
         "The last owner of a group cannot leave or be given a lower role.", "Make somebody else an owner first.",
         role=Role.OWNER,
     ),
     State(
-        "POST", "/projects/*/merge_requests/*/approve", (401,), codes.CONFLICT, "not approvable",
+        "POST", "/projects/*/merge_requests/*/approve", (401,), Code.CONFLICT, "not approvable",
         "It cannot be approved: this user approved it already, or it is merged or closed.",
         "Read its approvals first.", role=Role.DEVELOPER,
     ),
     State(
-        "POST", "/projects/*/merge_requests/*/unapprove", (404,), codes.CONFLICT, "not approved",
+        "POST", "/projects/*/merge_requests/*/unapprove", (404,), Code.CONFLICT, "not approved",
         "This user has not approved it, so there is no approval to take back.", "Read its approvals first.",
     ),
     State(
-        "PUT", "/projects/*/merge_requests/*/reset_approvals", (401,), codes.PERMISSION_DENIED, "bots only",
+        "PUT", "/projects/*/merge_requests/*/reset_approvals", (401,), Code.PERMISSION_DENIED, "bots only",
         "Only project and group bots may reset approvals.", "Use a project or group access token.",
     ),
     State(
-        "POST", "/projects/*/merge_requests/*/pipelines", (405,), codes.CONFLICT, "preparing",
+        "POST", "/projects/*/merge_requests/*/pipelines", (405,), Code.CONFLICT, "preparing",
         "GitLab is still preparing the merge request, or there is nothing to run.",
         "Wait a moment and try again; check that .gitlab-ci.yml has jobs for merge requests.",
     ),
     State(
-        "POST", "/**/cancel_merge_when_pipeline_succeeds", (405, 406), codes.CONFLICT, "no auto-merge",
+        "POST", "/**/cancel_merge_when_pipeline_succeeds", (405, 406), Code.CONFLICT, "no auto-merge",
         "Auto-merge is not set, so there is nothing to cancel.",
     ),
     State(
-        "POST", "/**/access_tokens/*/rotate", (401,), codes.CONFLICT, "revoked",
+        "POST", "/**/access_tokens/*/rotate", (401,), Code.CONFLICT, "revoked",
         "The token to rotate is revoked or expired.", "Create a new token.",
     ),
     State(
-        "POST", "/personal_access_tokens/*/rotate", (401,), codes.CONFLICT, "revoked",
+        "POST", "/personal_access_tokens/*/rotate", (401,), Code.CONFLICT, "revoked",
         "The token to rotate is revoked or expired.", "Create a new token.",
     ),
     State(
-        "POST", "/projects/*/fork", (404,), codes.FEATURE_UNAVAILABLE, "forking off",
+        "POST", "/projects/*/fork", (404,), Code.FEATURE_UNAVAILABLE, "forking off",
         "Forking is switched off for this project.", "Ask a maintainer to switch forks on.",
     ),
     State(
-        "GET POST PUT DELETE", "/projects/*/pages/**", (404,), codes.FEATURE_UNAVAILABLE, "pages off",
+        "GET POST PUT DELETE", "/projects/*/pages/**", (404,), Code.FEATURE_UNAVAILABLE, "pages off",
         "Pages is switched off on this instance.", "Ask an administrator to switch Pages on.",
     ),
     State(
-        "GET POST PUT DELETE", "/projects/*/pages", (404,), codes.FEATURE_UNAVAILABLE, "pages off",
+        "GET POST PUT DELETE", "/projects/*/pages", (404,), Code.FEATURE_UNAVAILABLE, "pages off",
         "Pages is switched off on this instance.", "Ask an administrator to switch Pages on.",
     ),
     State(
-        "GET POST", "/bulk_imports/**", (404,), codes.FEATURE_UNAVAILABLE, "direct transfer off",
+        "GET POST", "/bulk_imports/**", (404,), Code.FEATURE_UNAVAILABLE, "direct transfer off",
         "Direct transfer is switched off on this instance.", "Ask an administrator to allow direct transfer.",
     ),
     State(
-        "GET POST", "/bulk_imports", (404,), codes.FEATURE_UNAVAILABLE, "direct transfer off",
+        "GET POST", "/bulk_imports", (404,), Code.FEATURE_UNAVAILABLE, "direct transfer off",
         "Direct transfer is switched off on this instance.", "Ask an administrator to allow direct transfer.",
     ),
     State(
-        "POST", "/projects/import", (403,), codes.FEATURE_UNAVAILABLE, "import source off",
+        "POST", "/projects/import", (403,), Code.FEATURE_UNAVAILABLE, "import source off",
         "This import source is switched off on this instance.", "Ask an administrator to allow the import source.",
     ),
     State(
-        "POST", "/projects/remote-import**", (403, 404), codes.FEATURE_UNAVAILABLE, "import source off",
+        "POST", "/projects/remote-import**", (403, 404), Code.FEATURE_UNAVAILABLE, "import source off",
         "This import source is switched off on this instance.", "Ask an administrator to allow the import source.",
     ),
     State(
-        "PUT", "/projects/*/issues/*/reorder", (422,), codes.NOT_FOUND, "neighbour",
+        "PUT", "/projects/*/issues/*/reorder", (422,), Code.NOT_FOUND, "neighbour",
         "One of the issues to put it between does not exist.",
         "Give move_after_id and move_before_id as the global ids of issues in the same project.",
     ),

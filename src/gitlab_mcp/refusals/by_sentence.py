@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from gitlab_mcp.failures import codes
+from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.refusals import causes
 from gitlab_mcp.refusals.case import Case
 from gitlab_mcp.refusals.complaints import complaints, in_sentences
@@ -20,7 +20,7 @@ def paid_and_refused(case: Case, signature: Signature | None) -> Finding | None:
     if paid is None:
         return None
     proof = Proof.CERTAIN if case.lacking() else Proof.LIKELY
-    if signature is not None and signature.code == codes.TIER_RESTRICTED:
+    if signature is not None and signature.code == Code.TIER_RESTRICTED:
         return causes.tier_finding(case, paid, proof, case.tier)
     known = case.without(paid)
     expected = known is not None and known.says is not None and known.says in case.said.message
@@ -28,9 +28,9 @@ def paid_and_refused(case: Case, signature: Signature | None) -> Finding | None:
     about_values = (
         bool(case.said.fields) or case.refused.status == 409 or (case.refused.status == 422 and not refuses)
     )
-    explained = (codes.PERMISSION_DENIED, codes.NOT_FOUND) if refuses else (codes.PERMISSION_DENIED,)
+    explained = (Code.PERMISSION_DENIED, Code.NOT_FOUND) if refuses else (Code.PERMISSION_DENIED,)
     unexplained = signature is None or signature.code in explained
-    stands_otherwise = signature is not None and signature.code == codes.CONFLICT
+    stands_otherwise = signature is not None and signature.code == Code.CONFLICT
     if (expected and not stands_otherwise) or (paid.field is None and unexplained and not about_values):
         return causes.tier_finding(case, paid, Proof.LIKELY, case.tier)
     return None
@@ -42,14 +42,14 @@ def permission(case: Case, signature: Signature) -> Finding:
     if by_role is None or case.role_suffices is not False:
         return named(case, signature)
     return Finding(
-        codes.PERMISSION_DENIED, Proof.CERTAIN, by_role.message, by_role.evidence, by_role.fix, by_role.facts
+        Code.PERMISSION_DENIED, Proof.CERTAIN, by_role.message, by_role.evidence, by_role.fix, by_role.facts
     )
 
 
 def named(case: Case, signature: Signature) -> Finding:
     found = complaints(case.said.fields, case.action)
     facts: dict[str, Any] = {**signature.facts, **found.facts()}
-    if signature.code == codes.NOT_FOUND and found.names:
+    if signature.code == Code.NOT_FOUND and found.names:
         facts["missing"] = ", ".join(found.names)
     return Finding(
         signature.code,
@@ -73,7 +73,7 @@ def rejected(case: Case, signature: Signature | None = None) -> Finding:
         message = signature.message if signature else "GitLab does not accept the arguments."
     fix = f"Correct {names}." if names else "Read gitlab_message and correct the arguments."
     return Finding(
-        codes.REJECTED,
+        Code.REJECTED,
         Proof.LIKELY,
         message,
         ("GitLab says so in gitlab_message",),
@@ -89,7 +89,7 @@ def _listed(names: tuple[str, ...]) -> str:
 
 def conflict(case: Case) -> Finding:
     return Finding(
-        codes.CONFLICT,
+        Code.CONFLICT,
         Proof.LIKELY,
         "It is in the way of what is there: it exists already, or it changed in the meantime.",
         (f"GitLab answered {case.refused.status}",),

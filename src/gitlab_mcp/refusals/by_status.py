@@ -7,7 +7,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from gitlab_mcp.failures import allowed_words as words
-from gitlab_mcp.failures import codes
+from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.gitlab.faults import Refused
 from gitlab_mcp.refusals import causes
 from gitlab_mcp.refusals.by_sentence import conflict, rejected
@@ -34,7 +34,7 @@ def by_status(case: Case, status: int) -> Finding:
             return rejected(case)
         case 413:
             return Finding(
-                codes.PAYLOAD_TOO_LARGE,
+                Code.PAYLOAD_TOO_LARGE,
                 Proof.LIKELY,
                 "GitLab takes no request this large.",
                 (),
@@ -42,7 +42,7 @@ def by_status(case: Case, status: int) -> Finding:
             )
         case _:
             return Finding(
-                codes.API_ERROR,
+                Code.API_ERROR,
                 Proof.LIKELY,
                 f"GitLab refused the request with {status}.",
                 (),
@@ -59,13 +59,13 @@ def without_words(case: Case) -> Finding:
     match refused.status:
         case 400 if beginning.startswith(b"bad request"):
             return Finding(
-                codes.INVALID_ENCODING,
+                Code.INVALID_ENCODING,
                 Proof.LIKELY,
                 "GitLab could not read the text: a NUL character, a lone surrogate, or bytes that are not UTF-8.",
                 ("GitLab answered 400 before looking at the request",),
                 "Send the text without such characters.",
                 {},
-                (codes.REJECTED,),
+                (Code.REJECTED,),
             )
         case 400 if len(refused.request.path) + len(str(refused.request.query)) > _LONG_PATH:
             return by_status(case, 413)
@@ -77,7 +77,7 @@ def without_words(case: Case) -> Finding:
 
 def not_gitlab(refused: Refused) -> Finding:
     return Finding(
-        codes.BAD_RESPONSE,
+        Code.BAD_RESPONSE,
         Proof.LIKELY,
         "A web page came back instead of GitLab's API: a login page, a proxy, or a wrong base URL.",
         (f"the answer is HTML with status {refused.status}",),
@@ -91,7 +91,7 @@ def moved(refused: Refused) -> Finding:
     if location.path and not project:
         return not_gitlab(refused)
     return Finding(
-        codes.NOT_FOUND,
+        Code.NOT_FOUND,
         Proof.CERTAIN,
         "The project was renamed or moved; this is its old path.",
         ("GitLab points to another address",),
@@ -113,7 +113,7 @@ def rate_limited(refused: Refused) -> Finding:
     }
     wait = facts["retry_after_seconds"]
     return Finding(
-        codes.RATE_LIMITED,
+        Code.RATE_LIMITED,
         Proof.CERTAIN,
         "GitLab takes no more requests of this kind for now.",
         ("GitLab answered 429",),
@@ -144,5 +144,5 @@ def server_error(refused: Refused) -> Finding:
     else:
         message, fix = f"GitLab, or what stands before it, answered {refused.status}.", "Try again later."
     return Finding(
-        codes.SERVER_ERROR, Proof.LIKELY, message, (f"GitLab answered {refused.status}",), fix, facts
+        Code.SERVER_ERROR, Proof.LIKELY, message, (f"GitLab answered {refused.status}",), fix, facts
     )

@@ -7,7 +7,7 @@ from typing import Final
 
 from gitlab_mcp.actions.action import ROLE_NAMES, Role
 from gitlab_mcp.api.switches import WHERE, Switch, switched_off
-from gitlab_mcp.failures import codes
+from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.refusals.by_route import state_behind
 from gitlab_mcp.refusals.case import Case
 from gitlab_mcp.refusals.findings import Finding, Proof, settle
@@ -44,7 +44,7 @@ def tier_finding(case: Case, paid: Requirement, proof: Proof, known: tuple[str, 
     alternatives = feature.instead(known[0] if known else None, case.given)
     instead = f"Use one of the alternatives, or ask for an upgrade to {tier}."
     return Finding(
-        codes.TIER_RESTRICTED,
+        Code.TIER_RESTRICTED,
         proof,
         f"{what} {need} GitLab {feature.needs(case.instance.version)}{here}.",
         tuple(evidence),
@@ -66,7 +66,7 @@ def edition(case: Case) -> Finding | None:
         return None
     feature = case.requirements[0].feature
     return Finding(
-        codes.FEATURE_UNAVAILABLE,
+        Code.FEATURE_UNAVAILABLE,
         Proof.LIKELY,
         f"{feature.name}: only the Enterprise Edition of GitLab has it, and this is the Community Edition.",
         ("this is the Community Edition", "it has no such address"),
@@ -81,7 +81,7 @@ def add_on(case: Case) -> Finding | None:
     if feature is None or case.lacking() or case.maybe_lacking():
         return None
     return Finding(
-        codes.FEATURE_UNAVAILABLE,
+        Code.FEATURE_UNAVAILABLE,
         Proof.LIKELY,
         f"{feature.name} needs {feature.add_on} beside the tier, with a seat for this user.",
         (f"the tier has {feature.name}, and GitLab refused it",),
@@ -94,7 +94,7 @@ def archived(case: Case) -> Finding | None:
     if not (case.writes and case.project and case.project.get("archived")):
         return None
     return Finding(
-        codes.CONFLICT,
+        Code.CONFLICT,
         Proof.CERTAIN,
         "The project is archived: nothing in it can be changed.",
         ("the project says archived",),
@@ -114,7 +114,7 @@ def switched(off: tuple[Switch, ...]) -> Finding | None:
         return None
     titles = " and ".join(found.title for found in off)
     return Finding(
-        codes.FEATURE_UNAVAILABLE,
+        Code.FEATURE_UNAVAILABLE,
         Proof.CERTAIN,
         f"{titles} {'are' if len(off) > 1 or titles.endswith('s') else 'is'} switched off in this project.",
         tuple(f"the project says {found.key}: disabled" for found in off),
@@ -130,7 +130,7 @@ def registry_off(case: Case) -> Finding | None:
     if "container_registry_image_prefix" in case.project:
         return None
     return Finding(
-        codes.FEATURE_UNAVAILABLE,
+        Code.FEATURE_UNAVAILABLE,
         Proof.LIKELY,
         "This instance runs no container registry.",
         ("the project shows no image prefix",),
@@ -156,7 +156,7 @@ def role(case: Case) -> Finding | None:
     if case.role_suffices is False:
         evidence = f"this user is {held} here" if held else "this user is no administrator"
         return Finding(
-            codes.PERMISSION_DENIED,
+            Code.PERMISSION_DENIED,
             Proof.CERTAIN,
             f"This needs {name}{f', and this user is {held} here' if held else ''}.",
             (evidence,),
@@ -166,7 +166,7 @@ def role(case: Case) -> Finding | None:
             facts,
         )
     return Finding(
-        codes.PERMISSION_DENIED,
+        Code.PERMISSION_DENIED,
         Proof.LIKELY,
         f"GitLab does not let this user do that; it takes {name}.",
         (),
@@ -184,13 +184,13 @@ def hidden_from_guests(case: Case) -> Finding | None:
         return None
     held = ROLE_NAMES[case.role]
     return Finding(
-        codes.PERMISSION_DENIED,
+        Code.PERMISSION_DENIED,
         Proof.LIKELY,
         f"In a private project this needs the role Reporter to be seen, and this user is {held} here.",
         (f"this user is {held} here", "the project is private"),
         "Ask an owner or maintainer for the role Reporter.",
         {"role_required": "Reporter", "role_held": held},
-        (codes.NOT_FOUND,),
+        (Code.NOT_FOUND,),
     )
 
 
@@ -209,21 +209,21 @@ def state(case: Case) -> Finding | None:
         if case.role_suffices
         else (f"GitLab answered {case.refused.status} without a reason",),
         known.fix,
-        {"state": known.state} if known.code == codes.CONFLICT else {},
-        (codes.PERMISSION_DENIED,) if case.refused.status in (401, 403) else (),
+        {"state": known.state} if known.code == Code.CONFLICT else {},
+        (Code.PERMISSION_DENIED,) if case.refused.status in (401, 403) else (),
     )
 
 
 def not_permitted(case: Case) -> Finding:
     """What is left when the role seems to suffice: a finer rule, or a state nobody told us of."""
     return Finding(
-        codes.PERMISSION_DENIED,
+        Code.PERMISSION_DENIED,
         Proof.POSSIBLE,
         "GitLab does not let this user do that here.",
         (f"GitLab answered {case.refused.status} without a reason",),
         "Check whether a protected branch or environment, somebody else's object, or its present state is in the way.",
         {},
-        (codes.CONFLICT,) if case.writes else (),
+        (Code.CONFLICT,) if case.writes else (),
     )
 
 

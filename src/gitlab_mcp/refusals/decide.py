@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from gitlab_mcp.actions.action import Action
 from gitlab_mcp.actions.ask import Ask
-from gitlab_mcp.failures import codes
+from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import Failure
 from gitlab_mcp.gitlab.faults import Refused
 from gitlab_mcp.refusals import causes
@@ -75,7 +75,7 @@ async def _in_words(case: Case, ask: Ask) -> Finding:
         case = await gather(case, ask)
         if found := paid_and_refused(case, signature):
             return found
-        if signature is not None and signature.code == codes.TIER_RESTRICTED:
+        if signature is not None and signature.code == Code.TIER_RESTRICTED:
             # It sounds like a licence, and the licence is there.
             return rejected(case, None)
     if signature is None and case.refused.status in (401, 403):
@@ -83,15 +83,15 @@ async def _in_words(case: Case, ask: Ask) -> Finding:
         return causes.weigh(case, causes.FORBIDDEN, causes.not_permitted(case))
     if signature is None:
         return causes.state(case) or by_status(case, case.refused.status)
-    if signature.code == codes.PERMISSION_DENIED:
+    if signature.code == Code.PERMISSION_DENIED:
         case = await gather(case, ask)
         return causes.weigh(case, (causes.archived,), permission(case, signature))
-    if signature.code == codes.FEATURE_UNAVAILABLE:
+    if signature.code == Code.FEATURE_UNAVAILABLE:
         case = await gather(case, ask)
         return causes.weigh(case, (causes.switch,), named(case, signature))
-    if signature.code == codes.AUTHENTICATION_FAILED and case.refused.status == 401:
+    if signature.code == Code.AUTHENTICATION_FAILED and case.refused.status == 401:
         return unknown_token(await gather(case, ask))
-    if signature.code == codes.REJECTED:
+    if signature.code == Code.REJECTED:
         return rejected(case, signature)
     if signature.facts.get("state") == "conflict" and case.refused.request.path.endswith("/merge"):
         return await merge_blocked(case, ask)
@@ -105,7 +105,7 @@ async def _not_found(case: Case, ask: Ask) -> Finding:
         return missing_place(case, thing)
     if thing and (signature := recognise((thing,))):
         # A validation in the place of the thing: `404 Award Emoji Name has already been taken Not Found`.
-        return rejected(case, signature) if signature.code == codes.REJECTED else named(case, signature)
+        return rejected(case, signature) if signature.code == Code.REJECTED else named(case, signature)
     case = await gather(case, ask)
     if said.no_such_route:
         return causes.weigh(case, (causes.tier, causes.edition), no_route(case))

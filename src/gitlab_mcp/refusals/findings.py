@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from typing import Any
 
-from gitlab_mcp.failures import codes
+from gitlab_mcp.failures.codes import CODES, Code
 from gitlab_mcp.failures.failure import Failure
 
 
@@ -23,7 +23,7 @@ class Proof(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    code: str
+    code: Code
     proof: Proof
     message: str
     evidence: tuple[str, ...] = ()
@@ -33,7 +33,7 @@ class Finding:
 
 
 # A wall that would still stand when every other cause were gone: a role does not help on a tier that lacks it all.
-_LASTING = (codes.TIER_RESTRICTED,)
+_LASTING = (Code.TIER_RESTRICTED,)
 
 
 def settle(findings: Iterable[Finding]) -> Finding:
@@ -55,5 +55,5 @@ def as_failure(finding: Finding) -> Failure:
         evidence=list(finding.evidence) or None,
         also=list(finding.also) or None,
         suggested_fix=finding.fix or None,
-        retryable=codes.CODES[finding.code].retryable,
+        retryable=CODES[finding.code].retryable,
     )

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from gitlab_mcp.actions.action import Action
 from gitlab_mcp.actions.ask import Ask
-from gitlab_mcp.failures import codes
+from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import Failure
 from gitlab_mcp.gitlab.faults import GraphQLRefused, Refused, Withheld
 from gitlab_mcp.refusals import causes
@@ -51,7 +51,7 @@ async def _find(case: Case, errors: tuple[Mapping[str, Any], ...], ask: Ask) -> 
     signature = (
         None if {str(each.get("code", "")) for each in extensions} - {""} else recognise(case.said.texts)
     )
-    if signature is None or signature.code == codes.REJECTED:
+    if signature is None or signature.code == Code.REJECTED:
         return rejected(case, signature)
     return named(case, signature)
 
@@ -75,7 +75,7 @@ async def _hidden(case: Case, ask: Ask) -> Finding:
 
 def not_in_schema(case: Case) -> Finding:
     return Finding(
-        codes.FEATURE_UNAVAILABLE,
+        Code.FEATURE_UNAVAILABLE,
         Proof.LIKELY,
         "This GitLab's GraphQL has no such field: another edition or an older version.",
         (f"this GitLab is {case.instance.version}",) if case.instance.version else (),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from gitlab_mcp.actions.ask import Ask
-from gitlab_mcp.failures import codes
+from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.refusals.case import Case, merge_request_of
 from gitlab_mcp.refusals.findings import Finding, Proof
 
@@ -88,7 +88,7 @@ async def merge_blocked(case: Case, ask: Ask) -> Finding:
     known = blockers(merge_request) if merge_request else ()
     if not known:
         return Finding(
-            codes.CONFLICT,
+            Code.CONFLICT,
             Proof.LIKELY,
             "The merge request cannot be merged now.",
             (f"GitLab answered {case.refused.status} to the merge",),
@@ -98,7 +98,7 @@ async def merge_blocked(case: Case, ask: Ask) -> Finding:
     reasons = "; ".join(blocker["reason"] for blocker in known)
     state = str(merge_request.get("state", "")) if merge_request else ""
     return Finding(
-        codes.CONFLICT,
+        Code.CONFLICT,
         Proof.CERTAIN,
         f"The merge request cannot be merged: {reasons}.",
         tuple(f"the merge request says {blocker['status']}" for blocker in known),

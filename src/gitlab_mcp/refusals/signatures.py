@@ -10,26 +10,26 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from gitlab_mcp.failures import codes
+from gitlab_mcp.failures.codes import Code
 
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    code: str
+    code: Code
     pattern: re.Pattern[str]
     message: str
     fix: str = ""
     facts: Mapping[str, str] = field(default_factory=dict)
 
 
-def _row(code: str, pattern: str, message: str, fix: str = "", **facts: str) -> Signature:
+def _row(code: Code, pattern: str, message: str, fix: str = "", **facts: str) -> Signature:
     return Signature(code, re.compile(pattern, re.IGNORECASE), message, fix, facts)
 
 
 SIGNATURES: Final = (
     # Who calls.
     _row(
-        codes.AUTHENTICATION_FAILED,
+        Code.AUTHENTICATION_FAILED,
         r"your account has been|(account|user) is (blocked|banned|deactivated)|api not accessible for user"
         r"|pending approval from your|confirm your email|password (has )?expired|accept the terms",
         "GitLab does not let this token's user in: the account is blocked, deactivated or not confirmed.",
@@ -37,7 +37,7 @@ SIGNATURES: Final = (
         token_problem="blocked",
     ),
     _row(
-        codes.AUTHENTICATION_FAILED,
+        Code.AUTHENTICATION_FAILED,
         r"invalid token|token (is|was) (expired|revoked)|impersonation was disabled",
         "GitLab does not accept this token.",
         "Create a new token in GitLab and give it to the server.",
@@ -45,7 +45,7 @@ SIGNATURES: Final = (
     ),
     # What the licence lacks.
     _row(
-        codes.TIER_RESTRICTED,
+        Code.TIER_RESTRICTED,
         r"not (available|supported) (for|with|by|under) (your |the )?(current )?(license|subscription)"
         r"|licen[sc]ed? (feature|required)|does not support .* licen[sc]e|your license does not support"
         r"|upgrade to a paid tier|requires (premium|ultimate)|not licensed for|milestone does not support burndown"
@@ -57,7 +57,7 @@ SIGNATURES: Final = (
     ),
     # What is switched off.
     _row(
-        codes.FEATURE_UNAVAILABLE,
+        Code.FEATURE_UNAVAILABLE,
         r"\b(is|are|was|been) (disabled|turned off|switched off|not enabled|not available)\b"
         r"|has been disabled|deprecated on self-managed|no longer supported on|not enabled\b",
         "This is switched off here.",
@@ -65,14 +65,14 @@ SIGNATURES: Final = (
     ),
     # What is too much at once.
     _row(
-        codes.PAYLOAD_TOO_LARGE,
+        Code.PAYLOAD_TOO_LARGE,
         r"exceeds max (complexity|depth)|recursive query|query too large|(file|payload|request) is too large",
         "GitLab takes no request this large.",
         "Ask for less at a time.",
     ),
     # A CI file that does not work: what it lacks is not what the caller lacks.
     _row(
-        codes.REJECTED,
+        Code.REJECTED,
         r"(local|remote|template) file .*(does not exist|not found)|missing ci config|included? .*not found"
         r"|yaml|jobs? .*config|job .*(undefined|unknown) need|workflow rules|no (stages|jobs)|prevented any jobs"
         r"|(project|component) .*not found or access denied",
@@ -81,7 +81,7 @@ SIGNATURES: Final = (
     ),
     # Whom GitLab does not let.
     _row(
-        codes.PERMISSION_DENIED,
+        Code.PERMISSION_DENIED,
         r"not (allowed|authorized|permitted) to|^not (allowed|authorized)|no access granted"
         r"|(insufficient|(do|does)(n't| not|nt) have|no) (enough |sufficient )?permission"
         r"|cannot push to|must be (an )?(admin|owner|maintainer)|insufficient (access|rights)"
@@ -93,14 +93,14 @@ SIGNATURES: Final = (
     ),
     # What is there already, or in another state.
     _row(
-        codes.CONFLICT,
+        Code.CONFLICT,
         r"\btaken\b|already (exists|being used|a member)|duplicate|same (name|path) .*exists",
         "It exists already.",
         "Read what is there, and change it instead of creating it again, or choose another name.",
         state="exists",
     ),
     _row(
-        codes.CONFLICT,
+        Code.CONFLICT,
         r"has changed since|was changed|does not match head|sha .*(mismatch|does not match)|precondition failed|stale"
         r"|out of date|resource lock|is locked|state is locked",
         "It changed in the meantime, or somebody else is changing it.",
@@ -108,14 +108,14 @@ SIGNATURES: Final = (
         state="changed",
     ),
     _row(
-        codes.CONFLICT,
+        Code.CONFLICT,
         r"branch cannot be merged|can't perform this action automatically|merge conflict|fast-forward|can't apply",
         "It cannot be merged or applied automatically.",
         "Resolve the conflict on the source branch, or rebase it.",
         state="conflict",
     ),
     _row(
-        codes.CONFLICT,
+        Code.CONFLICT,
         r"\balready\b|cannot transition|currently deployed|unplayable|writing tree|^(the )?ref is ambiguous|last owner"
         r"|not (retryable|playable|cancel+able|erasable|stoppable|mergeable|pending|archived|blocked|active|locked)\b"
         r"|(cannot|can't) (be )?(delete|remove|destroy|cancel|retr|play|erase|reopen|unarchive|(un)?block|(de)?activate"
@@ -128,7 +128,7 @@ SIGNATURES: Final = (
     ),
     # Mistakes that sound like something missing.
     _row(
-        codes.REJECTED,
+        Code.REJECTED,
         r"cannot be (shared with|related to|linked to|moved to|transferred|blank|empty)|to itself|same (project|branch)"
         r"|one of its (sub|ancest)|cannot transfer .* to one of|not a fork of|refs? not specified|is not specified"
         r"|no previous tag could be found|not a valid|valid (url|color|email)|sha-1 or sha-256",
@@ -136,7 +136,7 @@ SIGNATURES: Final = (
     ),
     # What is missing.
     _row(
-        codes.NOT_FOUND,
+        Code.NOT_FOUND,
         r"(does not|doesn't|don't) exist|not[ -]found|(could not|cannot|couldn't|can't) (be )?(find|found)|no such"
         r"|target .* is invalid|invalid reference name|when you are on a branch|commits' sha is not valid"
         r"|unknown (ref|branch|commit|revision)|for nil:nilclass|not found or has expired|^is ambiguous",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gitlab_mcp.failures import codes
+from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.refusals import causes
 from gitlab_mcp.refusals.case import Case
 from gitlab_mcp.refusals.findings import Finding, Proof
@@ -12,7 +12,7 @@ def unauthorized(case: Case) -> Finding:
     if case.token is None or not case.token.alive:
         return unknown_token(case)
     otherwise = Finding(
-        codes.PERMISSION_DENIED,
+        Code.PERMISSION_DENIED,
         Proof.LIKELY,
         "GitLab answered 401, but the token is alive: this user may not do that.",
         ("the token is alive",),
@@ -25,13 +25,13 @@ def unknown_token(case: Case) -> Finding:
     token = case.token
     if token is not None and token.alive:
         return Finding(
-            codes.SCOPE_INSUFFICIENT,
+            Code.SCOPE_INSUFFICIENT,
             Proof.LIKELY,
             "The token is alive, but it is not accepted for this.",
             ("the token is alive", *((f"its scopes are {', '.join(token.scopes)}",) if token.scopes else ())),
             "Use a token with the scope api.",
             {"scope_required": "api", "scope_held": list(token.scopes)},
-            (codes.PERMISSION_DENIED,),
+            (Code.PERMISSION_DENIED,),
         )
     problem = (token.problem if token else None) or "unknown"
     evidence = (f"asked about itself, the token is {problem}",) if token else ()
@@ -45,7 +45,7 @@ def dead_token(problem: str, proof: Proof, evidence: tuple[str, ...]) -> Finding
         "blocked": "The user of the token is blocked or deactivated.",
     }.get(problem, "GitLab does not know this token.")
     return Finding(
-        codes.AUTHENTICATION_FAILED,
+        Code.AUTHENTICATION_FAILED,
         proof,
         sentence,
         evidence,
@@ -60,7 +60,7 @@ def oauth(case: Case) -> Finding:
         # The list names what the endpoint knows, and read_api does not write: for a write only api is meant.
         needed = "api" if case.writes and "api" in said.scope else " or ".join(said.scope) or "api"
         return Finding(
-            codes.SCOPE_INSUFFICIENT,
+            Code.SCOPE_INSUFFICIENT,
             Proof.CERTAIN,
             f"The token's scope does not allow this; it needs {needed}.",
             ("GitLab says the scope is insufficient",),

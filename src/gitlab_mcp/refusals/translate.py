@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from gitlab_mcp.actions.action import Action
 from gitlab_mcp.actions.ask import Ask
-from gitlab_mcp.failures import codes
+from gitlab_mcp.failures.codes import CODES, Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.gitlab.faults import (
     BadAnswer,
@@ -82,14 +82,14 @@ def _may_have_worked(refused: Refused) -> bool:
 
 def _bug() -> Failure:
     return Failure(
-        codes.INTERNAL_ERROR,
+        Code.INTERNAL_ERROR,
         "Something went wrong inside this server; it is not the fault of the arguments.",
         {"event_id": uuid.uuid4().hex, "suggested_fix": "Report the event_id to whoever runs this server."},
     )
 
 
 def _complete(failure: Failure, action: Action | None) -> Failure:
-    code = codes.CODES[failure.code]
+    code = CODES[failure.code]
     facts: dict[str, Any] = {"http_status": code.status, "retryable": code.retryable}
     if action is not None:
         facts["docs_url"] = DOCS + action.spec.docs

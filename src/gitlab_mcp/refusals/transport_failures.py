@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from gitlab_mcp.actions.action import Action
 from gitlab_mcp.failures import codes
+from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import Failure
 from gitlab_mcp.gitlab.faults import (
     BadAnswer,
@@ -57,7 +58,7 @@ def unreachable(problem: Unreachable, action: Action | None) -> Failure:
     }
     if problem.sent and not problem.request.reads:
         return Failure(
-            codes.OUTCOME_UNKNOWN,
+            Code.OUTCOME_UNKNOWN,
             f"The request was sent to {problem.host}, but {because}: it may or may not have taken effect.",
             facts,
         ).knowing(
@@ -65,14 +66,14 @@ def unreachable(problem: Unreachable, action: Action | None) -> Failure:
             suggested_fix=_LOOK_FIRST,
         )
     return Failure(
-        codes.NETWORK_ERROR, f"GitLab at {problem.host} was not reached: {because}.", facts
+        Code.NETWORK_ERROR, f"GitLab at {problem.host} was not reached: {because}.", facts
     ).knowing(suggested_fix=fix, setting="GITLAB_CA_FILE" if problem.why is Why.TLS else None)
 
 
 def given_up(problem: Refused, action: Action | None) -> Failure:
     """A gateway's answer to a write that may have been carried out behind it."""
     return Failure(
-        codes.OUTCOME_UNKNOWN,
+        Code.OUTCOME_UNKNOWN,
         f"What stands before GitLab answered {problem.status}: the request may or may not have taken effect.",
     ).knowing(check_with=check_with(action), suggested_fix=_LOOK_FIRST, confidence="certain")
 
@@ -101,17 +102,17 @@ def bad_answer(problem: BadAnswer, action: Action | None) -> Failure:
             check_with=check_with(action), suggested_fix=_LOOK_FIRST, retryable=False
         )
     return Failure(
-        codes.OUTCOME_UNKNOWN,
+        Code.OUTCOME_UNKNOWN,
         f"GitLab answered {problem.status}, but {_BAD[problem.what]}: the write has most likely taken effect.",
     ).knowing(check_with=check_with(action), suggested_fix=_LOOK_FIRST, confidence="likely")
 
 
 def _unusable(problem: BadAnswer) -> Failure:
     if problem.what is Wrong.TOO_LARGE:
-        return Failure(codes.PAYLOAD_TOO_LARGE, f"GitLab answered, but {_BAD[problem.what]}.").knowing(
+        return Failure(Code.PAYLOAD_TOO_LARGE, f"GitLab answered, but {_BAD[problem.what]}.").knowing(
             limit=problem.limit, suggested_fix="Ask for less: a page, a range of lines, one file."
         )
-    return Failure(codes.BAD_RESPONSE, f"The answer cannot be used: {_BAD[problem.what]}.").knowing(
+    return Failure(Code.BAD_RESPONSE, f"The answer cannot be used: {_BAD[problem.what]}.").knowing(
         http_status=problem.status,
         suggested_fix="Check GITLAB_URL and what stands between this server and GitLab.",
     )
@@ -124,21 +125,21 @@ def replay_miss(problem: ReplayMiss) -> Failure:
         fix = (
             f"The nearest that was recorded is {problem.nearest}. Ask for that; or {fix[0].lower()}{fix[1:]}"
         )
-    return Failure(codes.REPLAY_MISS, f"This server replays recordings, and none answers {request}.").knowing(
+    return Failure(Code.REPLAY_MISS, f"This server replays recordings, and none answers {request}.").knowing(
         request=request, suggested_fix=fix
     )
 
 
 def foreign_host(problem: ForeignHost) -> Failure:
     return Failure(
-        codes.HOST_NOT_ALLOWED, f"{problem.host} is not the configured GitLab; nothing was sent there."
+        Code.HOST_NOT_ALLOWED, f"{problem.host} is not the configured GitLab; nothing was sent there."
     ).knowing(host=problem.host, suggested_fix="Use an address below the configured GitLab.")
 
 
 def paused(problem: Paused) -> Failure:
     seconds = math.ceil(problem.seconds)
     return Failure(
-        codes.UPSTREAM_PAUSED,
+        Code.UPSTREAM_PAUSED,
         f"GitLab at {problem.host} was not there {problem.failures} times in a row and is left alone for a while; "
         "nothing was sent.",
     ).knowing(
@@ -152,7 +153,7 @@ def paused(problem: Paused) -> Failure:
 
 def no_token() -> Failure:
     return Failure(
-        codes.CONFIGURATION_ERROR, "No GitLab token was given, so nobody can be asked anything."
+        Code.CONFIGURATION_ERROR, "No GitLab token was given, so nobody can be asked anything."
     ).knowing(
         setting="GITLAB_TOKEN",
         token_problem="missing",

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from gitlab_mcp.actions.exchange import GitLab, Request
 from gitlab_mcp.actions.result import Notice, Result, Text
+from gitlab_mcp.failures.codes import NoticeCode
 
 LARGEST = 2_000_000
 
@@ -17,7 +18,7 @@ async def downloaded(gitlab: GitLab, request: Request, name: str) -> Result:
     return Result(
         data={"size": len(content), "lines": text.count("\n")} if whole else {"larger_than": LARGEST},
         text=Text(text, name),
-        warnings=[] if whole else [Notice("TRUNCATED", message)],
+        warnings=[] if whole else [Notice(NoticeCode.TRUNCATED, message)],
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 
+from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.settings.declaration import Setting
 
@@ -89,7 +90,7 @@ def problem(setting: str, source: str, expected: str, fix: str) -> Failure:
         "suggested_fix": fix,
         "retryable": False,
     }
-    return Failure("CONFIGURATION_ERROR", f"The setting {setting} from {source} is not usable.", facts)
+    return Failure(Code.CONFIGURATION_ERROR, f"The setting {setting} from {source} is not usable.", facts)
 
 
 def failure(problems: list[Failure]) -> Failure:
@@ -99,7 +100,7 @@ def failure(problems: list[Failure]) -> Failure:
     listed = [{k: v for k, v in problem.facts.items() if k != "retryable"} for problem in problems]
     fixes = " ".join(problem.facts["suggested_fix"] for problem in problems)
     return Failure(
-        "CONFIGURATION_ERROR",
+        Code.CONFIGURATION_ERROR,
         f"{len(problems)} settings are not usable: {names}.",
         {"problems": listed, "suggested_fix": fixes, "retryable": False},
     )

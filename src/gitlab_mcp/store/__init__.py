@@ -1,6 +1,6 @@
 """What outlives a request: who confirmed what, how much was used, what failed again and again.
 
-In memory for one process, in Redis for several. Whoever asks a store that is gone gets STORE_UNAVAILABLE, never a
+In memory for one process, in Redis for several. Whoever asks a store that is gone gets Code.STORE_UNAVAILABLE, never a
 value that would let something happen.
 """
 
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from gitlab_mcp.failures.codes import STORE_UNAVAILABLE
+from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
 
 
@@ -36,7 +36,7 @@ class StoreUnavailable(CallFailed):
     def __init__(self, why: str) -> None:
         super().__init__(
             Failure(
-                STORE_UNAVAILABLE, "What this call needs to be remembered cannot be remembered now."
+                Code.STORE_UNAVAILABLE, "What this call needs to be remembered cannot be remembered now."
             ).knowing(
                 evidence=[why],
                 retry_after_seconds=5,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Mapping
 
 from gitlab_mcp.actions.result import Notice
-from gitlab_mcp.failures import codes
+from gitlab_mcp.failures.codes import NoticeCode
 from gitlab_mcp.success_checks.comparison import Fate, fate, is_told
 from gitlab_mcp.success_checks.success import Success
 from gitlab_mcp.tiers.feature_map import SEVERAL, Feature
@@ -61,4 +61,4 @@ async def _unpaid(success: Success, whole: Feature | None, ours: str) -> Notice 
 
 def _not_applied(field: str) -> Notice:
     message = f"GitLab said yes and did not keep {field} as it was sent: unknown here, or not for this role."
-    return Notice(codes.NOT_APPLIED, message, {"field": field})
+    return Notice(NoticeCode.NOT_APPLIED, message, {"field": field})

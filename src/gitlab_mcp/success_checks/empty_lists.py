@@ -6,7 +6,7 @@ from typing import Final
 
 from gitlab_mcp.actions.result import Notice
 from gitlab_mcp.api.switches import WHERE, switch_of, switched_off
-from gitlab_mcp.failures import codes
+from gitlab_mcp.failures.codes import NoticeCode
 from gitlab_mcp.success_checks.success import Success
 
 _REFS: Final = ("ref", "ref_name", "sha", "branch", "source_branch", "target_branch")
@@ -29,11 +29,11 @@ def _by_itself(success: Success) -> Notice | None:
     if success.path.endswith("/repository/tree") and given.get("path"):
         message = "path names a file: git has no empty directories."
         return Notice(
-            codes.EMPTY_BECAUSE, message, {"field": "path", "suggested_fix": "Use browse_files get."}
+            NoticeCode.EMPTY_BECAUSE, message, {"field": "path", "suggested_fix": "Use browse_files get."}
         )
     if success.path.endswith("/blame") and given.get("range_start"):
         message = "The range begins behind the last line of the file."
-        return Notice(codes.EMPTY_BECAUSE, message, {"field": "range_start"})
+        return Notice(NoticeCode.EMPTY_BECAUSE, message, {"field": "range_start"})
     return None
 
 
@@ -44,7 +44,7 @@ async def _switched_off(success: Success, project_id: str) -> Notice | None:
         return None
     titles = " and ".join(each.title for each in off)
     return Notice(
-        codes.EMPTY_BECAUSE,
+        NoticeCode.EMPTY_BECAUSE,
         f"{titles}: switched off in this project.",
         {"suggested_fix": f"Ask a maintainer to switch it on: {WHERE}."},
     )
@@ -55,5 +55,5 @@ async def _no_such_ref(success: Success, project_id: str) -> Notice | None:
         ref = success.given.get(field)
         if isinstance(ref, str) and await success.ask.has_commit(project_id, ref) is False:
             message = f"The project has no branch, tag or commit that {field} names."
-            return Notice(codes.EMPTY_BECAUSE, message, {"field": field})
+            return Notice(NoticeCode.EMPTY_BECAUSE, message, {"field": field})
     return None

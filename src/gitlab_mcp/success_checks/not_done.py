@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from typing import Any, Final
 
 from gitlab_mcp.actions.result import Notice
-from gitlab_mcp.failures import codes
+from gitlab_mcp.failures.codes import NoticeCode
 from gitlab_mcp.refusals.bodies import clean
 from gitlab_mcp.success_checks.success import Success
 
@@ -80,7 +80,7 @@ def _commands(text: Any) -> set[str]:
 
 
 def _not_applied(message: str, **facts: Any) -> Notice:
-    return Notice(codes.NOT_APPLIED, message, {name: value for name, value in facts.items() if value})
+    return Notice(NoticeCode.NOT_APPLIED, message, {name: value for name, value in facts.items() if value})
 
 
 def _said(said: Any) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from gitlab_mcp.actions.result import Notice
-from gitlab_mcp.failures import codes
+from gitlab_mcp.failures.codes import NoticeCode
 from gitlab_mcp.tiers.effective_tier import EffectiveTier
 from gitlab_mcp.tiers.feature_map import Feature
 
@@ -25,19 +25,19 @@ class UnmetRequirement:
 
     def ignored(self) -> Notice:
         what = f"{self.field} was ignored" if self.field else "What was asked for was dropped"
-        return self._warning(codes.TIER_IGNORED, f"{what}: {self._needs}.")
+        return self._warning(NoticeCode.TIER_IGNORED, f"{what}: {self._needs}.")
 
     def ignored_as_filter(self) -> Notice:
         message = f"{self.field} was ignored, so that more is listed than was asked for: {self._needs}."
-        return self._warning(codes.TIER_IGNORED, message)
+        return self._warning(NoticeCode.TIER_IGNORED, message)
 
     def not_enforced(self) -> Notice:
         message = f"GitLab keeps it and does not act on it: {self._needs}."
-        return self._warning(codes.TIER_NOT_ENFORCED, message)
+        return self._warning(NoticeCode.TIER_NOT_ENFORCED, message)
 
     def empty(self) -> Notice:
         so = f": nothing here can have what {self.field} asks for" if self.field else ""
-        return self._warning(codes.EMPTY_BECAUSE, f"{self._needs}{so}.")
+        return self._warning(NoticeCode.EMPTY_BECAUSE, f"{self._needs}{so}.")
 
     @property
     def _needs(self) -> str:
@@ -46,7 +46,7 @@ class UnmetRequirement:
         here = f", and this GitLab is on {known[0]}" if known else ""
         return f"{feature.name} {'need' if feature.plural else 'needs'} GitLab {above}{here}"
 
-    def _warning(self, code: str, message: str) -> Notice:
+    def _warning(self, code: NoticeCode, message: str) -> Notice:
         here = self.effective_tier.known[0] if self.effective_tier.known else None
         facts = {
             "field": self.field,

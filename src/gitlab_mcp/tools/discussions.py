@@ -23,6 +23,7 @@ from gitlab_mcp.actions.fields import (
 from gitlab_mcp.actions.quick_actions import SpokenLine
 from gitlab_mcp.actions.recovery_lookup import RecoveryLookup, begun_with, made, said
 from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
 
 browse = Tool(
@@ -293,7 +294,9 @@ class OfThread(OnSomething):
 
 
 def _cannot_be_resolved() -> Failure:
-    return Failure("CONFLICT", "This is a plain comment, not a thread: there is nothing to resolve.").knowing(
+    return Failure(
+        Code.CONFLICT, "This is a plain comment, not a thread: there is nothing to resolve."
+    ).knowing(
         state="not resolvable",
         confidence="certain",
         evidence=["none of its notes is resolvable"],

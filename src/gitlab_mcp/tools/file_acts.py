@@ -27,6 +27,7 @@ from gitlab_mcp.actions.fields import (
 )
 from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup
 from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.gitlab.faults import BadAnswer, Refused, Wrong
 
@@ -235,7 +236,7 @@ async def check_known(gitlab: GitLab, project_id: str, file_path: str, last_comm
         told = refused.body()
         if refused.status != 404 or not isinstance(told, dict) or told.get("message") not in NO_SUCH_FILE:
             raise
-        failure = Failure("NOT_FOUND", "The commit of last_commit_id does not have this file.")
+        failure = Failure(Code.NOT_FOUND, "The commit of last_commit_id does not have this file.")
         fix = "Read the file with browse_files get and give the last_commit_id of its answer."
         raise CallFailed(failure.knowing(missing="last_commit_id", suggested_fix=fix)) from None
 

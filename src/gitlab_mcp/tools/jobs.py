@@ -27,6 +27,7 @@ from gitlab_mcp.actions.job_variables import JobVariables
 from gitlab_mcp.actions.recovery_lookup import RecoveryLookup
 from gitlab_mcp.actions.result import Notice, Result
 from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.failures.codes import NoticeCode
 from gitlab_mcp.results.archives import archive_result
 from gitlab_mcp.results.files import content_result
 from gitlab_mcp.results.logs import DEFAULT_TAIL, LogWindow, read_log
@@ -232,7 +233,7 @@ class ReadArtifactFile(OfArtifacts):
         if whole:
             return result
         message = f"Only the first {LARGEST_FILE} bytes of the file were read."
-        return Result(data=result.data, text=result.text, warnings=[Notice("TRUNCATED", message)])
+        return Result(data=result.data, text=result.text, warnings=[Notice(NoticeCode.TRUNCATED, message)])
 
 
 def _beginning(chunks: Iterator[bytes]) -> tuple[bytes, bool]:

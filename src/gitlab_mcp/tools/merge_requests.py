@@ -34,6 +34,7 @@ from gitlab_mcp.actions.fields import (
 )
 from gitlab_mcp.actions.result import Result
 from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.results.diffs import diff_result
 from gitlab_mcp.results.pages import page
@@ -188,7 +189,7 @@ class ReadDiffs(InMergeRequest):
         return diff_result([diff], source=source)
 
     def _not_changed(self) -> Failure:
-        return Failure("NOT_FOUND", "The merge request does not change this file.").knowing(
+        return Failure(Code.NOT_FOUND, "The merge request does not change this file.").knowing(
             missing="file_path",
             confidence="certain",
             evidence=["the list of changed files does not name it"],

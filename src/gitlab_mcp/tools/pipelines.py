@@ -27,6 +27,7 @@ from gitlab_mcp.actions.fields import (
 )
 from gitlab_mcp.actions.result import Notice, Result
 from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.failures.codes import Code, NoticeCode
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.gitlab.concurrently import FAULTS, concurrently, every_page
 from gitlab_mcp.gitlab.faults import Refused
@@ -154,7 +155,7 @@ async def latest(gitlab: GitLab, project_id: str, ref: str | None) -> Answer:
             raise
     where = "this ref" if ref else "the default branch"
     raise CallFailed(
-        Failure("NOT_FOUND", f"There is no pipeline for {where}.").knowing(
+        Failure(Code.NOT_FOUND, f"There is no pipeline for {where}.").knowing(
             missing="pipeline",
             http_status=403,
             confidence="certain",
@@ -197,7 +198,9 @@ class ListJobsOfPipeline(InPipeline):
         shown = page(self, jobs, [project(job, view(JOB).in_a_list) for job in jobs.body])
         if not isinstance(bridges, Answer):
             facts = {"how_to_get_it": "browse_pipelines bridges"}
-            warning = Notice("PARTIAL", "The jobs that start other pipelines could not be read.", facts)
+            warning = Notice(
+                NoticeCode.PARTIAL, "The jobs that start other pipelines could not be read.", facts
+            )
             return Result(data=shown, warnings=[warning])
         if bridges.body:
             shown["bridges"] = [project(bridge, view(BRIDGE).in_a_list) for bridge in bridges.body]

@@ -25,6 +25,7 @@ from gitlab_mcp.actions.quick_actions import SpokenLine
 from gitlab_mcp.actions.recovery_lookup import RecoveryLookup, begun_with
 from gitlab_mcp.actions.result import Notice, Result
 from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.failures.codes import NoticeCode
 from gitlab_mcp.workflows.drafts import is_astray
 from gitlab_mcp.workflows.review_position import Ends, changed_file
 from gitlab_mcp.workflows.review_submission import Review, Verdict
@@ -78,7 +79,7 @@ class Comment(InMergeRequest):
         body = {"note": self.body, "position": position}
         draft = (await gitlab.send(Request("POST", f"{self.path}/draft_notes", body=body))).body
         message = "GitLab took the draft and does not find its line: delete it, it would be lost."
-        warnings = [Notice("NOT_APPLIED", message)] if is_astray(draft) else []
+        warnings = [Notice(NoticeCode.NOT_APPLIED, message)] if is_astray(draft) else []
         return Result(data={"draft_note_id": draft["id"]}, warnings=warnings)
 
 

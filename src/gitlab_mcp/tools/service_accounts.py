@@ -23,6 +23,7 @@ from gitlab_mcp.actions.fields import (
 from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup, as_asked
 from gitlab_mcp.actions.result import Notice, Result
 from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.failures.codes import NoticeCode
 from gitlab_mcp.results.secrets import revealing
 
 browse = Tool(
@@ -191,7 +192,7 @@ class CreateRole(InGroupOrHere):
         # GitLab takes the name of a permission it does not know, and creates the role without it.
         missing = [name for name in self.permissions if role.get(name) is not True]
         message = f"GitLab created the role without {', '.join(missing)}: it knows no such permission."
-        warnings = [Notice("NOT_APPLIED", message, {"field": "permissions"})] if missing else []
+        warnings = [Notice(NoticeCode.NOT_APPLIED, message, {"field": "permissions"})] if missing else []
         return Result(data=_role(role), warnings=warnings)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gitlab_mcp.actions.action import fill
 from gitlab_mcp.actions.exchange import GitLab
+from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.gitlab.concurrently import concurrently
 from gitlab_mcp.gitlab.faults import Refused
@@ -21,7 +22,7 @@ async def branches_exist(gitlab: GitLab, **branches: tuple[str | int, str]) -> N
     missing = [name for name, look in zip(branches, looks, strict=True) if _says_missing(look)]
     if missing:
         fields = " and ".join(missing)
-        failure = Failure("NOT_FOUND", f"There is no such branch: {fields}.").knowing(
+        failure = Failure(Code.NOT_FOUND, f"There is no such branch: {fields}.").knowing(
             missing=missing[0] if len(missing) == 1 else missing,
             http_status=404,
             confidence="certain",

@@ -12,15 +12,15 @@ from gitlab_mcp.actions.action import ROLE_NAMES, Action
 from gitlab_mcp.actions.ask import Ask, TokenFacts, role_in
 from gitlab_mcp.actions.result import Result
 from gitlab_mcp.api.switches import SWITCHES, switch_of, switched_off
-from gitlab_mcp.failures import codes
+from gitlab_mcp.failures.codes import Code, NoticeCode
 from gitlab_mcp.tiers.effective_tier import EffectiveTier
 from gitlab_mcp.tiers.feature_map import Feature, TierMap
 from gitlab_mcp.tiers.requirements import ActionRequirements, action_requirements
 
 _SILENTLY: Final = {
-    "dropped": (codes.TIER_IGNORED, "GitLab takes it and drops it"),
-    "not_enforced": (codes.TIER_NOT_ENFORCED, "GitLab keeps it and does not act on it"),
-    "empty": (codes.EMPTY_BECAUSE, "GitLab answers with nothing"),
+    "dropped": (NoticeCode.TIER_IGNORED, "GitLab takes it and drops it"),
+    "not_enforced": (NoticeCode.TIER_NOT_ENFORCED, "GitLab keeps it and does not act on it"),
+    "empty": (NoticeCode.EMPTY_BECAUSE, "GitLab answers with nothing"),
 }
 
 
@@ -41,7 +41,7 @@ class _Here:
 
 @dataclass(frozen=True, slots=True)
 class _Wall:
-    code: str
+    code: Code | NoticeCode
     why: str
 
 
@@ -129,19 +129,19 @@ def _walls(action: type[Action], here: _Here, tiers: TierMap) -> Iterator[_Wall]
             yield _Wall(*_of_tier(feature, here, writes=action.spec.writes))
     if _too_narrow(action, here.token):
         scope = "api" if action.spec.writes else "read_api"
-        yield _Wall(codes.SCOPE_INSUFFICIENT, f"The token needs the scope {scope}.")
+        yield _Wall(Code.SCOPE_INSUFFICIENT, f"The token needs the scope {scope}.")
     if not _is_about(action, here):
         return
     project, spec = here.effective_tier.project, action.spec
     if project and spec.writes and project.get("archived"):
-        yield _Wall(codes.CONFLICT, "The project is archived.")
+        yield _Wall(Code.CONFLICT, "The project is archived.")
     switch = spec.switch or next(filter(None, (switch_of(each.path) for each in spec.endpoints)), None)
     if project and switch and (off := switched_off(switch, project)):
         titles = " and ".join(each.title for each in off)
-        yield _Wall(codes.FEATURE_UNAVAILABLE, f"{titles}: switched off in this project.")
+        yield _Wall(Code.FEATURE_UNAVAILABLE, f"{titles}: switched off in this project.")
     admin = bool(here.token and here.token.admin)
     if spec.role is not None and here.role is not None and here.role < spec.role and not admin:
-        yield _Wall(codes.PERMISSION_DENIED, f"It needs the role {ROLE_NAMES[int(spec.role)]}.")
+        yield _Wall(Code.PERMISSION_DENIED, f"It needs the role {ROLE_NAMES[int(spec.role)]}.")
 
 
 def _price(action: type[Action], here: _Here, tiers: TierMap) -> ActionRequirements:
@@ -154,11 +154,11 @@ def _needed(price: ActionRequirements, here: _Here) -> Iterable[Feature]:
     return (price.whole,) if price.whole else ()
 
 
-def _of_tier(feature: Feature, here: _Here, *, writes: bool) -> tuple[str, str]:
+def _of_tier(feature: Feature, here: _Here, *, writes: bool) -> tuple[Code | NoticeCode, str]:
     tier = feature.tier_in(here.effective_tier.instance.version)
     effect = _effect(feature, here)
     if effect == "refused" or (effect == "empty" and writes):
-        return codes.TIER_RESTRICTED, f"{feature.name}: {tier}."
+        return Code.TIER_RESTRICTED, f"{feature.name}: {tier}."
     code, silently = _SILENTLY[effect]
     return code, f"{feature.name}: {tier}. {silently}."
 

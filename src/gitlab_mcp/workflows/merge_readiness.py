@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gitlab_mcp.actions.result import Notice, Result, partly_read
+from gitlab_mcp.failures.codes import NoticeCode
 from gitlab_mcp.refusals.merge_blockers import BLOCKERS
 from gitlab_mcp.results.views import project, view
 from gitlab_mcp.workflows.failing_jobs import why_waiting
@@ -53,7 +54,7 @@ def readiness(situation: Situation) -> Result:
     warnings = partly_read(situation.unread)
     if situation.checks is None:
         message = "GitLab told only the first blocker: others may appear when it is lifted."
-        warnings.append(Notice("FALLBACK_USED", message))
+        warnings.append(Notice(NoticeCode.FALLBACK_USED, message))
     empty: tuple[Any, ...] = (None, [], {})
     return Result(data={name: value for name, value in data.items() if value not in empty}, warnings=warnings)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import Failure
 
 
@@ -13,7 +14,9 @@ def not_cancelled(body: Any) -> Failure | None:
     if not isinstance(body, Mapping) or not (body.get("status") == "error" or body.get("http_status") == 406):
         return None
     said = body.get("message")
-    return Failure("CONFLICT", "It was not set to merge by itself, so there is nothing to cancel.").knowing(
+    return Failure(
+        Code.CONFLICT, "It was not set to merge by itself, so there is nothing to cancel."
+    ).knowing(
         http_status=body.get("http_status"),
         confidence="likely",
         evidence=["GitLab answered 201 with an error inside"],

@@ -9,6 +9,7 @@ from typing import Any
 from gitlab_mcp.actions.action import fill
 from gitlab_mcp.actions.arguments.problems import nearest
 from gitlab_mcp.actions.exchange import GitLab, Request
+from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.results.diff_lines import DiffLine, DiffLines, read_diff
 
@@ -125,7 +126,7 @@ def _right_number(line: DiffLine) -> str:
 
 
 def _not_a_line(name: str, expected: str) -> Failure:
-    return Failure("INVALID_VALUE", "GitLab would not find this line, or lose the comment.").knowing(
+    return Failure(Code.INVALID_VALUE, "GitLab would not find this line, or lose the comment.").knowing(
         invalid_fields=[{"field": name, "expected": expected, "received": "a line that is not there"}],
         confidence="certain",
         evidence=["the diff of the latest version"],
@@ -135,7 +136,7 @@ def _not_a_line(name: str, expected: str) -> Failure:
 
 def _no_changes() -> Failure:
     return Failure(
-        "CONFLICT", "The merge request has no diff yet, so nothing can be commented in it."
+        Code.CONFLICT, "The merge request has no diff yet, so nothing can be commented in it."
     ).knowing(
         state="no diff",
         confidence="certain",
@@ -145,7 +146,7 @@ def _no_changes() -> Failure:
 
 
 def _not_changed(file_path: str, changed: list[str]) -> Failure:
-    return Failure("NOT_FOUND", "The merge request does not change this file.").knowing(
+    return Failure(Code.NOT_FOUND, "The merge request does not change this file.").knowing(
         missing="file_path",
         did_you_mean=nearest(file_path, changed),
         confidence="certain",
@@ -164,7 +165,7 @@ def _no_lines(entry: Json, diff: str) -> Failure:
         why = "only its mode was changed"
     else:
         why = "its diff is empty or too large"
-    return Failure("CONFLICT", f"The file has no lines to comment on: {why}.").knowing(
+    return Failure(Code.CONFLICT, f"The file has no lines to comment on: {why}.").knowing(
         state=why,
         confidence="certain",
         evidence=["the latest version has no diff of its lines"],

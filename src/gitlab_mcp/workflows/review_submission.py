@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from gitlab_mcp.actions.exchange import GitLab, Request
 from gitlab_mcp.actions.result import Notice, Result
+from gitlab_mcp.failures.codes import Code, NoticeCode
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.gitlab.concurrently import FAULTS, every_page
 from gitlab_mcp.gitlab.faults import BadAnswer, Refused, Unreachable, may_have_happened
@@ -111,13 +112,15 @@ class Review:
         try:
             after = await self._notes(len(drafts))
         except FAULTS:
-            warnings.append(Notice("PARTIAL", "They were published; whether all arrived was not read."))
+            warnings.append(
+                Notice(NoticeCode.PARTIAL, "They were published; whether all arrived was not read.")
+            )
             return {"published": len(drafts)}
         lost = unpublished(drafts, _new(after, before))
         if lost:
             facts = {"lost": [{"draft_note_id": draft["id"], "body": draft["note"]} for draft in lost]}
             warnings.append(
-                Notice("NOT_APPLIED", "GitLab said yes and dropped some: write them again.", facts)
+                Notice(NoticeCode.NOT_APPLIED, "GitLab said yes and dropped some: write them again.", facts)
             )
         return {"published": len(drafts) - len(lost)}
 
@@ -143,7 +146,7 @@ class Review:
         except FAULTS:
             message = "The rest is done; the summary was not written, or its answer was lost."
             how = "browse_discussions list_notes, then manage_discussion create_note"
-            warnings.append(Notice("PARTIAL", message, {"not_done": "body", "look_with": how}))
+            warnings.append(Notice(NoticeCode.PARTIAL, message, {"not_done": "body", "look_with": how}))
             return {}
         return (
             {"note_id": answer.body["id"]} if "id" in answer.body else {"summary": answer.body.get("summary")}
@@ -157,7 +160,7 @@ def _new(after: list[Json], before: list[Json]) -> list[Json]:
 
 def _not_publishable(flaws: Mapping[int, str]) -> Failure:
     message = "Nothing was published: some drafts would be lost, doubled or break the others."
-    return Failure("CONFLICT", message).knowing(
+    return Failure(Code.CONFLICT, message).knowing(
         state="drafts that cannot be published",
         confidence="certain",
         evidence=[f"draft {number}: {why}" for number, why in flaws.items()],
@@ -171,12 +174,12 @@ def _half_done(drafts: Sequence[Json], missing: Sequence[Json]) -> Notice:
     done = [draft["id"] for draft in drafts if draft["id"] not in left]
     message = "GitLab failed on the way: what it published may be among the drafts still."
     next_step = "Before you submit again, delete_draft those that are published and mend the others."
-    return Notice("PARTIAL", message, {"published": done, "not_published": left, "next": next_step})
+    return Notice(NoticeCode.PARTIAL, message, {"published": done, "not_published": left, "next": next_step})
 
 
 def _nothing() -> Failure:
     return Failure(
-        "CONFLICT", "You have no drafts on this merge request, and gave no body and no verdict."
+        Code.CONFLICT, "You have no drafts on this merge request, and gave no body and no verdict."
     ).knowing(
         state="no drafts",
         confidence="certain",
@@ -186,7 +189,7 @@ def _nothing() -> Failure:
 
 
 def _no_such_draft() -> Failure:
-    return Failure("NOT_FOUND", "You have no such draft on this merge request.").knowing(
+    return Failure(Code.NOT_FOUND, "You have no such draft on this merge request.").knowing(
         missing="draft_note_id",
         confidence="certain",
         evidence=["the list of your drafts does not name it"],
@@ -195,7 +198,7 @@ def _no_such_draft() -> Failure:
 
 
 def _no_reviewer() -> Failure:
-    return Failure("CONFLICT", "GitLab did not request changes, and nothing was published.").knowing(
+    return Failure(Code.CONFLICT, "GitLab did not request changes, and nothing was published.").knowing(
         state="not a reviewer",
         confidence="likely",
         evidence=["you are not among the reviewers that have requested changes"],

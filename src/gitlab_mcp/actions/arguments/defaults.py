@@ -10,6 +10,7 @@ from gitlab_mcp.actions.action import Action
 from gitlab_mcp.actions.arguments import urls
 from gitlab_mcp.actions.arguments.problems import Problems, shown
 from gitlab_mcp.actions.shape import Shape, shapes
+from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
 
 
@@ -66,7 +67,7 @@ def _ids(fields: Mapping[str, Shape]) -> list[str]:
 
 def _not_ours(host: str, defaults: InstanceDefaults) -> Failure:
     return Failure(
-        "HOST_NOT_ALLOWED", "The URL belongs to another host than the GitLab this server talks to."
+        Code.HOST_NOT_ALLOWED, "The URL belongs to another host than the GitLab this server talks to."
     ).knowing(
         host=shown(host), gitlab=defaults.base_url, suggested_fix="Give a URL of this GitLab, or ids instead."
     )

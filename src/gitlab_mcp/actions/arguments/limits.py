@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
 
 DEEPEST = 32
@@ -38,12 +39,12 @@ def check_transportable(arguments: Mapping[str, Any]) -> None:
 
 
 def _too_large(what: str, limit: int) -> Failure:
-    return Failure("PAYLOAD_TOO_LARGE", f"The arguments hold more {what} than this server takes.").knowing(
+    return Failure(Code.PAYLOAD_TOO_LARGE, f"The arguments hold more {what} than this server takes.").knowing(
         limit=limit, unit=what, suggested_fix=f"Send at most {limit} {what} in one call."
     )
 
 
 def _bad_encoding() -> Failure:
-    return Failure("INVALID_ENCODING", "A string holds a NUL or half a surrogate pair.").knowing(
+    return Failure(Code.INVALID_ENCODING, "A string holds a NUL or half a surrogate pair.").knowing(
         suggested_fix="Send well-formed Unicode without U+0000."
     )

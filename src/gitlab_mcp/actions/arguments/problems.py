@@ -14,6 +14,7 @@ from gitlab_mcp.actions.action import Action
 from gitlab_mcp.actions.call import Options
 from gitlab_mcp.actions.schema import required_fields
 from gitlab_mcp.actions.shape import Shape, shapes
+from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import Failure
 
 COMBINATION = "a combination that does not work"
@@ -53,12 +54,12 @@ class Problems:
             example=example_of(self.action),
         )
 
-    def _code(self) -> str:
+    def _code(self) -> Code:
         if self.missing:
-            return "MISSING_REQUIRED_FIELD"
+            return Code.MISSING_REQUIRED_FIELD
         if self.invalid:
-            return "TYPE_MISMATCH" if self.of_type else "INVALID_VALUE"
-        return "FIELD_NOT_ALLOWED"
+            return Code.TYPE_MISMATCH if self.of_type else Code.INVALID_VALUE
+        return Code.FIELD_NOT_ALLOWED
 
     def _message(self, name: str) -> str:
         parts = []

@@ -17,6 +17,7 @@ from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.actions.schema import required_fields
 from gitlab_mcp.actions.shape import required, shapes
 from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
 
 
@@ -40,7 +41,7 @@ def _tool(registry: Registry, name: str) -> Tool:
     if name in registry:
         return registry.tool(name)
     guess = nearest(name, registry.names())
-    failure = Failure("UNKNOWN_TOOL", "There is no such tool.")
+    failure = Failure(Code.UNKNOWN_TOOL, "There is no such tool.")
     raise CallFailed(
         failure.knowing(
             did_you_mean=guess,
@@ -58,11 +59,11 @@ def _action(tool: Tool, name: Any) -> type[Action]:
         "action_required_fields": {each: required_fields(action) for each, action in tool.actions.items()},
     }
     if name is None:
-        failure = Failure("MISSING_REQUIRED_FIELD", f"{tool.name} needs an action.")
+        failure = Failure(Code.MISSING_REQUIRED_FIELD, f"{tool.name} needs an action.")
         facts["missing_fields"] = ["action"]
         fix = f"Add action: one of {', '.join(actions)}."
     else:
-        failure = Failure("INVALID_ACTION", f"{tool.name} has no such action.")
+        failure = Failure(Code.INVALID_ACTION, f"{tool.name} has no such action.")
         guess = nearest(name, actions) if isinstance(name, str) else None
         facts["did_you_mean"] = guess
         fix = f"Use action {guess}." if guess else f"Use one of {', '.join(actions)}."

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from gitlab_mcp.failures import codes
+from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import Failure
 from gitlab_mcp.failures.render.facts import code_of, facts, status_of
 
@@ -29,9 +29,9 @@ def render(failure: Failure) -> dict[str, Any]:
 
 def _code(failure: Failure) -> str:
     """One code of ours is two of theirs where they ask what exactly was wrong."""
-    if failure.code == codes.CONFLICT and failure.facts.get("state") not in (None, "exists"):
+    if failure.code == Code.CONFLICT and failure.facts.get("state") not in (None, "exists"):
         return "CONFLICT_VERSION_MISMATCH"
-    if failure.code == codes.REJECTED and failure.facts.get("missing_fields"):
+    if failure.code == Code.REJECTED and failure.facts.get("missing_fields"):
         return "VALIDATION_MISSING_PARAM"
     return code_of(failure).aql
 
@@ -93,7 +93,7 @@ def _too_large(failure: Failure) -> Details:
 
 
 def _no_operation(failure: Failure) -> Details:
-    asked = failure.facts.get("action") if failure.code == codes.INVALID_ACTION else failure.facts.get("tool")
+    asked = failure.facts.get("action") if failure.code == Code.INVALID_ACTION else failure.facts.get("tool")
     return {"operation_name": asked, "available": failure.facts.get("valid_actions")}
 
 

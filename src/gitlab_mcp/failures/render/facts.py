@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from gitlab_mcp.failures.codes import CODES, FACTS, Code
+from gitlab_mcp.failures.codes import CODES, FACTS, CodeEntry
 from gitlab_mcp.failures.failure import Failure
 
 _RANK: Final = {name: number for number, name in enumerate(FACTS)}
 
 
-def code_of(failure: Failure) -> Code:
+def code_of(failure: Failure) -> CodeEntry:
     return CODES[failure.code]
 
 

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
 
+from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import Failure
 from gitlab_mcp.transports.http.refusals import Rejected
 
@@ -63,13 +64,13 @@ class Names:
 
 def _wrong_host() -> Failure:
     return Failure(
-        "HOST_NOT_ALLOWED", "This server does not answer under the name in the Host header."
+        Code.HOST_NOT_ALLOWED, "This server does not answer under the name in the Host header."
     ).knowing(
         suggested_fix="Use the address the operator gave out; the operator opens one name with --public-url."
     )
 
 
 def _wrong_origin() -> Failure:
-    return Failure("HOST_NOT_ALLOWED", "This server does not answer web pages of this origin.").knowing(
+    return Failure(Code.HOST_NOT_ALLOWED, "This server does not answer web pages of this origin.").knowing(
         suggested_fix="Connect from a client that is no web page; the operator opens one origin with --public-url."
     )

@@ -13,6 +13,7 @@ from gitlab_mcp.actions.arguments.problems import nearest
 from gitlab_mcp.actions.places import parse_places
 from gitlab_mcp.actions.registry import TOOLSETS
 from gitlab_mcp.callers import RequestContext, Secret, Token, TokenKind
+from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import Failure
 from gitlab_mcp.failures.render import STYLES
 from gitlab_mcp.gitlab.address import parse_address
@@ -150,7 +151,7 @@ def _only_in(values: list[str]) -> tuple[str, ...]:
 
 def dead(challenge: str) -> Rejected:
     """GitLab does not know the bearer any more: the client should get a new one."""
-    failure = Failure("AUTHENTICATION_FAILED", "GitLab does not accept this token.").knowing(
+    failure = Failure(Code.AUTHENTICATION_FAILED, "GitLab does not accept this token.").knowing(
         confidence="certain",
         evidence=["GitLab answered 401 to GET /user"],
         suggested_fix="Sign in again, or send a token that has neither expired nor been revoked.",
@@ -159,7 +160,7 @@ def dead(challenge: str) -> Rejected:
 
 
 def _no_token() -> Failure:
-    return Failure("AUTHENTICATION_FAILED", "The request brings no GitLab token.").knowing(
+    return Failure(Code.AUTHENTICATION_FAILED, "The request brings no GitLab token.").knowing(
         suggested_fix="Send your GitLab token with every request as PRIVATE-TOKEN, JOB-TOKEN or "
         "Authorization: Bearer.",
     )
@@ -167,18 +168,18 @@ def _no_token() -> Failure:
 
 def _no_secret() -> Failure:
     return Failure(
-        "AUTHENTICATION_FAILED", "The request does not bring the secret this server asks for."
+        Code.AUTHENTICATION_FAILED, "The request does not bring the secret this server asks for."
     ).knowing(suggested_fix="Send the secret that the operator gave you as Authorization: Bearer.")
 
 
 def _two_tokens() -> Failure:
-    return Failure("AUTHENTICATION_FAILED", "The request brings more than one token.").knowing(
+    return Failure(Code.AUTHENTICATION_FAILED, "The request brings more than one token.").knowing(
         suggested_fix="Send one of PRIVATE-TOKEN, JOB-TOKEN and Authorization, once."
     )
 
 
 def _malformed() -> Failure:
-    return Failure("AUTHENTICATION_FAILED", "What the request brings is not a token.").knowing(
+    return Failure(Code.AUTHENTICATION_FAILED, "What the request brings is not a token.").knowing(
         suggested_fix="Send the token as it is, without quotes or spaces; after Authorization: Bearer, or as "
         "PRIVATE-TOKEN.",
     )
@@ -186,14 +187,14 @@ def _malformed() -> Failure:
 
 def _foreign_gitlab() -> Failure:
     return Failure(
-        "HOST_NOT_ALLOWED", "The request asks for a GitLab that the operator did not allow."
+        Code.HOST_NOT_ALLOWED, "The request asks for a GitLab that the operator did not allow."
     ).knowing(
         suggested_fix=f"Leave out {GITLAB_URL}, or ask the operator to add the host with --allow-gitlab-host."
     )
 
 
 def _bad_header(name: str, expected: str) -> Failure:
-    return Failure("INVALID_VALUE", f"The header {name} holds something else than expected.").knowing(
+    return Failure(Code.INVALID_VALUE, f"The header {name} holds something else than expected.").knowing(
         invalid_fields=[{"field": name, "expected": expected, "received": "something else"}],
         suggested_fix=f"Send {name} as {expected}, or leave it out.",
     )

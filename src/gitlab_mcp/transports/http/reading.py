@@ -5,6 +5,7 @@ from __future__ import annotations
 import anyio
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import Failure
 from gitlab_mcp.transports.http.refusals import Rejected
 
@@ -76,12 +77,12 @@ async def while_connected(app: ASGIApp, scope: Scope, body: bytes, receive: Rece
 
 
 def _too_large(largest: int) -> Failure:
-    return Failure("PAYLOAD_TOO_LARGE", "The request is larger than this server takes.").knowing(
+    return Failure(Code.PAYLOAD_TOO_LARGE, "The request is larger than this server takes.").knowing(
         limit=largest, unit="bytes", suggested_fix=f"Send at most {largest} bytes in one request."
     )
 
 
 def _too_slow(seconds: float) -> Failure:
-    return Failure("NETWORK_ERROR", "The request did not arrive in time.").knowing(
+    return Failure(Code.NETWORK_ERROR, "The request did not arrive in time.").knowing(
         limit=seconds, unit="seconds", suggested_fix="Send the request again, without pauses in it."
     )

@@ -14,6 +14,7 @@ import anyio
 import uvicorn
 
 from gitlab_mcp.callers import RequestContext
+from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.observability.metrics import Metrics
 from gitlab_mcp.protocol.server import GitLabServer
@@ -40,7 +41,7 @@ def listen(host: str, number: int) -> socket.socket:
         return socket.create_server((host, number), family=family, backlog=2048)
     except OSError as problem:
         failure = Failure(
-            "CONFIGURATION_ERROR", "The server cannot listen on the address it was given."
+            Code.CONFIGURATION_ERROR, "The server cannot listen on the address it was given."
         ).knowing(
             setting="http",
             evidence=[problem.strerror or "the system gave no reason"],
