@@ -6,11 +6,14 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from gitlab_mcp.actions.access import AboutAccess
 from gitlab_mcp.actions.action import GET, Action, Endpoint, Role
 from gitlab_mcp.actions.exchange import Answer, GitLab
-from gitlab_mcp.actions.fields import Flag, Id, Line, Page, PerPage, Search
+from gitlab_mcp.actions.fields import Flag, GroupId, Id, Line, Page, PerPage, ProjectId, Search
+from gitlab_mcp.actions.registry import ToolsetOrAll
+from gitlab_mcp.actions.result import Result
+from gitlab_mcp.actions.server import Server
 from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.workflows.explain_access import explain, read_place
 
 browse = Tool("browse_instance", "Read about this GitLab and the token in use.")
 
@@ -48,8 +51,16 @@ class Token(Action):
     docs="api/metadata/",
     example={"project_id": "acme/website"},
 )
-class ExplainAccess(AboutAccess):
+class ExplainAccess(Action):
     """Say what works here for this token and what does not, and why: tier, role, scope, switches."""
+
+    project_id: ProjectId | None = None
+    group_id: GroupId | None = None
+    toolset: ToolsetOrAll | None = None
+
+    async def run_with(self, server: Server) -> Result:
+        place = await read_place(server.ask, project_id=self.project_id, group_id=self.group_id)
+        return explain(place, server.tier_map(), server.registry.actions(self.toolset or "core"))
 
 
 @browse.action(
