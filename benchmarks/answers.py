@@ -153,7 +153,7 @@ def _calls(action: type[Action], recorded: Iterable[tuple[str, str]]) -> list[di
 
 
 def _actions(*, plain: bool) -> list[type[Action]]:
-    every = [action for _, tool in declared() for action in tool.actions.values()]
+    every = [action for tool in declared() for action in tool.actions.values()]
     return [action for action in every if (action.run is Action.run) is plain]
 
 

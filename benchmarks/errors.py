@@ -141,7 +141,7 @@ def grown(map_: TierMap, times: int) -> TierMap:
 
 async def translating(tiers: TierMap) -> float:
     """Milliseconds for one refusal of a paid action, when nothing has to be asked."""
-    from gitlab_mcp.tools.epics import ListEpics
+    from gitlab_mcp.tools.browse_epics import ListEpics
 
     action = ListEpics(group_id="acme")
     problem = Refused(

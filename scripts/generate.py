@@ -27,7 +27,7 @@ TABLE = re.compile(r"(<!-- tools -->\n).*?(<!-- /tools -->)", re.DOTALL)
 
 def catalogue() -> str:
     """One tool a line, so that a diff shows which tool changed."""
-    entries = (catalogue_entry(module, tool) for module, tool in declared())
+    entries = (catalogue_entry(tool) for tool in declared())
     lines = (json.dumps(entry, ensure_ascii=False, separators=(",", ":")) for entry in entries)
     return "[\n" + ",\n".join(lines) + "\n]\n"
 
@@ -38,7 +38,7 @@ def readme(toolsets: dict[str, list[Tool]]) -> str:
 
 
 def generated() -> dict[Path, str]:
-    tools = [tool for _, tool in declared()]
+    tools = declared()
     toolsets = {name: [tool for tool in tools if tool.toolset == name] for name in TOOLSETS}
     toolsets = {name: members for name, members in toolsets.items() if members}
     missing = left_out(toolsets)

@@ -22,9 +22,9 @@ SELF_EXPLAINING = ("page", "per_page", "sort", "order_by")
 """Whoever lists takes them."""
 
 
-def catalogue_entry(module: str, tool: Tool) -> dict[str, Any]:
-    """One entry of catalogue.json: what is listed, and where it is declared."""
-    return {"module": module, "toolset": tool.toolset, "tool": listing(tool)}
+def catalogue_entry(tool: Tool) -> dict[str, Any]:
+    """One entry of catalogue.json."""
+    return {"toolset": tool.toolset, "tool": listing(tool)}
 
 
 def listing(tool: Tool) -> dict[str, Any]:

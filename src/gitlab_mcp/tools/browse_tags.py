@@ -7,17 +7,13 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from gitlab_mcp.actions.action import DELETE, GET, POST, Action, Danger, Role
+from gitlab_mcp.actions.action import GET, Action, Role
 from gitlab_mcp.actions.exchange import Answer, GitLab
-from gitlab_mcp.actions.fields import Line, Page, PerPage, ProjectId, Ref, Search, Sort
-from gitlab_mcp.actions.recovery_lookup import RecoveryLookup, has
+from gitlab_mcp.actions.fields import Line, Page, PerPage, ProjectId, Search, Sort
 from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.results.counts import counted
 
 browse = Tool("browse_tags", "Read the tags of a repository.", toolset="delivery", switch="repository")
-manage = Tool(
-    "manage_tag", "Create and delete tags of a repository.", toolset="delivery", switch="repository"
-)
 
 TAG = (
     "name protected message last_commit=commit.title committed=commit.committed_date"
@@ -75,42 +71,6 @@ class GetTag(Action):
 )
 class TagSignature(Action):
     """Who signed a tag, and whether that holds; an unsigned tag has none."""
-
-    project_id: ProjectId
-    tag_name: TagName
-
-
-@manage.action(
-    "create",
-    POST("/projects/{project_id}/repository/tags"),
-    danger=Danger.REVERSIBLE,
-    docs="api/tags/#create-a-new-tag",
-    example={"project_id": "writes/app", "tag_name": "v1.0.0", "ref": "main", "message": "First"},
-    shows="name sha=commit.id protected",
-    role=Role.DEVELOPER,
-    recover_with=RecoveryLookup(
-        "browse_tags get", "project_id tag_name", proof=has("message"), points_at="ref"
-    ),
-)
-class CreateTag(Action):
-    """Tag a branch's head or a commit; a message makes the tag annotated."""
-
-    project_id: ProjectId
-    tag_name: TagName
-    ref: Ref
-    message: Line | None = None
-
-
-@manage.action(
-    "delete",
-    DELETE("/projects/{project_id}/repository/tags/{tag_name}"),
-    danger=Danger.DESTRUCTIVE,
-    docs="api/tags/#delete-a-tag",
-    example={"project_id": "writes/app", "tag_name": "nightly"},
-    role=Role.DEVELOPER,
-)
-class DeleteTag(Action):
-    """Delete a tag, and with it its release."""
 
     project_id: ProjectId
     tag_name: TagName

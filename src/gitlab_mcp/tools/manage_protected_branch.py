@@ -7,28 +7,12 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator
 
-from gitlab_mcp.actions.action import DELETE, GET, PATCH, POST, Action, Danger, Role, something_to_change
+from gitlab_mcp.actions.action import DELETE, PATCH, POST, Action, Danger, Role, something_to_change
 from gitlab_mcp.actions.allow_lists import AllowList
-from gitlab_mcp.actions.fields import (
-    Expects,
-    Flag,
-    GroupId,
-    Integer,
-    Line,
-    Needs,
-    Page,
-    ProjectId,
-    Search,
-)
+from gitlab_mcp.actions.fields import Expects, Flag, GroupId, Integer, Line, Needs, ProjectId
 from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup
 from gitlab_mcp.actions.tool import Tool
 
-browse = Tool(
-    "browse_protected_branches",
-    "Read protected branches of a project or group (Premium) and protected tags.",
-    toolset="access",
-    switch="repository",
-)
 manage = Tool(
     "manage_protected_branch",
     "Protect branches and tags. Levels: 0 nobody, 30 Developer, 40 Maintainer, 60 admin.",
@@ -79,60 +63,6 @@ class OfBranch(InProjectOrGroup):
 class OfTag(Action):
     project_id: ProjectId
     name: Line
-
-
-@browse.action(
-    "list",
-    GET("/projects/{project_id}/protected_branches", "/groups/{group_id}/protected_branches"),
-    docs="api/protected_branches/#list-protected-branches",
-    example={"project_id": "acme/website"},
-    shows=BRANCH,
-    role=Role.REPORTER,
-)
-class ListProtectedBranches(InProjectOrGroup):
-    """List protected branches and wildcards, with who may push and merge."""
-
-    search: Search | None = None
-    page: Page | None = None
-
-
-@browse.action(
-    "get",
-    GET("/projects/{project_id}/protected_branches/{name}", "/groups/{group_id}/protected_branches/{name}"),
-    docs="api/protected_branches/#retrieve-a-protected-branch-or-wildcard-protected-branch",
-    example={"project_id": "acme/website", "name": "main"},
-    shows=BRANCH,
-    role=Role.REPORTER,
-)
-class GetProtectedBranch(OfBranch):
-    """Read one protected branch or wildcard."""
-
-
-@browse.action(
-    "list_tags",
-    GET("/projects/{project_id}/protected_tags"),
-    docs="api/protected_tags/#list-protected-tags",
-    example={"project_id": "acme/website"},
-    shows=TAG,
-    role=Role.MAINTAINER,
-)
-class ListProtectedTags(Action):
-    """List protected tags and wildcards, with who may create them."""
-
-    project_id: ProjectId
-    page: Page | None = None
-
-
-@browse.action(
-    "get_tag",
-    GET("/projects/{project_id}/protected_tags/{name}"),
-    docs="api/protected_tags/#get-a-protected-tag-or-wildcard-protected-tag",
-    example={"project_id": "acme/website", "name": "v*"},
-    shows=TAG,
-    role=Role.MAINTAINER,
-)
-class GetProtectedTag(OfTag):
-    """Read one protected tag or wildcard."""
 
 
 class Rules(OfBranch):

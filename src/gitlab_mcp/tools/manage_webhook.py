@@ -2,36 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field, model_validator
 
-from gitlab_mcp.actions.action import DELETE, GET, POST, PUT, Action, Danger, Role
-from gitlab_mcp.actions.exchange import Answer, GitLab
-from gitlab_mcp.actions.fields import (
-    Flag,
-    GroupId,
-    Id,
-    Line,
-    Needs,
-    Page,
-    ProjectId,
-    WebUrl,
-    broken_rule,
-)
+from gitlab_mcp.actions.action import DELETE, POST, PUT, Action, Danger, Role
+from gitlab_mcp.actions.fields import Flag, GroupId, Id, Line, Needs, ProjectId, WebUrl, broken_rule
 from gitlab_mcp.actions.recovery_lookup import RecoveryLookup, new
 from gitlab_mcp.actions.tool import Tool
 
-browse = Tool("browse_webhooks", "Read the webhooks of a project or group (Premium).", toolset="access")
 manage = Tool("manage_webhook", "Set up the webhooks of a project or group (Premium).", toolset="access")
-
-HOOK = (
-    "id url name events alert_status disabled_until"
-    " | description created_at enable_ssl_verification push_events_branch_filter branch_filter_strategy"
-    " custom_headers=custom_headers.key url_variables=url_variables.key"
-)
 
 Key = Annotated[str, Field(pattern=r"^[A-Za-z][\w.-]*$", max_length=255)]
 Trigger = Annotated[str, Field(pattern=r"^[a-z_]+_events$", description="Like push_events")]
@@ -46,40 +26,6 @@ class InProjectOrGroup(Action):
 
 class OfHook(InProjectOrGroup):
     hook_id: Id
-
-
-@browse.action(
-    "list",
-    GET("/projects/{project_id}/hooks", "/groups/{group_id}/hooks"),
-    docs="api/project_webhooks/#list-webhooks-for-a-project",
-    example={"project_id": "acme/website"},
-    shows=HOOK,
-    role=Role.MAINTAINER,
-)
-class ListHooks(InProjectOrGroup):
-    """List webhooks, and which of them GitLab has switched off after failures."""
-
-    page: Page | None = None
-
-    async def run(self, gitlab: GitLab) -> Answer:
-        answer = await gitlab.send(self.request())
-        return replace(answer, body=[_with_events(hook) for hook in answer.body])
-
-
-@browse.action(
-    "get",
-    GET("/projects/{project_id}/hooks/{hook_id}", "/groups/{group_id}/hooks/{hook_id}"),
-    docs="api/project_webhooks/#get-a-project-webhook",
-    example={"project_id": "acme/website", "hook_id": 1},
-    shows=HOOK,
-    role=Role.MAINTAINER,
-)
-class GetHook(OfHook):
-    """Read one webhook with the events it fires on."""
-
-    async def run(self, gitlab: GitLab) -> Answer:
-        answer = await gitlab.send(self.request())
-        return replace(answer, body=_with_events(answer.body))
 
 
 class Settings(InProjectOrGroup):
@@ -265,8 +211,3 @@ class DeleteUrlVariable(OfHook):
     """Remove a hidden part of the URL."""
 
     key: Key
-
-
-def _with_events(hook: Mapping[str, Any]) -> dict[str, Any]:
-    """GitLab shows some twenty switches; those that are on are what the hook fires on."""
-    return {**hook, "events": [name for name, on in hook.items() if on is True and name.endswith("_events")]}

@@ -8,29 +8,15 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from gitlab_mcp.actions.action import DELETE, GET, POST, Action, Danger, Role
+from gitlab_mcp.actions.action import DELETE, POST, Action, Danger, Role
 from gitlab_mcp.actions.exchange import Answer, GitLab
-from gitlab_mcp.actions.fields import (
-    AccessLevel,
-    FutureDate,
-    GroupId,
-    Id,
-    Line,
-    Page,
-    UserId,
-    Words,
-)
+from gitlab_mcp.actions.fields import AccessLevel, FutureDate, GroupId, Id, Line, UserId, Words
 from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup, as_asked
 from gitlab_mcp.actions.result import Notice, Result
 from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.failures.codes import NoticeCode
 from gitlab_mcp.results.secrets import revealing
 
-browse = Tool(
-    "browse_service_accounts",
-    "Read service accounts (Premium before 18.11) and custom roles (Ultimate).",
-    toolset="access",
-)
 manage = Tool(
     "manage_service_account",
     "Create service accounts (Premium before 18.11), their tokens, and custom roles (Ultimate).",
@@ -62,21 +48,6 @@ class GivesToken(OfAccount):
         answer = await gitlab.send(self.request())
         # It is shown this once and never again.
         return replace(answer, body=revealing(answer.body, "token"))
-
-
-@browse.action(
-    "list",
-    GET("/service_accounts", "/groups/{group_id}/service_accounts"),
-    docs="api/service_accounts/#list-all-instance-service-accounts",
-    example={"group_id": "acme"},
-    shows="id username name email",
-    feature="service_accounts",
-    role=Role.OWNER,
-)
-class ListAccounts(InGroupOrHere):
-    """List service accounts."""
-
-    page: Page | None = None
 
 
 @manage.action(
@@ -149,22 +120,6 @@ class RotateToken(GivesToken):
     """Replace a token by a new one; the old one stops at once, and the number changes."""
 
     token_id: Id
-
-
-@browse.action(
-    "list_roles",
-    GET("/member_roles", "/groups/{group_id}/member_roles"),
-    docs="api/member_roles/#get-all-instance-member-roles",
-    example={},
-    feature="member_roles",
-    role=Role.OWNER,
-)
-class ListRoles(InGroupOrHere):
-    """List custom roles with the permissions they add."""
-
-    async def run(self, gitlab: GitLab) -> Result:
-        answer = await gitlab.send(self.request())
-        return Result(data={"items": [_role(each) for each in answer.body], "total": len(answer.body)})
 
 
 @manage.action(

@@ -7,23 +7,11 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import Field, model_validator
 
-from gitlab_mcp.actions.action import DELETE, GET, POST, PUT, Action, Danger, Role
-from gitlab_mcp.actions.fields import (
-    Expects,
-    Flag,
-    GroupId,
-    Integer,
-    Line,
-    Page,
-    PerPage,
-    ProjectId,
-    Search,
-    broken_rule,
-)
+from gitlab_mcp.actions.action import DELETE, POST, PUT, Action, Danger, Role
+from gitlab_mcp.actions.fields import Expects, GroupId, Integer, Line, ProjectId, broken_rule
 from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup, as_asked
 from gitlab_mcp.actions.tool import Tool
 
-browse = Tool("browse_labels", "Read the labels of a project or a group.", toolset="planning")
 manage = Tool("manage_label", "Create, change and delete labels of a project or a group.", toolset="planning")
 
 LABEL = "id name description color priority open_issues_count open_merge_requests_count"
@@ -41,39 +29,6 @@ LabelId = Annotated[Line, Field(description="Name or number of the label")]
 class InProjectOrGroup(Action):
     project_id: ProjectId | None = None
     group_id: GroupId | None = None
-
-
-@browse.action(
-    "list",
-    GET("/projects/{project_id}/labels", "/groups/{group_id}/labels"),
-    docs="api/labels/#list-all-project-labels",
-    example={"project_id": "acme/website"},
-    shows=LABEL,
-    role=Role.GUEST,
-)
-class ListLabels(InProjectOrGroup):
-    """List labels, with those of the groups above."""
-
-    search: Search | None = None
-    with_counts: Flag | None = None
-    include_ancestor_groups: Flag | None = None
-    page: Page | None = None
-    per_page: PerPage | None = None
-
-
-@browse.action(
-    "get",
-    GET("/projects/{project_id}/labels/{label_id}", "/groups/{group_id}/labels/{label_id}"),
-    docs="api/labels/#retrieve-a-project-label",
-    example={"project_id": "acme/website", "label_id": "bug"},
-    shows=LABEL,
-    role=Role.GUEST,
-)
-class GetLabel(InProjectOrGroup):
-    """Read one label."""
-
-    label_id: LabelId
-    include_ancestor_groups: Flag | None = None
 
 
 def _own_label(write: LostWrite, found: Mapping[str, Any]) -> bool:

@@ -7,12 +7,11 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field, model_validator
 
-from gitlab_mcp.actions.action import DELETE, GET, POST, PUT, Action, Danger, Role
+from gitlab_mcp.actions.action import DELETE, POST, PUT, Action, Danger, Role
 from gitlab_mcp.actions.fields import Expects, Flag, GroupId, Integer, Needs, ProjectId, broken_rule
 from gitlab_mcp.actions.recovery_lookup import RecoveryLookup, as_asked
 from gitlab_mcp.actions.tool import Tool
 
-browse = Tool("browse_push_rules", "Read the push rules of a project or group (Premium).", toolset="access")
 manage = Tool("manage_push_rules", "Set the push rules of a project or group (Premium).", toolset="access")
 
 RULES = (
@@ -39,19 +38,6 @@ Megabytes = Annotated[Integer, Field(ge=0, le=2**31 - 1)]
 class InProjectOrGroup(Action):
     project_id: ProjectId | None = None
     group_id: Annotated[GroupId, Needs("push_rules_group")] | None = None
-
-
-@browse.action(
-    "get",
-    GET("/projects/{project_id}/push_rule", "/groups/{group_id}/push_rule"),
-    docs="api/project_push_rules/#get-project-push-rules",
-    example={"project_id": "tiers-a/one"},
-    shows="id " + RULES,
-    feature="push_rules_project",
-    role=Role.MAINTAINER,
-)
-class GetPushRules(InProjectOrGroup):
-    """Read what a push is held to."""
 
 
 class Rules(InProjectOrGroup):
