@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 
-import pytest
-
 from gitlab_mcp.actions.action import Action, Danger
 from gitlab_mcp.actions.arguments.defaults import InstanceDefaults
 from gitlab_mcp.actions.arguments.validation import example_of, validate
 from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.actions.shape import shapes
 from tests.facts import facts
+from tests.support.for_each import for_each
 
 REGISTRY = Registry()
 HERE = InstanceDefaults("https://gitlab.example.com")
@@ -22,7 +21,7 @@ def name_of(action: type[Action]) -> str:
     return f"{action.spec.tool.name}.{action.spec.name}"
 
 
-every_action = pytest.mark.parametrize("action", ACTIONS, ids=name_of)
+every_action = for_each(ACTIONS, name_of)
 
 
 @every_action

@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from typing import Any
 
-import pytest
-
 from gitlab_mcp.actions.action import Action, Endpoint
 from gitlab_mcp.actions.fields import Csv, Sent
 from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.actions.shape import Shape, shapes
 from tests.contracts.differences import DIFFERENCES
 from tests.facts import facts
+from tests.support.for_each import for_each
 
 ROUTES: dict[str, dict[str, Any]] = {}
 for _route in facts("routes"):
@@ -87,7 +86,7 @@ def mismatch(shape: Shape, param: dict[str, Any]) -> list[str]:
     return problems
 
 
-@pytest.mark.parametrize("tool", Registry().names())
+@for_each(Registry().names())
 def test_a_tool_says_what_gitlab_says(tool: str) -> None:
     found = set()
     for action in Registry().tool(tool).actions.values():

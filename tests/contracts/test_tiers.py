@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-import pytest
-
 from gitlab_mcp.actions.action import Action
 from gitlab_mcp.actions.fields import Needs, Sent
 from gitlab_mcp.actions.registry import Registry
@@ -13,6 +11,7 @@ from gitlab_mcp.actions.shape import shapes
 from gitlab_mcp.tiers.feature_map import Feature, tier_map
 from gitlab_mcp.tiers.requirements import action_requirements
 from tests.facts import facts
+from tests.support.for_each import for_each
 
 REGISTRY = Registry()
 ACTIONS = REGISTRY.actions()
@@ -35,8 +34,8 @@ def name_of(action: type[Action]) -> str:
     return f"{action.spec.tool.name} {action.spec.name}"
 
 
-every_action = pytest.mark.parametrize("action", ACTIONS, ids=name_of)
-every_feature = pytest.mark.parametrize("feature", FEATURES.values(), ids=FEATURES)
+every_action = for_each(ACTIONS, name_of)
+every_feature = for_each(FEATURES.values(), lambda feature: feature.key)
 
 
 def form(endpoint: str) -> str:
@@ -112,7 +111,7 @@ def test_the_page_of_an_action_is_one_of_gitlabs(action: type[Action]) -> None:
     assert page in PAGES or NOT_ON_A_REST_PAGE.match(page), page
 
 
-@pytest.mark.parametrize("tool", REGISTRY.names())
+@for_each(REGISTRY.names())
 def test_a_description_names_a_tier_only_where_the_map_does(tool: str) -> None:
     """Descriptions are written by hand; the tier in them must be one that some action of the tool needs."""
     declared = REGISTRY.tool(tool)

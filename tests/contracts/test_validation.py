@@ -18,6 +18,7 @@ from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.actions.schema import required_fields
 from gitlab_mcp.actions.shape import shapes
 from gitlab_mcp.failures.failure import CallFailed, Failure
+from tests.support.for_each import for_each
 
 REGISTRY = Registry()
 HERE = InstanceDefaults("https://gitlab.example.com")
@@ -47,7 +48,7 @@ def name_of(action: type[Action]) -> str:
     return f"{action.spec.tool.name}.{action.spec.name}"
 
 
-every_action = pytest.mark.parametrize("action", ACTIONS, ids=name_of)
+every_action = for_each(ACTIONS, name_of)
 
 
 def refused(tool: str, arguments: dict[str, Any]) -> Failure:
