@@ -10,17 +10,9 @@ from pydantic import Field, model_validator
 
 from gitlab_mcp.actions.action import GET, POST, Action, Role, fill
 from gitlab_mcp.actions.exchange import Answer, GitLab
-from gitlab_mcp.actions.fields import (
-    Date,
-    GroupId,
-    Line,
-    Page,
-    PerPage,
-    ProjectId,
-    Words,
-    broken_rule,
-)
+from gitlab_mcp.actions.fields import Date, GroupId, Line, ProjectId, Words, broken_rule
 from gitlab_mcp.actions.result import Result
+from gitlab_mcp.actions.scopes import InGroup, InProject, InProjectOrGroup, Paged
 from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.gitlab.graphql import full_path, reached
 
@@ -89,11 +81,9 @@ class Span(Action):
     feature="dora_metrics",
     role=Role.REPORTER,
 )
-class Dora(Action):
+class Dora(InProjectOrGroup):
     """Read one of the four DORA metrics; times are in seconds."""
 
-    project_id: ProjectId | None = None
-    group_id: GroupId | None = None
     metric: Literal[
         "deployment_frequency", "lead_time_for_changes", "time_to_restore_service", "change_failure_rate"
     ]
@@ -159,10 +149,8 @@ class GroupFlow(Span):
     feature="value_stream_analytics_group",
     role=Role.REPORTER,
 )
-class ValueStreams(Action):
+class ValueStreams(InGroup):
     """List the value streams of a group with their stages."""
-
-    group_id: GroupId
 
     async def run(self, gitlab: GitLab) -> Result:
         path = await full_path(gitlab, group_id=self.group_id)
@@ -208,12 +196,8 @@ class Contributions(Span):
     feature="code_review_analytics",
     role=Role.REPORTER,
 )
-class CodeReview(Action):
+class CodeReview(InProject, Paged):
     """List open merge requests by how long they are being reviewed, in hours."""
-
-    project_id: ProjectId
-    page: Page | None = None
-    per_page: PerPage | None = None
 
     async def run(self, gitlab: GitLab) -> Answer:
         # The one endpoint that takes no path.
@@ -231,10 +215,8 @@ class CodeReview(Action):
     feature="group_activity_analytics",
     role=Role.GUEST,
 )
-class RecentActivity(Action):
+class RecentActivity(InGroup):
     """Count the issues, merge requests and members that are new in a group since 90 days."""
-
-    group_id: GroupId
 
     async def run(self, gitlab: GitLab) -> Result:
         group_path = await full_path(gitlab, group_id=self.group_id)

@@ -22,7 +22,7 @@ EVENT = (
 )
 
 
-class Somewhere(Action):
+class WithAuditEvents(Action):
     project_id: Annotated[ProjectId, Needs("audit_events_group_project")] | None = None
     group_id: Annotated[GroupId, Needs("audit_events_group_project")] | None = None
 
@@ -36,7 +36,7 @@ class Somewhere(Action):
     feature="audit_events_group_project",
     role=Role.DEVELOPER,
 )
-class ListAuditEvents(Somewhere):
+class ListAuditEvents(WithAuditEvents):
     """List what happened, newest first; a developer sees own events only."""
 
     created_after: Time | None = None
@@ -55,7 +55,7 @@ class ListAuditEvents(Somewhere):
     feature="audit_events_group_project",
     role=Role.DEVELOPER,
 )
-class GetAuditEvent(Somewhere):
+class GetAuditEvent(WithAuditEvents):
     """Read one event."""
 
     audit_event_id: Id

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gitlab_mcp.actions.action import GET, Action, Role, fill
+from gitlab_mcp.actions.action import GET, Role, fill
 from gitlab_mcp.actions.exchange import GitLab
-from gitlab_mcp.actions.fields import FilePath, MergeRequestIid, ProjectId, Ref
+from gitlab_mcp.actions.fields import FilePath, MergeRequestIid, Ref
 from gitlab_mcp.actions.result import Result
+from gitlab_mcp.actions.scopes import InProject
 from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.gitlab.concurrently import every_page, is_cut
 from gitlab_mcp.gitlab.faults import Refused
@@ -23,10 +24,6 @@ browse = Tool(
 )
 
 DEFAULT_BRANCH = "HEAD"
-
-
-class InProject(Action):
-    project_id: ProjectId
 
 
 @browse.action(

@@ -2,22 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Literal
 
-from pydantic import Field
-
-from gitlab_mcp.actions.action import GET, Action, Role
-from gitlab_mcp.actions.fields import (
-    Expects,
-    Id,
-    IssueIid,
-    MergeRequestIid,
-    Page,
-    PerPage,
-    ProjectId,
-    Sha,
-    Sort,
-)
+from gitlab_mcp.actions.action import GET, Role
+from gitlab_mcp.actions.fields import DiscussionId, Id, Sha, Sort
+from gitlab_mcp.actions.scopes import OfIssueOrMergeRequest, OfMergeRequest, Paged
 from gitlab_mcp.actions.tool import Tool
 
 browse = Tool(
@@ -36,20 +25,12 @@ SHOWN_NOTE = f"id author body created_at system resolvable resolved internal {AT
 SHOWN_THREAD = f"id individual_note notes(id author body created_at system resolved internal {AT})"
 SHOWN_EMOJI = "id name user created_at"
 
-DiscussionId = Annotated[str, Field(pattern=r"^[0-9a-f]{40}$"), Expects("40 hex digits, the id of a thread")]
-
 
 def on(*things: str, at: str) -> tuple[str, ...]:
     return tuple(thing + at for thing in things)
 
 
-class OnSomething(Action):
-    project_id: ProjectId
-    issue_iid: IssueIid | None = None
-    merge_request_iid: MergeRequestIid | None = None
-
-
-class OnSomethingOrCommit(OnSomething):
+class OfIssueMergeRequestOrCommit(OfIssueOrMergeRequest):
     sha: Sha | None = None
 
 
@@ -61,11 +42,8 @@ class OnSomethingOrCommit(OnSomething):
     shows=SHOWN_THREAD,
     role=Role.GUEST,
 )
-class ListDiscussions(OnSomethingOrCommit):
+class ListDiscussions(OfIssueMergeRequestOrCommit, Paged):
     """List the threads on something; a single comment is a thread of one note."""
-
-    page: Page | None = None
-    per_page: PerPage | None = None
 
 
 @browse.action(
@@ -80,7 +58,7 @@ class ListDiscussions(OnSomethingOrCommit):
     shows=SHOWN_THREAD,
     role=Role.GUEST,
 )
-class GetDiscussion(OnSomethingOrCommit):
+class GetDiscussion(OfIssueMergeRequestOrCommit):
     """Read one thread with all its notes."""
 
     discussion_id: DiscussionId
@@ -94,13 +72,11 @@ class GetDiscussion(OnSomethingOrCommit):
     shows=SHOWN_NOTE,
     role=Role.GUEST,
 )
-class ListNotes(OnSomething):
+class ListNotes(OfIssueOrMergeRequest, Paged):
     """List comments and what GitLab itself noted, the newest first."""
 
     activity_filter: Literal["all_notes", "only_comments", "only_activity"] | None = None
     sort: Sort | None = None
-    page: Page | None = None
-    per_page: PerPage | None = None
 
 
 @browse.action(
@@ -111,7 +87,7 @@ class ListNotes(OnSomething):
     shows=SHOWN_NOTE,
     role=Role.GUEST,
 )
-class GetNote(OnSomething):
+class GetNote(OfIssueOrMergeRequest):
     """Read one note."""
 
     note_id: Id
@@ -126,11 +102,8 @@ class GetNote(OnSomething):
     switch="merge_requests",
     role=Role.REPORTER,
 )
-class ListDrafts(Action):
+class ListDrafts(OfMergeRequest):
     """List your drafts on a merge request, which nobody else sees; manage_review publishes them."""
-
-    project_id: ProjectId
-    merge_request_iid: MergeRequestIid
 
 
 @browse.action(
@@ -144,9 +117,7 @@ class ListDrafts(Action):
     shows=SHOWN_EMOJI,
     role=Role.GUEST,
 )
-class ListEmoji(OnSomething):
+class ListEmoji(OfIssueOrMergeRequest, Paged):
     """List the reactions to something, or to one note on it."""
 
     note_id: Id | None = None
-    page: Page | None = None
-    per_page: PerPage | None = None

@@ -8,21 +8,11 @@ from typing import Annotated, Any, Self
 
 from pydantic import Field, model_validator
 
-from gitlab_mcp.actions.action import GET, Action, Role
+from gitlab_mcp.actions.action import GET, Role
 from gitlab_mcp.actions.exchange import Answer, GitLab
-from gitlab_mcp.actions.fields import (
-    FilePath,
-    Flag,
-    Integer,
-    Line,
-    Page,
-    PerPage,
-    ProjectId,
-    Ref,
-    Sent,
-    broken_rule,
-)
+from gitlab_mcp.actions.fields import FilePath, Flag, Integer, Line, Ref, Sent, broken_rule
 from gitlab_mcp.actions.result import Result, Text
+from gitlab_mcp.actions.scopes import InProject, Paged
 from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.results.counts import counted
 from gitlab_mcp.results.files import file_result
@@ -34,8 +24,7 @@ DEFAULT_BRANCH = "HEAD"
 LineNumber = Annotated[Integer, Field(ge=1, le=2**31 - 1)]
 
 
-class OfFile(Action):
-    project_id: ProjectId
+class OfFile(InProject):
     file_path: FilePath
     ref: Ref | None = None
 
@@ -53,15 +42,12 @@ def check_lines(start_line: int | None, end_line: int | None) -> None:
     shows="path type",
     role=Role.REPORTER,
 )
-class Tree(Action):
+class Tree(InProject, Paged):
     """List a directory, or with recursive all that is below it."""
 
-    project_id: ProjectId
     path: Annotated[Line, Field(description="Directory")] | None = None
     ref: Ref | None = None
     recursive: Flag | None = None
-    page: Page | None = None
-    per_page: PerPage | None = None
 
     async def run(self, gitlab: GitLab) -> Answer | Result:
         answer = await gitlab.send(self.request())

@@ -9,7 +9,8 @@ from pydantic import Field
 from gitlab_mcp.actions.access import AboutAccess
 from gitlab_mcp.actions.action import GET, Action, Endpoint, Role
 from gitlab_mcp.actions.exchange import Answer, GitLab
-from gitlab_mcp.actions.fields import Flag, Id, Line, Page, PerPage, Search
+from gitlab_mcp.actions.fields import Flag, Id, Line, Search
+from gitlab_mcp.actions.scopes import Paged
 from gitlab_mcp.actions.tool import Tool
 
 browse = Tool("browse_instance", "Read about this GitLab and the token in use.")
@@ -70,11 +71,8 @@ class Statistics(Action):
     example={},
     shows=MESSAGE,
 )
-class BroadcastMessages(Action):
+class BroadcastMessages(Paged):
     """What the administrators tell everybody, such as a maintenance."""
-
-    page: Page | None = None
-    per_page: PerPage | None = None
 
 
 @browse.action(
@@ -84,13 +82,11 @@ class BroadcastMessages(Action):
     example={},
     shows=TOPIC,
 )
-class Topics(Action):
+class Topics(Paged):
     """Topics of projects, the most used first."""
 
     search: Search | None = None
     without_projects: Flag | None = None
-    page: Page | None = None
-    per_page: PerPage | None = None
 
 
 @browse.action(
@@ -115,12 +111,10 @@ class Topic(Action):
     example={"type": "gitignores"},
     shows="key name",
 )
-class Templates(Action):
+class Templates(Paged):
     """Templates for .gitignore, CI configuration, Dockerfile and licence."""
 
     type: TemplateType
-    page: Page | None = None
-    per_page: PerPage | None = None
 
     async def run(self, gitlab: GitLab) -> Answer:
         return await gitlab.send(self.request_to(Endpoint("GET", f"/templates/{self.type}"), type=None))

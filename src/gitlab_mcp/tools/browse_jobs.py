@@ -7,7 +7,7 @@ from typing import Annotated, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
-from gitlab_mcp.actions.action import GET, Action, Role, encode_segment
+from gitlab_mcp.actions.action import GET, Role, encode_segment
 from gitlab_mcp.actions.exchange import Answer, GitLab, Request
 from gitlab_mcp.actions.fields import (
     CiStatus,
@@ -16,14 +16,12 @@ from gitlab_mcp.actions.fields import (
     Integer,
     JobId,
     Line,
-    Page,
-    PerPage,
     PipelineId,
-    ProjectId,
     Search,
     broken_rule,
 )
 from gitlab_mcp.actions.result import Notice, Result
+from gitlab_mcp.actions.scopes import InProject, OfJob, Paged
 from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.failures.codes import NoticeCode
 from gitlab_mcp.results.archives import archive_result
@@ -56,11 +54,6 @@ ArtifactPath = Annotated[
 RefName = Annotated[Line, Field(description="Branch or tag, of its newest successful pipeline")]
 
 
-class InJob(Action):
-    project_id: ProjectId
-    job_id: JobId
-
-
 @browse.action(
     "list",
     GET("/projects/{project_id}/jobs", "/projects/{project_id}/pipelines/{pipeline_id}/jobs"),
@@ -69,15 +62,12 @@ class InJob(Action):
     shows=JOB,
     role=Role.GUEST,
 )
-class ListJobs(Action):
+class ListJobs(InProject, Paged):
     """List the jobs of a project or of one pipeline, without those that start other pipelines."""
 
-    project_id: ProjectId
     pipeline_id: PipelineId | None = None
     scope: CiStatus | None = None
     include_retried: Flag | None = None
-    page: Page | None = None
-    per_page: PerPage | None = None
 
     @model_validator(mode="after")
     def _retried_within_a_pipeline(self) -> Self:
@@ -97,7 +87,7 @@ class ListJobs(Action):
     shows=JOB,
     role=Role.GUEST,
 )
-class GetJob(InJob):
+class GetJob(OfJob):
     """Read one job."""
 
 
@@ -108,7 +98,7 @@ class GetJob(InJob):
     example={"project_id": "acme/website", "job_id": 63},
     role=Role.GUEST,
 )
-class ReadLog(InJob):
+class ReadLog(OfJob):
     """Read the log of a job without colours and markers: its last lines, a range, or what a search finds."""
 
     tail: (
@@ -159,10 +149,9 @@ class ReadLog(InJob):
         return Result(data=data, text=window.text(f"log of job {self.job_id}"), truncated=window.truncated)
 
 
-class OfArtifacts(Action):
+class OfArtifacts(InProject):
     """Of one job, or of the newest successful job of that name on a branch or tag."""
 
-    project_id: ProjectId
     job_id: JobId | None = None
     ref_name: RefName | None = None
     job: Annotated[Line, Field(description="Name of the job, with ref_name")] | None = None

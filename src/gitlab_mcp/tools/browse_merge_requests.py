@@ -6,23 +6,18 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from gitlab_mcp.actions.action import GET, Action, Role
+from gitlab_mcp.actions.action import GET, Role
 from gitlab_mcp.actions.exchange import GitLab
 from gitlab_mcp.actions.fields import (
     Branch,
     FilePath,
     Flag,
-    GroupId,
     Id,
     Ids,
     Integer,
     Labels,
     Line,
-    MergeRequestIid,
     Needs,
-    Page,
-    PerPage,
-    ProjectId,
     Search,
     Sent,
     Sort,
@@ -33,6 +28,7 @@ from gitlab_mcp.actions.fields import (
     broken_rule,
 )
 from gitlab_mcp.actions.result import Result
+from gitlab_mcp.actions.scopes import InProjectOrGroup, OfMergeRequest, Paged
 from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
@@ -72,11 +68,6 @@ DEPENDENCY = (
 )
 
 
-class InMergeRequest(Action):
-    project_id: ProjectId
-    merge_request_iid: MergeRequestIid
-
-
 @browse.action(
     "list",
     GET("/projects/{project_id}/merge_requests", "/groups/{group_id}/merge_requests", "/merge_requests"),
@@ -85,11 +76,9 @@ class InMergeRequest(Action):
     shows=MERGE_REQUEST,
     role=Role.REPORTER,
 )
-class ListMergeRequests(Action):
+class ListMergeRequests(InProjectOrGroup, Paged):
     """List merge requests of a project, of a group, or (naming neither) your own."""
 
-    project_id: ProjectId | None = None
-    group_id: GroupId | None = None
     state: Literal["opened", "closed", "locked", "merged", "all"] | None = None
     scope: Literal["created_by_me", "assigned_to_me", "all"] | None = None
     search: Search | None = None
@@ -119,8 +108,6 @@ class ListMergeRequests(Action):
         | None
     ) = None
     sort: Sort | None = None
-    page: Page | None = None
-    per_page: PerPage | None = None
 
 
 @browse.action(
@@ -131,16 +118,11 @@ class ListMergeRequests(Action):
     shows=MERGE_REQUEST,
     role=Role.REPORTER,
 )
-class GetMergeRequest(InMergeRequest):
+class GetMergeRequest(OfMergeRequest):
     """Read one merge request."""
 
     include_diverged_commits_count: Flag | None = None
     include_rebase_in_progress: Flag | None = None
-
-
-class PagedOfMergeRequest(InMergeRequest):
-    page: Page | None = None
-    per_page: PerPage | None = None
 
 
 @browse.action(
@@ -151,7 +133,7 @@ class PagedOfMergeRequest(InMergeRequest):
     shows=COMMIT,
     role=Role.REPORTER,
 )
-class ListCommits(PagedOfMergeRequest):
+class ListCommits(OfMergeRequest, Paged):
     """List the commits, the newest first."""
 
 
@@ -162,11 +144,10 @@ class ListCommits(PagedOfMergeRequest):
     example=ONE,
     role=Role.REPORTER,
 )
-class ReadDiffs(InMergeRequest):
+class ReadDiffs(OfMergeRequest, Paged):
     """List the changed files with their sizes, and show their diffs; with file_path those of one file."""
 
     file_path: FilePath | None = None
-    page: Page | None = None
     # Above 30, GitLab 17.2 answers 500.
     per_page: Annotated[Integer, Field(ge=1, le=30)] | None = None
 
@@ -205,7 +186,7 @@ class ReadDiffs(InMergeRequest):
     shows=VERSION,
     role=Role.REPORTER,
 )
-class ListVersions(PagedOfMergeRequest):
+class ListVersions(OfMergeRequest, Paged):
     """List what was pushed, one version for each push."""
 
 
@@ -216,7 +197,7 @@ class ListVersions(PagedOfMergeRequest):
     example={**ONE, "version_id": 1},
     role=Role.REPORTER,
 )
-class ReadVersion(InMergeRequest):
+class ReadVersion(OfMergeRequest):
     """Read one version with all its diffs, also those that are collapsed elsewhere."""
 
     version_id: Id
@@ -239,7 +220,7 @@ class ReadVersion(InMergeRequest):
     shows="id username name",
     role=Role.REPORTER,
 )
-class ListParticipants(PagedOfMergeRequest):
+class ListParticipants(OfMergeRequest, Paged):
     """List who took part."""
 
 
@@ -251,7 +232,7 @@ class ListParticipants(PagedOfMergeRequest):
     shows="id=user.id username=user.username state created_at",
     role=Role.REPORTER,
 )
-class ListReviewers(PagedOfMergeRequest):
+class ListReviewers(OfMergeRequest, Paged):
     """List the reviewers and what each has said."""
 
 
@@ -263,7 +244,7 @@ class ListReviewers(PagedOfMergeRequest):
     shows=PIPELINE,
     role=Role.REPORTER,
 )
-class ListPipelines(PagedOfMergeRequest):
+class ListPipelines(OfMergeRequest, Paged):
     """List the pipelines, the newest first."""
 
 
@@ -275,7 +256,7 @@ class ListPipelines(PagedOfMergeRequest):
     shows=APPROVALS,
     role=Role.REPORTER,
 )
-class ReadApprovals(InMergeRequest):
+class ReadApprovals(OfMergeRequest):
     """Read who approved, and how many approvals are left."""
 
 
@@ -287,7 +268,7 @@ class ReadApprovals(InMergeRequest):
     feature="mr_approval_rules",
     role=Role.REPORTER,
 )
-class ReadApprovalState(InMergeRequest):
+class ReadApprovalState(OfMergeRequest):
     """Read the approval rules, and by whom each is met."""
 
 
@@ -299,7 +280,7 @@ class ReadApprovalState(InMergeRequest):
     shows=ISSUE,
     role=Role.REPORTER,
 )
-class ListClosedIssues(PagedOfMergeRequest):
+class ListClosedIssues(OfMergeRequest, Paged):
     """List the issues that its merge closes."""
 
 
@@ -311,7 +292,7 @@ class ListClosedIssues(PagedOfMergeRequest):
     shows=ISSUE,
     role=Role.REPORTER,
 )
-class ListRelatedIssues(PagedOfMergeRequest):
+class ListRelatedIssues(OfMergeRequest, Paged):
     """List the issues that it mentions or closes."""
 
 
@@ -323,7 +304,7 @@ class ListRelatedIssues(PagedOfMergeRequest):
     shows=COMMIT,
     role=Role.REPORTER,
 )
-class ListContextCommits(PagedOfMergeRequest):
+class ListContextCommits(OfMergeRequest, Paged):
     """List merged commits that were added to help reviewers."""
 
 
@@ -334,7 +315,7 @@ class ListContextCommits(PagedOfMergeRequest):
     example=ONE,
     role=Role.REPORTER,
 )
-class ReadTimeStats(InMergeRequest):
+class ReadTimeStats(OfMergeRequest):
     """Read the estimate and the time spent."""
 
 
@@ -347,7 +328,7 @@ class ReadTimeStats(InMergeRequest):
     feature="mr_dependencies",
     role=Role.REPORTER,
 )
-class ListDependencies(PagedOfMergeRequest):
+class ListDependencies(OfMergeRequest, Paged):
     """List the merge requests that must be merged before this one."""
 
 
@@ -360,7 +341,7 @@ class ListDependencies(PagedOfMergeRequest):
     feature="merge_trains",
     role=Role.DEVELOPER,
 )
-class ReadMergeTrain(InMergeRequest):
+class ReadMergeTrain(OfMergeRequest):
     """Read where it stands on a merge train."""
 
 
@@ -371,7 +352,7 @@ class ReadMergeTrain(InMergeRequest):
     example={"project_id": "acme/shop", "merge_request_iid": 19},
     role=Role.REPORTER,
 )
-class AssessReadiness(InMergeRequest):
+class AssessReadiness(OfMergeRequest):
     """Find out in one call everything that keeps it from merging, and what lifts each."""
 
     async def run(self, gitlab: GitLab) -> Result:
@@ -385,7 +366,7 @@ class AssessReadiness(InMergeRequest):
     example={"project_id": "acme/shop", "merge_request_iid": 6},
     role=Role.REPORTER,
 )
-class BundleReview(InMergeRequest):
+class BundleReview(OfMergeRequest):
     """Read in one call what a reviewer needs: the request, its commits, open threads, approvals and diffs."""
 
     async def run(self, gitlab: GitLab) -> Result:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from gitlab_mcp.actions.action import GET, Action, Role
+from gitlab_mcp.actions.action import GET, Role
 from gitlab_mcp.actions.exchange import GitLab
-from gitlab_mcp.actions.fields import GroupId, Page
+from gitlab_mcp.actions.fields import Page
 from gitlab_mcp.actions.result import Result
+from gitlab_mcp.actions.scopes import InGroupOrInstance
 from gitlab_mcp.actions.tool import Tool
 
 browse = Tool(
@@ -13,12 +14,6 @@ browse = Tool(
     "Read service accounts (Premium before 18.11) and custom roles (Ultimate).",
     toolset="access",
 )
-
-
-class InGroupOrHere(Action):
-    """Of the instance where no group is given; GitLab.com has them in top-level groups only."""
-
-    group_id: GroupId | None = None
 
 
 @browse.action(
@@ -30,7 +25,7 @@ class InGroupOrHere(Action):
     feature="service_accounts",
     role=Role.OWNER,
 )
-class ListAccounts(InGroupOrHere):
+class ListAccounts(InGroupOrInstance):
     """List service accounts."""
 
     page: Page | None = None
@@ -44,7 +39,7 @@ class ListAccounts(InGroupOrHere):
     feature="member_roles",
     role=Role.OWNER,
 )
-class ListRoles(InGroupOrHere):
+class ListRoles(InGroupOrInstance):
     """List custom roles with the permissions they add."""
 
     async def run(self, gitlab: GitLab) -> Result:

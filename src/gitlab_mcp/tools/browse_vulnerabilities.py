@@ -9,18 +9,9 @@ from pydantic import Field
 
 from gitlab_mcp.actions.action import GET, POST, Action, Role
 from gitlab_mcp.actions.exchange import GitLab
-from gitlab_mcp.actions.fields import (
-    Expects,
-    GroupId,
-    Id,
-    Line,
-    Listed,
-    Page,
-    PerPage,
-    ProjectId,
-    Words,
-)
+from gitlab_mcp.actions.fields import Expects, Id, Line, Listed, PerPage, Words
 from gitlab_mcp.actions.result import Result
+from gitlab_mcp.actions.scopes import InProject, InProjectOrGroup, Paged
 from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.gitlab.graphql import full_path, number_of, reached
 from gitlab_mcp.results.downloads import downloaded
@@ -75,9 +66,7 @@ Severities = Annotated[list[Severity], Listed, Expects("array of severities")]
 Cursor = Annotated[Line, Field(description="next_cursor of the page before")]
 
 
-class Filtered(Action):
-    project_id: ProjectId | None = None
-    group_id: GroupId | None = None
+class Filtered(InProjectOrGroup):
     severity: Severities | None = None
     state: Literal["detected", "confirmed", "dismissed", "resolved"] | None = None
     report_type: Words | None = None
@@ -174,15 +163,12 @@ class GetVulnerability(Action):
     feature="vulnerability_findings",
     role=Role.DEVELOPER,
 )
-class ListFindings(Action):
+class ListFindings(InProject, Paged):
     """List what the scanners of a pipeline reported, whether or not it became a vulnerability."""
 
-    project_id: ProjectId
     severity: Severities | None = None
     report_type: Words | None = None
     pipeline_id: Id | None = None
-    page: Page | None = None
-    per_page: PerPage | None = None
 
 
 @browse.action(

@@ -22,6 +22,7 @@ from gitlab_mcp.actions.fields import (
     broken_rule,
 )
 from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup, as_asked
+from gitlab_mcp.actions.scopes import InProject, InProjectOrGroup, OfMergeRequest
 from gitlab_mcp.actions.tool import Tool
 
 manage = Tool(
@@ -39,8 +40,8 @@ CHECK = "id name external_url hmac protected_branches=protected_branches.name"
 
 Count = Annotated[Integer, Field(ge=0, le=100)]
 FullSha = Annotated[str, Field(pattern=r"^[0-9a-f]{40}([0-9a-f]{24})?$")]
-OfMergeRequest = Annotated[MergeRequestIid, Needs("mr_approval_rules")]
-OfGroup = Annotated[GroupId, Needs("group_approval_rules")]
+PaidMergeRequestIid = Annotated[MergeRequestIid, Needs("mr_approval_rules")]
+PaidGroupId = Annotated[GroupId, Needs("group_approval_rules")]
 
 RULES = RecoveryLookup("browse_approval_rules list", "project_id group_id merge_request_iid")
 CHECKS = RecoveryLookup("browse_approval_rules status_checks", "project_id")
@@ -80,8 +81,8 @@ class CreateRule(Approvers):
     """Require approvals of the people named."""
 
     project_id: ProjectId | None = None
-    group_id: OfGroup | None = None
-    merge_request_iid: OfMergeRequest | None = None
+    group_id: PaidGroupId | None = None
+    merge_request_iid: PaidMergeRequestIid | None = None
     name: Line
     approvals_required: Count
 
@@ -110,8 +111,8 @@ class UpdateRule(Approvers):
     """Change a rule; people and groups that are not named again are taken off."""
 
     project_id: ProjectId | None = None
-    group_id: OfGroup | None = None
-    merge_request_iid: OfMergeRequest | None = None
+    group_id: PaidGroupId | None = None
+    merge_request_iid: PaidMergeRequestIid | None = None
     approval_rule_id: Id
     name: Line | None = None
     approvals_required: Count | None = None
@@ -137,11 +138,10 @@ class UpdateRule(Approvers):
     role=Role.MAINTAINER,
     recover_with=RULES,
 )
-class DeleteRule(Action):
+class DeleteRule(InProject):
     """Delete a rule: what it required is not required any more."""
 
-    project_id: ProjectId
-    merge_request_iid: OfMergeRequest | None = None
+    merge_request_iid: PaidMergeRequestIid | None = None
     approval_rule_id: Id
 
 
@@ -158,11 +158,9 @@ class DeleteRule(Action):
     role=Role.MAINTAINER,
     recover_with=RecoveryLookup("browse_approval_rules settings", "project_id group_id"),
 )
-class UpdateSettings(Action):
+class UpdateSettings(InProjectOrGroup):
     """Change the approval settings of a project, or of a top-level group for all its projects."""
 
-    project_id: ProjectId | None = None
-    group_id: GroupId | None = None
     allow_author_approval: Flag | None = None
     allow_committer_approval: Flag | None = None
     retain_approvals_on_push: Flag | None = None
@@ -181,10 +179,9 @@ class UpdateSettings(Action):
     role=Role.MAINTAINER,
     recover_with=RecoveryLookup("browse_approval_rules status_checks", "project_id", proof=as_asked),
 )
-class CreateCheck(Action):
+class CreateCheck(InProject):
     """Ask a service about every merge request."""
 
-    project_id: ProjectId
     name: Line
     external_url: WebUrl
     protected_branch_ids: Ids | None = None
@@ -201,10 +198,9 @@ class CreateCheck(Action):
     role=Role.MAINTAINER,
     recover_with=CHECKS,
 )
-class UpdateCheck(Action):
+class UpdateCheck(InProject):
     """Change a check."""
 
-    project_id: ProjectId
     check_id: Id
     name: Line | None = None
     external_url: WebUrl | None = None
@@ -223,10 +219,9 @@ class UpdateCheck(Action):
     role=Role.MAINTAINER,
     recover_with=CHECKS,
 )
-class DeleteCheck(Action):
+class DeleteCheck(InProject):
     """Delete a check: nothing waits for it any more."""
 
-    project_id: ProjectId
     check_id: Id
 
 
@@ -249,11 +244,9 @@ class DeleteCheck(Action):
         "browse_approval_rules status_checks", "project_id merge_request_iid", proof=_answered
     ),
 )
-class Respond(Action):
+class Respond(OfMergeRequest):
     """Say what a check found about a commit."""
 
-    project_id: ProjectId
-    merge_request_iid: MergeRequestIid
     external_status_check_id: Id
     sha: FullSha
     status: Literal["passed", "failed", "pending"]
@@ -277,11 +270,9 @@ class Respond(Action):
         because="a check that is asked again looks like one that waits",
     ),
 )
-class RetryCheck(Action):
+class RetryCheck(OfMergeRequest):
     """Ask a service again after it failed."""
 
-    project_id: ProjectId
-    merge_request_iid: MergeRequestIid
     external_status_check_id: Id
 
 

@@ -7,32 +7,16 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from gitlab_mcp.actions.action import POST, Action, Danger, Role
-from gitlab_mcp.actions.fields import (
-    Branch,
-    FilePath,
-    Flag,
-    Integer,
-    Line,
-    PipelineId,
-    ProjectId,
-    Ref,
-    broken_rule,
-)
+from gitlab_mcp.actions.action import POST, Danger, Role
+from gitlab_mcp.actions.fields import Branch, FilePath, Flag, Integer, Line, PipelineId, Ref, broken_rule
 from gitlab_mcp.actions.quick_actions import SpokenLine
 from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup, said
+from gitlab_mcp.actions.scopes import OfCommit
 from gitlab_mcp.actions.tool import Tool
 
 manage = Tool(
     "manage_commit", "Comment, cherry-pick and revert commits, and set their status.", switch="repository"
 )
-
-CommitSha = Annotated[Line, Field(description="Commit, branch or tag")]
-
-
-class OfCommit(Action):
-    project_id: ProjectId
-    sha: CommitSha
 
 
 @manage.action(

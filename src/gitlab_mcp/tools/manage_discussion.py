@@ -6,11 +6,12 @@ from typing import Annotated
 
 from pydantic import Field
 
-from gitlab_mcp.actions.action import DELETE, POST, PUT, Action, Danger, Role
+from gitlab_mcp.actions.action import DELETE, POST, PUT, Danger, Role
 from gitlab_mcp.actions.exchange import Answer, GitLab, Request
-from gitlab_mcp.actions.fields import Expects, Flag, Id, IssueIid, MergeRequestIid, ProjectId, Sha
+from gitlab_mcp.actions.fields import DiscussionId, Expects, Flag, Id, Sha
 from gitlab_mcp.actions.quick_actions import SpokenLine
 from gitlab_mcp.actions.recovery_lookup import RecoveryLookup, begun_with, made, said
+from gitlab_mcp.actions.scopes import OfIssueOrMergeRequest
 from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
@@ -24,7 +25,6 @@ COMMIT = "/projects/{project_id}/repository/commits/{sha}"
 THREAD = "/discussions/{discussion_id}"
 NOTE = "/notes/{note_id}"
 
-DiscussionId = Annotated[str, Field(pattern=r"^[0-9a-f]{40}$"), Expects("40 hex digits, the id of a thread")]
 Emoji = Annotated[str, Field(pattern=r"^[^\s:]+$"), Expects("a name without colons, like thumbsup")]
 
 
@@ -32,13 +32,7 @@ def on(*things: str, at: str) -> tuple[str, ...]:
     return tuple(thing + at for thing in things)
 
 
-class OnSomething(Action):
-    project_id: ProjectId
-    issue_iid: IssueIid | None = None
-    merge_request_iid: MergeRequestIid | None = None
-
-
-class Said(OnSomething):
+class Said(OfIssueOrMergeRequest):
     """Something said. Where it is nothing but quick actions no note is written, and `summary` says what they did."""
 
     body: SpokenLine
@@ -131,7 +125,7 @@ class CreateNote(Said):
         "browse_discussions get_note", "project_id issue_iid merge_request_iid note_id"
     ),
 )
-class UpdateNote(OnSomething):
+class UpdateNote(OfIssueOrMergeRequest):
     """Rewrite your own comment."""
 
     note_id: Id
@@ -150,13 +144,13 @@ class UpdateNote(OnSomething):
         "browse_discussions get_note", "project_id issue_iid merge_request_iid note_id"
     ),
 )
-class DeleteNote(OnSomething):
+class DeleteNote(OfIssueOrMergeRequest):
     """Delete a comment."""
 
     note_id: Id
 
 
-class OfThread(OnSomething):
+class OfThread(OfIssueOrMergeRequest):
     discussion_id: DiscussionId
 
     async def set_resolved(self, gitlab: GitLab, resolved: bool) -> Answer:
@@ -237,7 +231,7 @@ class Unresolve(OfThread):
         "browse_discussions list_emoji", "project_id issue_iid merge_request_iid note_id", proof=made("name")
     ),
 )
-class AddEmoji(OnSomething):
+class AddEmoji(OfIssueOrMergeRequest):
     """React to something, or to one note on it."""
 
     note_id: Id | None = None
@@ -258,7 +252,7 @@ class AddEmoji(OnSomething):
         "browse_discussions list_emoji", "project_id issue_iid merge_request_iid note_id"
     ),
 )
-class RemoveEmoji(OnSomething):
+class RemoveEmoji(OfIssueOrMergeRequest):
     """Take your reaction back."""
 
     note_id: Id | None = None

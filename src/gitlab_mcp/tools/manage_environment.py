@@ -7,23 +7,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from gitlab_mcp.actions.action import DELETE, POST, PUT, Action, Danger, Role, something_to_change
+from gitlab_mcp.actions.action import DELETE, POST, PUT, Danger, Role, something_to_change
 from gitlab_mcp.actions.allow_lists import AllowList
-from gitlab_mcp.actions.fields import (
-    Expects,
-    Flag,
-    GroupId,
-    Id,
-    Line,
-    Needs,
-    ProjectId,
-    Ref,
-    Sha,
-    Time,
-    WebUrl,
-    broken_rule,
-)
+from gitlab_mcp.actions.fields import Expects, Flag, Id, Line, Ref, Sha, Time, WebUrl, broken_rule
 from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup, made, new
+from gitlab_mcp.actions.scopes import InProject, WithProtectedEnvironments
 from gitlab_mcp.actions.tool import Tool
 
 manage = Tool(
@@ -58,10 +46,6 @@ def _approved_by_me(write: LostWrite, found: Mapping[str, Any]) -> bool:
     return (write.user_id, write.sent["status"]) in given
 
 
-class InProject(Action):
-    project_id: ProjectId
-
-
 class OfEnvironment(InProject):
     environment_id: Id
 
@@ -70,9 +54,7 @@ class OfDeployment(InProject):
     deployment_id: Id
 
 
-class OfProtected(Action):
-    project_id: ProjectId | None = None
-    group_id: Annotated[GroupId, Needs("group_protected_environments")] | None = None
+class OfProtectedEnvironment(WithProtectedEnvironments):
     name: Line
 
 
@@ -367,7 +349,7 @@ class DeleteFreezePeriod(InProject):
         because="GitLab does not say since when it is protected",
     ),
 )
-class Protect(OfProtected):
+class Protect(OfProtectedEnvironment):
     """Let only some deploy to an environment, and have others approve; a group names a tier."""
 
     deploy_access_levels: AllowList
@@ -392,7 +374,7 @@ class Protect(OfProtected):
     role=Role.MAINTAINER,
     recover_with=PROTECTION,
 )
-class UpdateProtected(OfProtected):
+class UpdateProtected(OfProtectedEnvironment):
     """Add who may deploy or approve; an entry with its id is changed, or removed with _destroy."""
 
     deploy_access_levels: AllowList | None = None
@@ -418,5 +400,5 @@ class UpdateProtected(OfProtected):
     role=Role.MAINTAINER,
     recover_with=PROTECTION,
 )
-class Unprotect(OfProtected):
+class Unprotect(OfProtectedEnvironment):
     """Let everybody who may run the job deploy again."""

@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from gitlab_mcp.actions.action import DELETE, POST, PUT, Action, Danger, Role, fill
+from gitlab_mcp.actions.action import DELETE, POST, PUT, Danger, Role, fill
 from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.actions.fields import (
     Branch,
@@ -21,11 +21,11 @@ from gitlab_mcp.actions.fields import (
     FromJson,
     Line,
     PathOrId,
-    ProjectId,
     Sha,
     broken_rule,
 )
 from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup
+from gitlab_mcp.actions.scopes import InProject
 from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
@@ -43,10 +43,9 @@ Encoding = Literal["text", "base64"]
 CommitId = Annotated[str, Field(pattern=r"^[0-9a-fA-F]{7,64}$"), Expects("commit id")]
 
 
-class InCommit(Action):
+class InCommit(InProject):
     """What every commit takes."""
 
-    project_id: ProjectId
     branch: Branch
     commit_message: Line
     start_branch: Annotated[Line, Field(description="Create branch from this one")] | None = None

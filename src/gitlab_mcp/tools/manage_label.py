@@ -7,9 +7,10 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import Field, model_validator
 
-from gitlab_mcp.actions.action import DELETE, POST, PUT, Action, Danger, Role
-from gitlab_mcp.actions.fields import Expects, GroupId, Integer, Line, ProjectId, broken_rule
+from gitlab_mcp.actions.action import DELETE, POST, PUT, Danger, Role
+from gitlab_mcp.actions.fields import Expects, Integer, LabelId, broken_rule
 from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup, as_asked
+from gitlab_mcp.actions.scopes import InProject, InProjectOrGroup
 from gitlab_mcp.actions.tool import Tool
 
 manage = Tool("manage_label", "Create, change and delete labels of a project or a group.", toolset="planning")
@@ -23,12 +24,6 @@ Color = Annotated[
 ]
 Priority = Annotated[Integer, Field(ge=0, le=2**31 - 1, description="0 is the highest")]
 Name = Annotated[str, Field(min_length=1, max_length=255)]
-LabelId = Annotated[Line, Field(description="Name or number of the label")]
-
-
-class InProjectOrGroup(Action):
-    project_id: ProjectId | None = None
-    group_id: GroupId | None = None
 
 
 def _own_label(write: LostWrite, found: Mapping[str, Any]) -> bool:
@@ -158,10 +153,9 @@ class UnsubscribeFromLabel(InProjectOrGroup):
         proof=lambda _, found: found.get("is_project_label") is False,
     ),
 )
-class PromoteLabel(Action):
+class PromoteLabel(InProject):
     """Make a project's label one of its group; those of the same name in other projects are merged in."""
 
-    project_id: ProjectId
     label_id: LabelId
 
 

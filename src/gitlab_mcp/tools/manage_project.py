@@ -18,11 +18,13 @@ from gitlab_mcp.actions.fields import (
     Needs,
     PathOrId,
     ProjectId,
+    Visibility,
     Words,
     broken_rule,
 )
 from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup, made
 from gitlab_mcp.actions.result import Result
+from gitlab_mcp.actions.scopes import InProject
 from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.gitlab.faults import BadAnswer, Refused, ReplayMiss, Unreachable
 
@@ -32,13 +34,8 @@ CHANGED = (
     "id path_with_namespace visibility archived default_branch import_status marked_for_deletion_on web_url"
 )
 
-Visibility = Literal["private", "internal", "public"]
 Switch = Literal["disabled", "private", "enabled"]
 NamespaceId = Annotated[PathOrId, Field(description="Path or number of a group or user")]
-
-
-class OfProject(Action):
-    project_id: ProjectId
 
 
 class Settings(Action):
@@ -158,7 +155,7 @@ class UpdateProject(Settings):
         gone=True,
     ),
 )
-class DeleteProject(OfProject):
+class DeleteProject(InProject):
     """Delete a project with all it holds; where deletion is delayed, it is marked for it."""
 
     async def run(self, gitlab: GitLab) -> Result:
@@ -189,7 +186,7 @@ class DeleteProject(OfProject):
         proof=lambda _, found: found.get("marked_for_deletion_on", True) is None,
     ),
 )
-class RestoreProject(OfProject):
+class RestoreProject(InProject):
     """Take back a deletion that has not happened yet."""
 
 
@@ -204,7 +201,7 @@ class RestoreProject(OfProject):
     repeatable=True,
     recover_with=RecoveryLookup("browse_projects get", "project_id"),
 )
-class ArchiveProject(OfProject):
+class ArchiveProject(InProject):
     """Make a project read-only."""
 
 
@@ -219,7 +216,7 @@ class ArchiveProject(OfProject):
     repeatable=True,
     recover_with=RecoveryLookup("browse_projects get", "project_id"),
 )
-class UnarchiveProject(OfProject):
+class UnarchiveProject(InProject):
     """Make an archived project writable again."""
 
 
@@ -234,7 +231,7 @@ class UnarchiveProject(OfProject):
     repeatable=True,
     recover_with=RecoveryLookup("browse_projects get", "project_id"),
 )
-class StarProject(OfProject):
+class StarProject(InProject):
     """Star a project."""
 
 
@@ -249,7 +246,7 @@ class StarProject(OfProject):
     repeatable=True,
     recover_with=RecoveryLookup("browse_projects get", "project_id"),
 )
-class UnstarProject(OfProject):
+class UnstarProject(InProject):
     """Take a star back."""
 
 
@@ -264,7 +261,7 @@ class UnstarProject(OfProject):
     switch="forking",
     recover_with=RecoveryLookup("browse_projects forks", "project_id", proof=made("name", "path")),
 )
-class ForkProject(OfProject):
+class ForkProject(InProject):
     """Fork a project; GitLab copies in the background, import_status says how far it is."""
 
     namespace_id: NamespaceId | None = None
@@ -287,7 +284,7 @@ class ForkProject(OfProject):
     role=Role.OWNER,
     recover_with=RecoveryLookup("browse_projects get", "project_id"),
 )
-class UnlinkFork(OfProject):
+class UnlinkFork(InProject):
     """Make a fork a project of its own; its merge requests to the source are closed."""
 
 
@@ -307,7 +304,7 @@ def _is_in_the_namespace(write: LostWrite, found: Mapping[str, Any]) -> bool:
     repeatable=False,
     recover_with=RecoveryLookup("browse_projects get", "project_id", proof=_is_in_the_namespace),
 )
-class TransferProject(OfProject):
+class TransferProject(InProject):
     """Move a project to another group or user: its path and its members change."""
 
     namespace: PathOrId
@@ -336,7 +333,7 @@ def _is_shared(write: LostWrite, found: Mapping[str, Any]) -> bool:
         answer=lambda found: {"shared_with_groups": found["shared_with_groups"]},
     ),
 )
-class ShareProject(OfProject):
+class ShareProject(InProject):
     """Give a group access to the project."""
 
     group_id: GroupId
@@ -356,7 +353,7 @@ class ShareProject(OfProject):
     role=Role.MAINTAINER,
     recover_with=RecoveryLookup("browse_projects get", "project_id"),
 )
-class UnshareProject(OfProject):
+class UnshareProject(InProject):
     """Take a group's access to the project away."""
 
     group_id: GroupId
@@ -379,7 +376,7 @@ class UnshareProject(OfProject):
     role=Role.OWNER,
     recover_with=RecoveryLookup("browse_projects get", "project_id", because="GitLab shows nothing of it"),
 )
-class Housekeeping(OfProject):
+class Housekeeping(InProject):
     """Let GitLab repack the repository."""
 
     async def run(self, gitlab: GitLab) -> Result:
@@ -401,7 +398,7 @@ class Housekeeping(OfProject):
         proof=lambda _, found: found["export_status"] in ("queued", "started", "regeneration_in_progress"),
     ),
 )
-class ExportProject(OfProject):
+class ExportProject(InProject):
     """Pack the project into a file, in the background; browse_projects export_status has the link."""
 
     async def run(self, gitlab: GitLab) -> Result:

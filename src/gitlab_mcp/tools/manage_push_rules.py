@@ -7,9 +7,10 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field, model_validator
 
-from gitlab_mcp.actions.action import DELETE, POST, PUT, Action, Danger, Role
-from gitlab_mcp.actions.fields import Expects, Flag, GroupId, Integer, Needs, ProjectId, broken_rule
+from gitlab_mcp.actions.action import DELETE, POST, PUT, Danger, Role
+from gitlab_mcp.actions.fields import Expects, Flag, Integer, broken_rule
 from gitlab_mcp.actions.recovery_lookup import RecoveryLookup, as_asked
+from gitlab_mcp.actions.scopes import WithPushRules
 from gitlab_mcp.actions.tool import Tool
 
 manage = Tool("manage_push_rules", "Set the push rules of a project or group (Premium).", toolset="access")
@@ -35,12 +36,7 @@ Regex = Annotated[str, Field(max_length=511), AfterValidator(_balanced), Expects
 Megabytes = Annotated[Integer, Field(ge=0, le=2**31 - 1)]
 
 
-class InProjectOrGroup(Action):
-    project_id: ProjectId | None = None
-    group_id: Annotated[GroupId, Needs("push_rules_group")] | None = None
-
-
-class Rules(InProjectOrGroup):
+class Rules(WithPushRules):
     commit_message_regex: Regex | None = None
     branch_name_regex: Regex | None = None
     file_name_regex: Regex | None = None
@@ -98,5 +94,5 @@ class UpdatePushRules(Rules):
     role=Role.MAINTAINER,
     recover_with=RecoveryLookup("browse_push_rules get", "project_id group_id"),
 )
-class DeletePushRules(InProjectOrGroup):
+class DeletePushRules(WithPushRules):
     """Remove all push rules."""

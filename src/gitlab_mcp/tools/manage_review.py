@@ -7,16 +7,15 @@ from typing import Annotated, Any, Self
 
 from pydantic import Field, model_validator
 
-from gitlab_mcp.actions.action import DELETE, POST, PUT, Action, Danger, Role
+from gitlab_mcp.actions.action import DELETE, POST, PUT, Danger, Role
 from gitlab_mcp.actions.exchange import GitLab, Request
 from gitlab_mcp.actions.fields import (
+    DiscussionId,
     Expects,
     FilePath,
     Flag,
     Id,
     Integer,
-    MergeRequestIid,
-    ProjectId,
     Sent,
     Sha,
     broken_rule,
@@ -24,6 +23,7 @@ from gitlab_mcp.actions.fields import (
 from gitlab_mcp.actions.quick_actions import SpokenLine
 from gitlab_mcp.actions.recovery_lookup import RecoveryLookup, begun_with
 from gitlab_mcp.actions.result import Notice, Result
+from gitlab_mcp.actions.scopes import OfMergeRequest
 from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.failures.codes import NoticeCode
 from gitlab_mcp.workflows.drafts import is_astray
@@ -43,12 +43,6 @@ ONE = {"project_id": "acme/shop", "merge_request_iid": 25}
 # GitLab takes an empty draft, and drops it when it is published.
 Body = Annotated[SpokenLine, Field(pattern=r"^\s*\S"), Expects("text that is not empty")]
 LineNumber = Annotated[Integer, Field(ge=1)]
-DiscussionId = Annotated[str, Field(pattern=r"^[0-9a-f]{40}$"), Expects("40 hex digits, the id of a thread")]
-
-
-class InMergeRequest(Action):
-    project_id: ProjectId
-    merge_request_iid: MergeRequestIid
 
 
 _THREADS = RecoveryLookup(
@@ -60,7 +54,7 @@ def _drafts(because: str = "") -> RecoveryLookup:
     return RecoveryLookup("browse_discussions list_drafts", "project_id merge_request_iid", because=because)
 
 
-class Comment(InMergeRequest):
+class Comment(OfMergeRequest):
     """A comment at a place in the diff."""
 
     file_path: FilePath
@@ -140,7 +134,7 @@ class CommentFile(Comment):
     role=Role.REPORTER,
     recover_with=_drafts("a draft says neither who wrote it nor when"),
 )
-class CreateDraft(InMergeRequest):
+class CreateDraft(OfMergeRequest):
     """Write a draft on the merge request as a whole, or as an answer in a thread."""
 
     body: Annotated[Body, Sent("note")]
@@ -164,7 +158,7 @@ class CreateDraft(InMergeRequest):
     role=Role.REPORTER,
     recover_with=_drafts(),
 )
-class UpdateDraft(InMergeRequest):
+class UpdateDraft(OfMergeRequest):
     """Rewrite a draft; its place stays."""
 
     draft_note_id: Id
@@ -180,7 +174,7 @@ class UpdateDraft(InMergeRequest):
     role=Role.REPORTER,
     recover_with=_drafts(),
 )
-class DeleteDraft(InMergeRequest):
+class DeleteDraft(OfMergeRequest):
     """Throw a draft away."""
 
     draft_note_id: Id
@@ -196,7 +190,7 @@ class DeleteDraft(InMergeRequest):
     repeatable=False,
     recover_with=_drafts("GitLab may have published it and kept the draft"),
 )
-class PublishDraft(InMergeRequest):
+class PublishDraft(OfMergeRequest):
     """Publish one draft."""
 
     draft_note_id: Id
@@ -215,7 +209,7 @@ class PublishDraft(InMergeRequest):
     role=Role.REPORTER,
     recover_with=_drafts("GitLab may have published some and kept the drafts"),
 )
-class SubmitReview(InMergeRequest):
+class SubmitReview(OfMergeRequest):
     """Publish all your drafts at once, if none would be lost or doubled; body is a summary, verdict a judgement."""
 
     body: Body | None = None

@@ -8,11 +8,12 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from gitlab_mcp.actions.action import DELETE, POST, Action, Danger, Role
+from gitlab_mcp.actions.action import DELETE, POST, Danger, Role
 from gitlab_mcp.actions.exchange import Answer, GitLab
-from gitlab_mcp.actions.fields import AccessLevel, FutureDate, GroupId, Id, Line, UserId, Words
+from gitlab_mcp.actions.fields import AccessLevel, FutureDate, Id, Line, UserId, Words
 from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup, as_asked
 from gitlab_mcp.actions.result import Notice, Result
+from gitlab_mcp.actions.scopes import InGroup, InGroupOrInstance
 from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.failures.codes import NoticeCode
 from gitlab_mcp.results.secrets import revealing
@@ -32,14 +33,7 @@ def _so_named(write: LostWrite, found: Mapping[str, Any]) -> bool:
     return "username" in write.sent and as_asked(write, found)
 
 
-class InGroupOrHere(Action):
-    """Of the instance where no group is given; GitLab.com has them in top-level groups only."""
-
-    group_id: GroupId | None = None
-
-
-class OfAccount(Action):
-    group_id: GroupId
+class OfAccount(InGroup):
     user_id: UserId
 
 
@@ -61,7 +55,7 @@ class GivesToken(OfAccount):
     role=Role.OWNER,
     recover_with=RecoveryLookup("browse_service_accounts list", "group_id", proof=_so_named),
 )
-class CreateAccount(InGroupOrHere):
+class CreateAccount(InGroupOrInstance):
     """Create a service account."""
 
     name: Line | None = None
@@ -134,7 +128,7 @@ class RotateToken(GivesToken):
         "browse_service_accounts list_roles", "group_id", because="several roles may have one name"
     ),
 )
-class CreateRole(InGroupOrHere):
+class CreateRole(InGroupOrInstance):
     """Create a custom role on top of a built-in one."""
 
     base_access_level: AccessLevel
@@ -161,7 +155,7 @@ class CreateRole(InGroupOrHere):
     role=Role.OWNER,
     recover_with=RecoveryLookup("browse_service_accounts list_roles", "group_id"),
 )
-class DeleteRole(InGroupOrHere):
+class DeleteRole(InGroupOrInstance):
     """Delete a custom role; its members keep the built-in one."""
 
     member_role_id: Id

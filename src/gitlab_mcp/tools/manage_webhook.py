@@ -6,9 +6,10 @@ from typing import Annotated
 
 from pydantic import Field, model_validator
 
-from gitlab_mcp.actions.action import DELETE, POST, PUT, Action, Danger, Role
-from gitlab_mcp.actions.fields import Flag, GroupId, Id, Line, Needs, ProjectId, WebUrl, broken_rule
+from gitlab_mcp.actions.action import DELETE, POST, PUT, Danger, Role
+from gitlab_mcp.actions.fields import Flag, Id, Line, WebUrl, broken_rule
 from gitlab_mcp.actions.recovery_lookup import RecoveryLookup, new
+from gitlab_mcp.actions.scopes import OfWebhook, WithWebhooks
 from gitlab_mcp.actions.tool import Tool
 
 manage = Tool("manage_webhook", "Set up the webhooks of a project or group (Premium).", toolset="access")
@@ -19,16 +20,7 @@ Trigger = Annotated[str, Field(pattern=r"^[a-z_]+_events$", description="Like pu
 HOOK_ITSELF = RecoveryLookup("browse_webhooks get", "project_id group_id hook_id")
 
 
-class InProjectOrGroup(Action):
-    project_id: ProjectId | None = None
-    group_id: Annotated[GroupId, Needs("group_webhooks")] | None = None
-
-
-class OfHook(InProjectOrGroup):
-    hook_id: Id
-
-
-class Settings(InProjectOrGroup):
+class Settings(WithWebhooks):
     name: str | None = None
     token: Annotated[Line, Field(description="Secret sent along as X-Gitlab-Token")] | None = None
     enable_ssl_verification: Flag | None = None
@@ -114,7 +106,7 @@ class UpdateHook(Settings):
     example={"project_id": "writes/app", "hook_id": 9},
     role=Role.MAINTAINER,
 )
-class DeleteHook(OfHook):
+class DeleteHook(OfWebhook):
     """Delete a webhook."""
 
 
@@ -133,7 +125,7 @@ class DeleteHook(OfHook):
         "browse_webhooks get", "project_id group_id hook_id", because="a test leaves no trace"
     ),
 )
-class TestHook(OfHook):
+class TestHook(OfWebhook):
     """Fire a webhook with made-up data, five times a minute at most."""
 
     trigger: Trigger
@@ -151,7 +143,7 @@ class TestHook(OfHook):
     role=Role.MAINTAINER,
     recover_with=HOOK_ITSELF,
 )
-class SetHeader(OfHook):
+class SetHeader(OfWebhook):
     """Set a header that is sent along; its value is never shown again."""
 
     key: Key
@@ -170,7 +162,7 @@ class SetHeader(OfHook):
     role=Role.MAINTAINER,
     recover_with=HOOK_ITSELF,
 )
-class DeleteHeader(OfHook):
+class DeleteHeader(OfWebhook):
     """Remove a header."""
 
     key: Key
@@ -188,7 +180,7 @@ class DeleteHeader(OfHook):
     role=Role.MAINTAINER,
     recover_with=HOOK_ITSELF,
 )
-class SetUrlVariable(OfHook):
+class SetUrlVariable(OfWebhook):
     """Set a part of the URL that is hidden from readers."""
 
     key: Key
@@ -207,7 +199,7 @@ class SetUrlVariable(OfHook):
     role=Role.MAINTAINER,
     recover_with=HOOK_ITSELF,
 )
-class DeleteUrlVariable(OfHook):
+class DeleteUrlVariable(OfWebhook):
     """Remove a hidden part of the URL."""
 
     key: Key
