@@ -20,7 +20,6 @@ from hypothesis import strategies as st
 
 from facts import facts
 from gitlab_mcp.actions.action import Action
-from gitlab_mcp.actions.batch import Batch
 from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.actions.shape import shapes
 from gitlab_mcp.app import App
@@ -29,7 +28,7 @@ from gitlab_mcp.settings import Secret, Settings
 
 pytestmark = pytest.mark.anyio
 
-ACTIONS = [action for action in Registry().actions() if not issubclass(action, Batch)]
+ACTIONS = [action for action in Registry().actions() if action.spec.endpoints]
 MARK = "zqx"
 """In no example and in no route."""
 NOT_FOUND = replying(404, {"message": "404 Not found"})

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from gitlab_mcp.actions.action import Action, Danger
-from gitlab_mcp.actions.batch import Batch
 from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.failures.failure import Failure
 from policy.guarded import DEFAULTS, Server, outcome, refused, visitor, writes
@@ -14,7 +13,7 @@ from standin import StandIn
 pytestmark = pytest.mark.anyio
 
 GUARDS = {"CONFIRMATION_REQUIRED", "TRUST_INSUFFICIENT", "DANGER_DENIED", "READ_ONLY_MODE", "OUT_OF_SCOPE"}
-ACTIONS = [action for action in Registry().actions() if not issubclass(action, Batch)]
+ACTIONS = [action for action in Registry().actions() if action.spec.endpoints]
 WRITING = [action for action in ACTIONS if action.spec.writes]
 
 

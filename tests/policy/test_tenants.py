@@ -9,7 +9,6 @@ import anyio
 import pytest
 
 from gitlab_mcp.actions.action import Action
-from gitlab_mcp.actions.batch import Batch
 from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.app import App
 from gitlab_mcp.failures.failure import Failure
@@ -21,7 +20,7 @@ pytestmark = pytest.mark.anyio
 PLACED = [
     action
     for action in Registry().actions()
-    if not issubclass(action, Batch) and {"project_id", "group_id"} & set(action.spec.example)
+    if action.spec.endpoints and {"project_id", "group_id"} & set(action.spec.example)
 ]
 PEOPLE = ("alice", "bob")
 

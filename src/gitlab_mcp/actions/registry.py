@@ -7,12 +7,15 @@ import json
 import pkgutil
 from collections.abc import Iterable, Mapping
 from importlib import resources
-from typing import Any
+from typing import Any, Literal, get_args
 
 from gitlab_mcp.actions.action import Action
 from gitlab_mcp.actions.tool import Tool
 
-TOOLSETS = ("core", "planning", "ci", "delivery", "knowledge", "access", "security", "insight", "admin")
+ToolsetOrAll = Literal[
+    "core", "planning", "ci", "delivery", "knowledge", "access", "security", "insight", "admin", "all"
+]
+TOOLSETS = tuple(name for name in get_args(ToolsetOrAll) if name != "all")
 TOOLS_PACKAGE = "gitlab_mcp.tools"
 
 

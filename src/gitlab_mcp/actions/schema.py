@@ -10,7 +10,6 @@ from collections import Counter
 from typing import Any
 
 from gitlab_mcp.actions.action import Action, Danger
-from gitlab_mcp.actions.batch import Batch
 from gitlab_mcp.actions.call import Options
 from gitlab_mcp.actions.shape import Shape, required, shapes
 from gitlab_mcp.actions.tool import Tool
@@ -38,8 +37,8 @@ def listing(tool: Tool) -> dict[str, Any]:
 
 
 def hints(tool: Tool) -> dict[str, Any]:
-    if any(issubclass(action, Batch) for action in tool.actions.values()):
-        # It may hold any call, and clients that ask before a write must ask before it.
+    if not all(action.spec.endpoints for action in tool.actions.values()):
+        # Without an endpoint of its own it may make any call: clients that ask before a write must ask before it.
         return {"readOnlyHint": False, "destructiveHint": True}
     if tool.reads:
         return {"readOnlyHint": True}

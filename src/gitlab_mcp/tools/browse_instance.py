@@ -6,12 +6,15 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from gitlab_mcp.actions.access import AboutAccess
 from gitlab_mcp.actions.action import GET, Action, Endpoint, Role
 from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.actions.fields import Flag, Id, Line, Search
-from gitlab_mcp.actions.scopes import Paged
+from gitlab_mcp.actions.registry import ToolsetOrAll
+from gitlab_mcp.actions.result import Result
+from gitlab_mcp.actions.scopes import InProjectOrGroup, Paged
+from gitlab_mcp.actions.server import Server
 from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.workflows.explain_access import explain, read_place
 
 browse = Tool("browse_instance", "Read about this GitLab and the token in use.")
 
@@ -49,8 +52,14 @@ class Token(Action):
     docs="api/metadata/",
     example={"project_id": "acme/website"},
 )
-class ExplainAccess(AboutAccess):
+class ExplainAccess(InProjectOrGroup):
     """Say what works here for this token and what does not, and why: tier, role, scope, switches."""
+
+    toolset: ToolsetOrAll | None = None
+
+    async def run_with(self, server: Server) -> Result:
+        place = await read_place(server.ask, project_id=self.project_id, group_id=self.group_id)
+        return explain(place, server.tier_map(), server.registry.actions(self.toolset or "core"))
 
 
 @browse.action(
