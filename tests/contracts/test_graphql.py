@@ -32,8 +32,8 @@ def test_paid_documents_are_known_as_such() -> None:
 
 def test_documents_inside_mappings_are_found_too() -> None:
     assert {
-        "tools.browse_vulnerabilities.LISTINGS[project]",
-        "tools.browse_vulnerabilities.LISTINGS[group]",
+        "tools.browse_vulnerabilities.LIST_QUERIES[project]",
+        "tools.browse_vulnerabilities.LIST_QUERIES[group]",
     } <= set(DOCUMENTS)
     assert len(DOCUMENTS) > 10
 

@@ -1,4 +1,4 @@
-"""Analytics: DORA metrics, value streams, contributions, code review."""
+"""DORA metrics, value streams, contributions and code review analytics."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ browse = Tool(
 )
 
 _VALUE = "{ value unit }"
-_SPAN = "(from: $from, to: $to)"
+_BETWEEN_DATES = "(from: $from, to: $to)"
 _FREE_METRICS = {"issueCount": "new_issues", "deploymentCount": "deployments"}
 _PAID_METRICS = {
     "leadTime": "lead_time",
@@ -34,7 +34,7 @@ _PAID_METRICS = {
 
 
 def _flow(place: str, metrics: Mapping[str, str]) -> str:
-    asked = " ".join(f"{name}{_SPAN} {_VALUE}" for name in metrics)
+    asked = " ".join(f"{name}{_BETWEEN_DATES} {_VALUE}" for name in metrics)
     return (
         f"query($path: ID!, $from: Time!, $to: Time!) "
         f"{{ {place}(fullPath: $path) {{ flowMetrics {{ {asked} }} }} }}"
@@ -43,7 +43,7 @@ def _flow(place: str, metrics: Mapping[str, str]) -> str:
 
 PROJECT_FLOW = _flow("project", _FREE_METRICS)
 PAID_PROJECT_FLOW = _flow("project", _PAID_METRICS)
-"""On its own: one field that only the Enterprise Edition has voids a whole query elsewhere."""
+"""A query of its own: the Community Edition refuses a whole query for one field that it does not know."""
 GROUP_FLOW = _flow("group", {**_FREE_METRICS, **_PAID_METRICS})
 VALUE_STREAMS = """query($path: ID!) {
   group(fullPath: $path) { valueStreams { nodes { id name stages { id name } } } }
@@ -61,12 +61,12 @@ CONTRIBUTIONS = """query($path: ID!, $from: ISO8601Date!, $to: ISO8601Date!, $af
 }"""
 
 
-class Span(Action):
+class BetweenDates(Action):
     start_date: Date
     end_date: Date
 
     @model_validator(mode="after")
-    def _ends_after_it_begins(self) -> Span:
+    def _in_order(self) -> BetweenDates:
         if date.fromisoformat(self.end_date) < date.fromisoformat(self.start_date):
             raise broken_rule("not before start_date", field="end_date")
         return self
@@ -100,7 +100,7 @@ class Dora(InProjectOrGroup):
     example={"project_id": "acme/website", "start_date": "2026-11-01", "end_date": "2026-11-02"},
     role=Role.REPORTER,
 )
-class ProjectFlow(Span):
+class ProjectFlow(BetweenDates):
     """Read how work flows through a project: counts on every tier, times with Premium."""
 
     project_id: ProjectId
@@ -128,7 +128,7 @@ class ProjectFlow(Span):
     feature="value_stream_analytics_group",
     role=Role.REPORTER,
 )
-class GroupFlow(Span):
+class GroupFlow(BetweenDates):
     """Read how work flows through a group: counts, lead time, cycle time, time to merge."""
 
     group_id: GroupId
@@ -170,7 +170,7 @@ class ValueStreams(InGroup):
     feature="contribution_analytics",
     role=Role.GUEST,
 )
-class Contributions(Span):
+class Contributions(BetweenDates):
     """Count what each member of a group did."""
 
     group_id: GroupId
@@ -200,7 +200,7 @@ class CodeReview(InProject, Paged):
     """List open merge requests by how long they are being reviewed, in hours."""
 
     async def run(self, gitlab: GitLab) -> Answer:
-        # The one endpoint that takes no path.
+        # GitLab takes only the number of the project here.
         number = self.project_id
         if not number.isdecimal():
             number = (await gitlab.get(fill("/projects/{id}", id=self.project_id))).body["id"]

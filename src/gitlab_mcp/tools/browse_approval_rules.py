@@ -26,7 +26,7 @@ CONFIG = (
     " merge_requests_author_approval merge_requests_disable_committers_approval require_password_to_approve"
     " require_reauthentication_to_approve"
 )
-CAR = (
+MERGE_TRAIN_CAR = (
     "id merge_request=merge_request.iid title=merge_request.title status target_branch pipeline=pipeline.id"
     " pipeline_status=pipeline.status | user created_at merged_at duration pipeline_url=pipeline.web_url"
 )
@@ -130,7 +130,7 @@ class ListChecks(InProject):
     GET("/projects/{project_id}/merge_trains", "/projects/{project_id}/merge_trains/{target_branch}"),
     docs="api/merge_trains/#list-all-merge-trains-for-a-project",
     example={"project_id": "acme/website"},
-    shows=CAR,
+    shows=MERGE_TRAIN_CAR,
     feature="merge_trains",
     role=Role.REPORTER,
 )

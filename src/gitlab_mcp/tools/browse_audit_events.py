@@ -1,4 +1,4 @@
-"""Audit events: who changed what, in a project, a group or the whole instance."""
+"""Audit events of a project, a group or the whole instance."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class ListInstanceEvents(Action):
 
     @model_validator(mode="after")
     def _an_id_is_of_a_type(self) -> ListInstanceEvents:
-        # A number alone names nothing: users, groups and projects are each counted from one.
+        # A number alone is ambiguous: a user, a group and a project may have the same one.
         if self.entity_id is not None and self.entity_type is None:
             raise broken_rule("given with entity_id", field="entity_type")
         return self

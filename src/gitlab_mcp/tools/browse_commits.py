@@ -1,4 +1,4 @@
-"""Commits, read: history, differences, and what was said and checked about them."""
+"""Commits: history, diffs, comments, statuses and signatures."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ COMMIT = (
 )
 STATUS = "name status ref description target_url pipeline_id | id coverage created_at finished_at"
 
-GAVE_UP = {
+COMPARISON_TIMED_OUT = {
     "what": "files: GitLab gave up on so large a comparison",
     "omitted": "unknown",
     "how_to_get_it": "compare refs that are nearer to each other",
@@ -137,7 +137,9 @@ class Compare(InProject):
         source = f"diff of {self.to_ref} against {self.from_ref}"
         result = diff_result(body["diffs"], source=source, facts=facts)
         return (
-            replace(result, truncated=(*result.truncated, GAVE_UP)) if body.get("compare_timeout") else result
+            replace(result, truncated=(*result.truncated, COMPARISON_TIMED_OUT))
+            if body.get("compare_timeout")
+            else result
         )
 
 

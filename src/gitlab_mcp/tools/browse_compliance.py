@@ -1,4 +1,4 @@
-"""Compliance: frameworks that projects are held to, and the security settings of projects."""
+"""Compliance frameworks, and the security settings of a project."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is said about issues, merge requests and commits: threads, notes and reactions."""
+"""Threads, notes and emoji reactions on issues, merge requests and commits."""
 
 from __future__ import annotations
 
@@ -20,14 +20,12 @@ COMMIT = "/projects/{project_id}/repository/commits/{sha}"
 THREAD = "/discussions/{discussion_id}"
 NOTE = "/notes/{note_id}"
 
-AT = "file=position.new_path line=position.new_line old_line=position.old_line"
-SHOWN_NOTE = f"id author body created_at system resolvable resolved internal {AT} | updated_at resolved_by"
-SHOWN_THREAD = f"id individual_note notes(id author body created_at system resolved internal {AT})"
+POSITION = "file=position.new_path line=position.new_line old_line=position.old_line"
+SHOWN_NOTE = (
+    f"id author body created_at system resolvable resolved internal {POSITION} | updated_at resolved_by"
+)
+SHOWN_THREAD = f"id individual_note notes(id author body created_at system resolved internal {POSITION})"
 SHOWN_EMOJI = "id name user created_at"
-
-
-def on(*things: str, at: str) -> tuple[str, ...]:
-    return tuple(thing + at for thing in things)
 
 
 class OfIssueMergeRequestOrCommit(OfIssueOrMergeRequest):
@@ -36,7 +34,7 @@ class OfIssueMergeRequestOrCommit(OfIssueOrMergeRequest):
 
 @browse.action(
     "list",
-    GET(*on(ISSUE, MERGE_REQUEST, COMMIT, at="/discussions")),
+    GET(ISSUE + "/discussions", MERGE_REQUEST + "/discussions", COMMIT + "/discussions"),
     docs="api/discussions/#list-project-merge-request-discussion-items",
     example={"project_id": "acme/website", "merge_request_iid": 1},
     shows=SHOWN_THREAD,
@@ -48,7 +46,7 @@ class ListDiscussions(OfIssueMergeRequestOrCommit, Paged):
 
 @browse.action(
     "get",
-    GET(*on(ISSUE, MERGE_REQUEST, COMMIT, at=THREAD)),
+    GET(ISSUE + THREAD, MERGE_REQUEST + THREAD, COMMIT + THREAD),
     docs="api/discussions/#get-single-merge-request-discussion-item",
     example={
         "project_id": "acme/website",
@@ -66,7 +64,7 @@ class GetDiscussion(OfIssueMergeRequestOrCommit):
 
 @browse.action(
     "list_notes",
-    GET(*on(ISSUE, MERGE_REQUEST, at="/notes")),
+    GET(ISSUE + "/notes", MERGE_REQUEST + "/notes"),
     docs="api/notes/#list-all-issue-notes",
     example={"project_id": "acme/website", "issue_iid": 1},
     shows=SHOWN_NOTE,
@@ -81,7 +79,7 @@ class ListNotes(OfIssueOrMergeRequest, Paged):
 
 @browse.action(
     "get_note",
-    GET(*on(ISSUE, MERGE_REQUEST, at=NOTE)),
+    GET(ISSUE + NOTE, MERGE_REQUEST + NOTE),
     docs="api/notes/#retrieve-an-issue-note",
     example={"project_id": "acme/website", "issue_iid": 1, "note_id": 3},
     shows=SHOWN_NOTE,
@@ -98,7 +96,7 @@ class GetNote(OfIssueOrMergeRequest):
     GET(f"{MERGE_REQUEST}/draft_notes"),
     docs="api/draft_notes/#list-all-merge-request-draft-notes",
     example={"project_id": "acme/website", "merge_request_iid": 1},
-    shows=f"id body=note {AT} discussion_id resolve_discussion",
+    shows=f"id body=note {POSITION} discussion_id resolve_discussion",
     switch="merge_requests",
     role=Role.REPORTER,
 )
@@ -109,8 +107,10 @@ class ListDrafts(OfMergeRequest):
 @browse.action(
     "list_emoji",
     GET(
-        *on(ISSUE, MERGE_REQUEST, at="/award_emoji"),
-        *on(ISSUE, MERGE_REQUEST, at=f"{NOTE}/award_emoji"),
+        ISSUE + "/award_emoji",
+        MERGE_REQUEST + "/award_emoji",
+        ISSUE + NOTE + "/award_emoji",
+        MERGE_REQUEST + NOTE + "/award_emoji",
     ),
     docs="api/emoji_reactions/#list-all-emoji-reactions-for-a-resource",
     example={"project_id": "acme/website", "issue_iid": 1},

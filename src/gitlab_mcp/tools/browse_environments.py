@@ -1,4 +1,4 @@
-"""Environments: what is deployed where, when nothing may be deployed, and who may."""
+"""Environments, deployments, freeze periods and protected environments."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class ListDeployments(InProject, Paged):
     sort: Sort | None = None
 
     async def run(self, gitlab: GitLab) -> Answer:
-        # GitLab lists the oldest first, which nobody asks for.
+        # GitLab lists the oldest first.
         return await gitlab.send(self.request(sort=self.sort or "desc"))
 
 

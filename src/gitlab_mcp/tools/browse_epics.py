@@ -1,4 +1,4 @@
-"""Epics of a group: the issues, child epics and links below them, and what is said about them."""
+"""Epics of a group with their issues, child epics, links and notes; epic boards."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class EpicIssues(OfEpic):
     docs="api/epic_links/#list-all-child-epics-of-an-epic",
     example={"group_id": "tiers-a", "epic_iid": 1},
     shows="id iid title state labels web_url",
-    # Reading needs epics only; it is the writing of child epics that costs more.
+    # Reading needs the feature of epics only; writing child epics needs `subepics`.
     feature="epics",
     role=Role.GUEST,
 )

@@ -1,4 +1,4 @@
-"""The GitLab this server talks to, and the token it talks with."""
+"""The GitLab instance this server talks to, and the token it uses."""
 
 from __future__ import annotations
 

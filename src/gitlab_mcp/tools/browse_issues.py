@@ -1,4 +1,4 @@
-"""Issues, read: finding them, their links, their time and their history."""
+"""Issues: lists, links, time tracking and history."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Iterations of a group: the time boxes that issues are planned into."""
+"""Iterations and iteration cadences."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gitlab_mcp.gitlab.graphql import full_path, number_of, reached
 browse = Tool("browse_iterations", "Read the iterations of a group or project (Premium).", toolset="planning")
 
 _STATES = {1: "upcoming", 2: "current", 3: "closed"}
-"""GitLab is asked with words and answers with numbers."""
+"""GitLab takes the state as a word and answers it as a number."""
 CADENCES = """query($path: ID!) {
   group(fullPath: $path) {
     iterationCadences(includeAncestorGroups: true) {

@@ -1,4 +1,4 @@
-"""Merge requests, read."""
+"""Merge requests: lists, diffs, approvals, pipelines, and whether they can be merged."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ browse = Tool(
 )
 
 MR = "/projects/{project_id}/merge_requests/{merge_request_iid}"
-ONE = {"project_id": "acme/website", "merge_request_iid": 1}
+EXAMPLE = {"project_id": "acme/website", "merge_request_iid": 1}
 
 MERGE_REQUEST = (
     "iid title state author=author.username source_branch target_branch detailed_merge_status web_url"
@@ -114,7 +114,7 @@ class ListMergeRequests(InProjectOrGroup, Paged):
     "get",
     GET(MR),
     docs="api/merge_requests/#retrieve-a-merge-request",
-    example=ONE,
+    example=EXAMPLE,
     shows=MERGE_REQUEST,
     role=Role.REPORTER,
 )
@@ -129,7 +129,7 @@ class GetMergeRequest(OfMergeRequest):
     "commits",
     GET(f"{MR}/commits"),
     docs="api/merge_requests/#retrieve-merge-request-commits",
-    example=ONE,
+    example=EXAMPLE,
     shows=COMMIT,
     role=Role.REPORTER,
 )
@@ -141,7 +141,7 @@ class ListCommits(OfMergeRequest, Paged):
     "diffs",
     GET(f"{MR}/diffs"),
     docs="api/merge_requests/#list-merge-request-diffs",
-    example=ONE,
+    example=EXAMPLE,
     role=Role.REPORTER,
 )
 class ReadDiffs(OfMergeRequest, Paged):
@@ -182,7 +182,7 @@ class ReadDiffs(OfMergeRequest, Paged):
     "versions",
     GET(f"{MR}/versions"),
     docs="api/merge_requests/#retrieve-merge-request-diff-versions",
-    example=ONE,
+    example=EXAMPLE,
     shows=VERSION,
     role=Role.REPORTER,
 )
@@ -194,7 +194,7 @@ class ListVersions(OfMergeRequest, Paged):
     "version",
     GET(f"{MR}/versions/{{version_id}}"),
     docs="api/merge_requests/#retrieve-a-merge-request-diff-version",
-    example={**ONE, "version_id": 1},
+    example={**EXAMPLE, "version_id": 1},
     role=Role.REPORTER,
 )
 class ReadVersion(OfMergeRequest):
@@ -216,7 +216,7 @@ class ReadVersion(OfMergeRequest):
     "participants",
     GET(f"{MR}/participants"),
     docs="api/merge_requests/#retrieve-merge-request-participants",
-    example=ONE,
+    example=EXAMPLE,
     shows="id username name",
     role=Role.REPORTER,
 )
@@ -228,7 +228,7 @@ class ListParticipants(OfMergeRequest, Paged):
     "reviewers",
     GET(f"{MR}/reviewers"),
     docs="api/merge_requests/#retrieve-merge-request-reviewers",
-    example=ONE,
+    example=EXAMPLE,
     shows="id=user.id username=user.username state created_at",
     role=Role.REPORTER,
 )
@@ -240,7 +240,7 @@ class ListReviewers(OfMergeRequest, Paged):
     "pipelines",
     GET(f"{MR}/pipelines"),
     docs="api/merge_requests/#list-merge-request-pipelines",
-    example=ONE,
+    example=EXAMPLE,
     shows=PIPELINE,
     role=Role.REPORTER,
 )
@@ -252,7 +252,7 @@ class ListPipelines(OfMergeRequest, Paged):
     "approvals",
     GET(f"{MR}/approvals"),
     docs="api/merge_request_approvals/#retrieve-approval-state-for-a-merge-request",
-    example=ONE,
+    example=EXAMPLE,
     shows=APPROVALS,
     role=Role.REPORTER,
 )
@@ -276,7 +276,7 @@ class ReadApprovalState(OfMergeRequest):
     "closes_issues",
     GET(f"{MR}/closes_issues"),
     docs="api/merge_requests/#list-issues-that-close-on-merge",
-    example=ONE,
+    example=EXAMPLE,
     shows=ISSUE,
     role=Role.REPORTER,
 )
@@ -288,7 +288,7 @@ class ListClosedIssues(OfMergeRequest, Paged):
     "related_issues",
     GET(f"{MR}/related_issues"),
     docs="api/merge_requests/#list-issues-related-to-the-merge-request",
-    example=ONE,
+    example=EXAMPLE,
     shows=ISSUE,
     role=Role.REPORTER,
 )
@@ -300,7 +300,7 @@ class ListRelatedIssues(OfMergeRequest, Paged):
     "context_commits",
     GET(f"{MR}/context_commits"),
     docs="api/merge_request_context_commits/#list-context-commits-for-a-merge-request",
-    example=ONE,
+    example=EXAMPLE,
     shows=COMMIT,
     role=Role.REPORTER,
 )
@@ -312,7 +312,7 @@ class ListContextCommits(OfMergeRequest, Paged):
     "time_stats",
     GET(f"{MR}/time_stats"),
     docs="api/merge_requests/#retrieve-time-tracking-statistics",
-    example=ONE,
+    example=EXAMPLE,
     role=Role.REPORTER,
 )
 class ReadTimeStats(OfMergeRequest):
@@ -336,7 +336,7 @@ class ListDependencies(OfMergeRequest, Paged):
     "merge_train",
     GET("/projects/{project_id}/merge_trains/merge_requests/{merge_request_iid}"),
     docs="api/merge_trains/#retrieve-merge-train-status",
-    example=ONE,
+    example=EXAMPLE,
     shows="id status target_branch pipeline_id=pipeline.id pipeline=pipeline.status created_at merged_at",
     feature="merge_trains",
     role=Role.DEVELOPER,

@@ -1,4 +1,4 @@
-"""CI/CD pipelines, read."""
+"""CI/CD pipelines with their jobs, test reports and a digest of a failure."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def _a_source(value: str) -> str:
     return value
 
 
-# Not in the schema: they are many and rarely needed, and a wrong one is answered with all of them.
+# Not listed in the schema: they are many and rarely needed, and the error for a wrong one names them all.
 Source = Annotated[str, AfterValidator(_a_source), Expects("one of " + ", ".join(SOURCES))]
 
 
@@ -130,11 +130,11 @@ class GetLatestPipeline(InProject):
     ref: Ref | None = None
 
     async def run(self, gitlab: GitLab) -> Answer:
-        return await latest(gitlab, self.project_id, self.ref)
+        return await _latest(gitlab, self.project_id, self.ref)
 
 
-async def latest(gitlab: GitLab, project_id: str, ref: str | None) -> Answer:
-    """GitLab forbids (403) what is merely not there; the list tells which of the two it is."""
+async def _latest(gitlab: GitLab, project_id: str, ref: str | None) -> Answer:
+    """GitLab answers 403 also where there is no pipeline. The list of pipelines tells which it is."""
     path = fill("/projects/{project_id}/pipelines", project_id=project_id)
     query = {"ref": ref} if ref else {}
     try:
@@ -175,7 +175,7 @@ class ListJobsOfPipeline(OfPipeline, Paged):
     include_retried: Flag | None = None
 
     async def run(self, gitlab: GitLab) -> Result:
-        # GitLab leaves bridges out of this list: a pipeline that failed in a child looks green without them.
+        # GitLab leaves bridges out of this list. Without them a pipeline that failed in a child looks successful.
         bridges_path = fill(BRIDGES, project_id=self.project_id, pipeline_id=self.pipeline_id)
         jobs, bridges = await concurrently(
             [lambda: gitlab.send(self.request()), lambda: every_page(gitlab, bridges_path)]
@@ -291,7 +291,7 @@ class DigestFailure(InProject):
 
     async def run(self, gitlab: GitLab) -> Result:
         if self.pipeline_id is None and self.merge_request_iid is None:
-            found = (await latest(gitlab, self.project_id, self.ref)).body
+            found = (await _latest(gitlab, self.project_id, self.ref)).body
         else:
             found = (await gitlab.send(self.request())).body
         pipeline = found.get("head_pipeline") if self.merge_request_iid else found

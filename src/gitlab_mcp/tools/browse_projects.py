@@ -1,4 +1,4 @@
-"""Projects, read: what they are and who uses them."""
+"""Projects: lists, members, forks, events, statistics and templates."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ GROUP = "id full_path name web_url"
 OrderBy = Literal["id", "name", "path", "created_at", "updated_at", "last_activity_at", "similarity"]
 TemplateType = Literal["issues", "merge_requests"]
 
-_ONLY_OF_A_GROUP = ("include_subgroups", "with_shared")
-_NOT_OF_A_GROUP = (
+_ONLY_WITH_A_GROUP = ("include_subgroups", "with_shared")
+_ONLY_WITHOUT_A_GROUP = (
     "membership",
     "topic",
     "with_programming_language",
@@ -83,9 +83,9 @@ class ListProjects(Paged):
     sort: Sort | None = None
 
     @model_validator(mode="after")
-    def _filters_that_count(self) -> Self:
-        # GitLab ignores a filter that a route does not know, and so lists everything.
-        unknown = _NOT_OF_A_GROUP if self.group_id is not None else _ONLY_OF_A_GROUP
+    def _filters_the_route_knows(self) -> Self:
+        # GitLab ignores a filter that the route does not know, and lists everything.
+        unknown = _ONLY_WITHOUT_A_GROUP if self.group_id is not None else _ONLY_WITH_A_GROUP
         for name in unknown:
             if getattr(self, name) is not None:
                 where = "without group_id" if self.group_id is not None else "with group_id"

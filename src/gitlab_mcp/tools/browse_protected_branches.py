@@ -1,4 +1,4 @@
-"""Protected branches of a project or a group, and a project's protected tags."""
+"""Protected branches of a project or a group, and protected tags of a project."""
 
 from __future__ import annotations
 

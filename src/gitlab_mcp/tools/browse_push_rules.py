@@ -1,4 +1,4 @@
-"""Push rules: what GitLab refuses when somebody pushes to a project, or to the new projects of a group."""
+"""Push rules of a project, or of a group for its new projects."""
 
 from __future__ import annotations
 

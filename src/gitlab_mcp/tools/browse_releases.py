@@ -1,4 +1,4 @@
-"""Releases, read, with their links and changelogs."""
+"""Releases with their links, and changelogs."""
 
 from __future__ import annotations
 

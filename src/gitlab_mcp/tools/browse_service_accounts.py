@@ -1,4 +1,4 @@
-"""Service accounts, which are users that are no people, and custom roles."""
+"""Service accounts and custom roles."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from gitlab_mcp.actions.fields import Page
 from gitlab_mcp.actions.result import Result
 from gitlab_mcp.actions.scopes import InGroupOrInstance
 from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.results.custom_roles import custom_role
 
 browse = Tool(
     "browse_service_accounts",
@@ -44,12 +45,4 @@ class ListRoles(InGroupOrInstance):
 
     async def run(self, gitlab: GitLab) -> Result:
         answer = await gitlab.send(self.request())
-        return Result(data={"items": [_role(each) for each in answer.body], "total": len(answer.body)})
-
-
-def _role(role: dict[str, object]) -> dict[str, object]:
-    """GitLab shows a role as some thirty switches: those that are on are its permissions."""
-    shown = {
-        name: role[name] for name in ("id", "name", "description", "base_access_level") if role.get(name)
-    }
-    return {**shown, "permissions": [name for name, value in role.items() if value is True]}
+        return Result(data={"items": [custom_role(each) for each in answer.body], "total": len(answer.body)})

@@ -1,4 +1,4 @@
-"""People: who they are, what they do and where they belong."""
+"""Users: the caller and others, their projects, activity and keys."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ USER = (
     " | web_url bot public_email job_title organization location bio pronouns local_time created_at"
     " followers following is_followed"
 )
-MYSELF = (
+CURRENT_USER = (
     "id username name state email web_url is_admin can_create_project can_create_group external"
     " two_factor_enabled public_email commit_email job_title created_at last_activity_on"
 )
@@ -33,13 +33,13 @@ Username = Annotated[Line, Field(max_length=255)]
 
 
 class OfUser(Action):
-    """Routes that take a name where a number is."""
+    """On these routes GitLab takes a username in the place of the number."""
 
     user_id: UserId | None = None
     username: Username | None = None
 
 
-@browse.action("current", GET("/user"), docs="api/users/", example={}, shows=MYSELF)
+@browse.action("current", GET("/user"), docs="api/users/", example={}, shows=CURRENT_USER)
 class CurrentUser(Action):
     """The person (or bot) whose token this is."""
 

@@ -56,5 +56,5 @@ class GetHook(OfWebhook):
 
 
 def _with_events(hook: Mapping[str, Any]) -> dict[str, Any]:
-    """GitLab shows some twenty switches; those that are on are what the hook fires on."""
+    """GitLab answers some twenty flags. The events are those that are on."""
     return {**hook, "events": [name for name, on in hook.items() if on is True and name.endswith("_events")]}

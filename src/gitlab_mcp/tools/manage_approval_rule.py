@@ -1,4 +1,4 @@
-"""Acts on what a merge must pass: approval rules and settings, and external status checks."""
+"""Write what a merge must pass: approval rules and settings, external status checks."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ FullSha = Annotated[str, Field(pattern=r"^[0-9a-f]{40}([0-9a-f]{24})?$")]
 PaidMergeRequestIid = Annotated[MergeRequestIid, Needs("mr_approval_rules")]
 PaidGroupId = Annotated[GroupId, Needs("group_approval_rules")]
 
-RULES = RecoveryLookup("browse_approval_rules list", "project_id group_id merge_request_iid")
-CHECKS = RecoveryLookup("browse_approval_rules status_checks", "project_id")
+FIND_RULE = RecoveryLookup("browse_approval_rules list", "project_id group_id merge_request_iid")
+FIND_CHECK = RecoveryLookup("browse_approval_rules status_checks", "project_id")
 
 
-def _answered(write: LostWrite, found: Mapping[str, Any]) -> bool:
+def _has_the_status(write: LostWrite, found: Mapping[str, Any]) -> bool:
     return (found["id"], found["status"]) == (
         write.sent["external_status_check_id"],
         write.sent["status"],
@@ -88,7 +88,7 @@ class CreateRule(Approvers):
 
     @model_validator(mode="after")
     def _fits_the_place(self) -> CreateRule:
-        _branches_are_a_projects(self)
+        _only_a_project_has_branches(self)
         return self
 
 
@@ -105,7 +105,7 @@ class CreateRule(Approvers):
     shows=RULE,
     feature="project_approval_rules",
     role=Role.MAINTAINER,
-    recover_with=RULES,
+    recover_with=FIND_RULE,
 )
 class UpdateRule(Approvers):
     """Change a rule; people and groups that are not named again are taken off."""
@@ -119,7 +119,7 @@ class UpdateRule(Approvers):
 
     @model_validator(mode="after")
     def _fits_the_place(self) -> UpdateRule:
-        _branches_are_a_projects(self)
+        _only_a_project_has_branches(self)
         return self
 
     _changes_something = something_to_change("approvals_required")
@@ -136,7 +136,7 @@ class UpdateRule(Approvers):
     example={"project_id": "tiers-a/one", "approval_rule_id": 1},
     feature="project_approval_rules",
     role=Role.MAINTAINER,
-    recover_with=RULES,
+    recover_with=FIND_RULE,
 )
 class DeleteRule(InProject):
     """Delete a rule: what it required is not required any more."""
@@ -196,7 +196,7 @@ class CreateCheck(InProject):
     shows=CHECK,
     feature="external_status_checks",
     role=Role.MAINTAINER,
-    recover_with=CHECKS,
+    recover_with=FIND_CHECK,
 )
 class UpdateCheck(InProject):
     """Change a check."""
@@ -217,7 +217,7 @@ class UpdateCheck(InProject):
     example={"project_id": "acme/shop", "check_id": 1},
     feature="external_status_checks",
     role=Role.MAINTAINER,
-    recover_with=CHECKS,
+    recover_with=FIND_CHECK,
 )
 class DeleteCheck(InProject):
     """Delete a check: nothing waits for it any more."""
@@ -241,7 +241,7 @@ class DeleteCheck(InProject):
     feature="external_status_checks",
     role=Role.DEVELOPER,
     recover_with=RecoveryLookup(
-        "browse_approval_rules status_checks", "project_id merge_request_iid", proof=_answered
+        "browse_approval_rules status_checks", "project_id merge_request_iid", proof=_has_the_status
     ),
 )
 class Respond(OfMergeRequest):
@@ -276,8 +276,8 @@ class RetryCheck(OfMergeRequest):
     external_status_check_id: Id
 
 
-def _branches_are_a_projects(rule: CreateRule | UpdateRule) -> None:
-    """GitLab takes what a group or a merge request does not have, and forgets it."""
+def _only_a_project_has_branches(rule: CreateRule | UpdateRule) -> None:
+    """GitLab accepts branches for the rule of a group or a merge request, and ignores them."""
     elsewhere = rule.group_id is not None or rule.merge_request_iid is not None
     if elsewhere and rule.protected_branch_ids is not None:
         raise broken_rule("left out: only a project's rule has branches", field="protected_branch_ids")

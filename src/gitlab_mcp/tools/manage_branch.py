@@ -1,4 +1,4 @@
-"""Branches of a repository."""
+"""Create and delete branches."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class DeleteBranch(InProject):
         try:
             closed = listed(await gitlab.get(path, source_branch=self.branch, state="opened"), path)
         except FAULTS:
-            # Who may delete a branch may still not see merge requests, or they are switched off.
+            # The caller may be unable to see merge requests, or they are switched off.
             closed = []
         answer = await gitlab.send(self.request())
         if not closed:

@@ -1,4 +1,4 @@
-"""Commits, written: comments, cherry-picks, reverts and statuses."""
+"""Comment on commits, cherry-pick and revert them, set their status."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class CommentCommit(OfCommit):
     line_type: Literal["new", "old"] | None = None
 
     @model_validator(mode="after")
-    def _a_whole_place(self) -> Self:
+    def _all_of_a_position(self) -> Self:
         place = {"path": self.path, "line": self.line, "line_type": self.line_type}
         missing = [name for name, value in place.items() if value is None]
         if 0 < len(missing) < len(place):
@@ -56,7 +56,7 @@ class CommentCommit(OfCommit):
 
 
 def _names_the_commit(write: LostWrite, found: Mapping[str, Any]) -> bool:
-    """Both acts end the message with what they are made of: `(cherry picked from commit 4432a39d…)`."""
+    """GitLab ends the message of both with the commit: `(cherry picked from commit 4432a39d…)`."""
     return write.is_new(found) and f" commit {write.action.sha}" in found["message"]
 
 

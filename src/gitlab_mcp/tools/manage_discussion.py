@@ -1,4 +1,4 @@
-"""What is said about issues, merge requests and commits: threads, notes and reactions."""
+"""Write threads, notes and emoji reactions on issues, merge requests and commits."""
 
 from __future__ import annotations
 
@@ -28,19 +28,15 @@ NOTE = "/notes/{note_id}"
 Emoji = Annotated[str, Field(pattern=r"^[^\s:]+$"), Expects("a name without colons, like thumbsup")]
 
 
-def on(*things: str, at: str) -> tuple[str, ...]:
-    return tuple(thing + at for thing in things)
-
-
-class Said(OfIssueOrMergeRequest):
-    """Something said. Where it is nothing but quick actions no note is written, and `summary` says what they did."""
+class WrittenComment(OfIssueOrMergeRequest):
+    """A body of nothing but quick actions writes no note; `summary` in the answer says what they did."""
 
     body: SpokenLine
 
 
 @manage.action(
     "create",
-    POST(*on(ISSUE, MERGE_REQUEST, COMMIT, at="/discussions")),
+    POST(ISSUE + "/discussions", MERGE_REQUEST + "/discussions", COMMIT + "/discussions"),
     danger=Danger.REVERSIBLE,
     docs="api/discussions/#create-new-merge-request-thread",
     example={
@@ -57,7 +53,7 @@ class Said(OfIssueOrMergeRequest):
         every_page=True,
     ),
 )
-class CreateThread(Said):
+class CreateThread(WrittenComment):
     """Start a thread that can be answered, and on a merge request resolved."""
 
     sha: Sha | None = None
@@ -65,7 +61,7 @@ class CreateThread(Said):
 
 @manage.action(
     "reply",
-    POST(*on(ISSUE, MERGE_REQUEST, COMMIT, at=f"{THREAD}/notes")),
+    POST(ISSUE + THREAD + "/notes", MERGE_REQUEST + THREAD + "/notes", COMMIT + THREAD + "/notes"),
     danger=Danger.REVERSIBLE,
     docs="api/discussions/#add-note-to-existing-merge-request-thread",
     example={
@@ -83,7 +79,7 @@ class CreateThread(Said):
         inside="notes",
     ),
 )
-class Reply(Said):
+class Reply(WrittenComment):
     """Answer in a thread."""
 
     sha: Sha | None = None
@@ -92,7 +88,7 @@ class Reply(Said):
 
 @manage.action(
     "create_note",
-    POST(*on(ISSUE, MERGE_REQUEST, at="/notes")),
+    POST(ISSUE + "/notes", MERGE_REQUEST + "/notes"),
     danger=Danger.REVERSIBLE,
     docs="api/notes/#create-an-issue-note",
     example={"project_id": "acme/shop", "merge_request_iid": 25, "body": "A plain note, not a thread."},
@@ -102,7 +98,7 @@ class Reply(Said):
         "browse_discussions list_notes", "project_id issue_iid merge_request_iid", proof=said("body")
     ),
 )
-class CreateNote(Said):
+class CreateNote(WrittenComment):
     """Comment. Quick actions (/label ~bug) are carried out only with quick_actions: true."""
 
     internal: Flag | None = None
@@ -110,7 +106,7 @@ class CreateNote(Said):
 
 @manage.action(
     "update_note",
-    PUT(*on(ISSUE, MERGE_REQUEST, at=NOTE)),
+    PUT(ISSUE + NOTE, MERGE_REQUEST + NOTE),
     danger=Danger.REVERSIBLE,
     docs="api/notes/#update-an-issue-note",
     example={
@@ -134,7 +130,7 @@ class UpdateNote(OfIssueOrMergeRequest):
 
 @manage.action(
     "delete_note",
-    DELETE(*on(ISSUE, MERGE_REQUEST, at=NOTE)),
+    DELETE(ISSUE + NOTE, MERGE_REQUEST + NOTE),
     danger=Danger.DESTRUCTIVE,
     docs="api/notes/#delete-an-issue-note",
     example={"project_id": "writes/app", "issue_iid": 1, "note_id": 89},
@@ -154,7 +150,7 @@ class OfThread(OfIssueOrMergeRequest):
     discussion_id: DiscussionId
 
     async def set_resolved(self, gitlab: GitLab, resolved: bool) -> Answer:
-        """Look at the thread first: GitLab answers 500 for an unknown one, a bare 403 for a plain comment."""
+        """Reads the thread first: GitLab answers 500 for an unknown one and an unexplained 403 for a plain comment."""
         request = self.request(resolved=resolved)
         thread = await gitlab.send(Request("GET", request.path))
         states = [note["resolved"] for note in thread.body["notes"] if note["resolvable"]]
@@ -178,7 +174,7 @@ def _cannot_be_resolved() -> Failure:
 
 @manage.action(
     "resolve",
-    PUT(*on(ISSUE, MERGE_REQUEST, at=THREAD)),
+    PUT(ISSUE + THREAD, MERGE_REQUEST + THREAD),
     danger=Danger.REVERSIBLE,
     docs="api/discussions/#resolve-a-merge-request-thread",
     example={
@@ -198,7 +194,7 @@ class Resolve(OfThread):
 
 @manage.action(
     "unresolve",
-    PUT(*on(ISSUE, MERGE_REQUEST, at=THREAD)),
+    PUT(ISSUE + THREAD, MERGE_REQUEST + THREAD),
     danger=Danger.REVERSIBLE,
     docs="api/discussions/#resolve-a-merge-request-thread",
     example={
@@ -219,8 +215,10 @@ class Unresolve(OfThread):
 @manage.action(
     "add_emoji",
     POST(
-        *on(ISSUE, MERGE_REQUEST, at="/award_emoji"),
-        *on(ISSUE, MERGE_REQUEST, at=f"{NOTE}/award_emoji"),
+        ISSUE + "/award_emoji",
+        MERGE_REQUEST + "/award_emoji",
+        ISSUE + NOTE + "/award_emoji",
+        MERGE_REQUEST + NOTE + "/award_emoji",
     ),
     danger=Danger.REVERSIBLE,
     docs="api/emoji_reactions/#add-an-emoji-reaction-to-a-resource",
@@ -241,8 +239,10 @@ class AddEmoji(OfIssueOrMergeRequest):
 @manage.action(
     "remove_emoji",
     DELETE(
-        *on(ISSUE, MERGE_REQUEST, at="/award_emoji/{award_id}"),
-        *on(ISSUE, MERGE_REQUEST, at=f"{NOTE}/award_emoji/{{award_id}}"),
+        ISSUE + "/award_emoji/{award_id}",
+        MERGE_REQUEST + "/award_emoji/{award_id}",
+        ISSUE + NOTE + "/award_emoji/{award_id}",
+        MERGE_REQUEST + NOTE + "/award_emoji/{award_id}",
     ),
     danger=Danger.REVERSIBLE,
     docs="api/emoji_reactions/#delete-an-emoji-reaction-from-a-resource",

@@ -1,4 +1,4 @@
-"""Acts on environments: create, stop, deploy, approve, freeze, protect."""
+"""Write environments, deployments, freeze periods and protected environments."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ PROTECTED = (
     " approval_rules(id access_level user_id group_id required_approvals)"
 )
 
-DEPLOYMENT = RecoveryLookup("browse_environments get_deployment", "project_id deployment_id")
-FREEZE_PERIOD = RecoveryLookup("browse_environments get_freeze_period", "project_id freeze_period_id")
-PROTECTION = RecoveryLookup("browse_environments get_protected", "project_id group_id name")
+FIND_DEPLOYMENT = RecoveryLookup("browse_environments get_deployment", "project_id deployment_id")
+FIND_FREEZE_PERIOD = RecoveryLookup("browse_environments get_freeze_period", "project_id freeze_period_id")
+FIND_PROTECTED = RecoveryLookup("browse_environments get_protected", "project_id group_id name")
 
 
 def _is_stopped(write: LostWrite, found: Mapping[str, Any]) -> bool:
@@ -219,7 +219,7 @@ class CreateDeployment(InProject):
     example={"project_id": "writes/sub-one/second", "deployment_id": 8, "status": "success"},
     shows="id iid status",
     role=Role.DEVELOPER,
-    recover_with=DEPLOYMENT,
+    recover_with=FIND_DEPLOYMENT,
 )
 class UpdateDeployment(OfDeployment):
     """Say how a deployment went."""
@@ -234,7 +234,7 @@ class UpdateDeployment(OfDeployment):
     docs="api/deployments/#delete-a-deployment",
     example={"project_id": "writes/sub-one/second", "deployment_id": 9},
     role=Role.MAINTAINER,
-    recover_with=DEPLOYMENT,
+    recover_with=FIND_DEPLOYMENT,
 )
 class DeleteDeployment(OfDeployment):
     """Delete the record of a deployment that is not the current one."""
@@ -301,7 +301,7 @@ class CreateFreezePeriod(InProject):
     },
     shows=FREEZE,
     role=Role.MAINTAINER,
-    recover_with=FREEZE_PERIOD,
+    recover_with=FIND_FREEZE_PERIOD,
 )
 class UpdateFreezePeriod(InProject):
     """Change a deploy freeze."""
@@ -321,7 +321,7 @@ class UpdateFreezePeriod(InProject):
     docs="api/freeze_periods/#delete-a-freeze-period",
     example={"project_id": "writes/sub-one/second", "freeze_period_id": 2},
     role=Role.MAINTAINER,
-    recover_with=FREEZE_PERIOD,
+    recover_with=FIND_FREEZE_PERIOD,
 )
 class DeleteFreezePeriod(InProject):
     """Delete a deploy freeze."""
@@ -372,7 +372,7 @@ class Protect(OfProtectedEnvironment):
     shows=PROTECTED,
     feature="protected_environments",
     role=Role.MAINTAINER,
-    recover_with=PROTECTION,
+    recover_with=FIND_PROTECTED,
 )
 class UpdateProtected(OfProtectedEnvironment):
     """Add who may deploy or approve; an entry with its id is changed, or removed with _destroy."""
@@ -398,7 +398,7 @@ class UpdateProtected(OfProtectedEnvironment):
     example={"project_id": "tiers-a/one", "name": "staging"},
     feature="protected_environments",
     role=Role.MAINTAINER,
-    recover_with=PROTECTION,
+    recover_with=FIND_PROTECTED,
 )
 class Unprotect(OfProtectedEnvironment):
     """Let everybody who may run the job deploy again."""

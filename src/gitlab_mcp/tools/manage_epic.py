@@ -1,4 +1,4 @@
-"""Epics of a group: the issues, child epics and links below them, and what is said about them."""
+"""Write epics, their issues, child epics, links and notes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ParentId = Annotated[Id, Needs("subepics")]
 
 
 class EpicDates(InGroup):
-    """GitLab heeds a fixed date only when it is also told that the date is fixed."""
+    """GitLab ignores a fixed date unless it is also told that the date is fixed."""
 
     start_date_fixed: DateOrEmpty | None = None
     due_date_fixed: DateOrEmpty | None = None

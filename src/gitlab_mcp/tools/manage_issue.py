@@ -1,4 +1,4 @@
-"""Issues, written: their life from opening to deletion, their links and their time."""
+"""Write issues, their links and their time tracking."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ class DeleteIssue(OfIssue):
     """Delete an issue for good; closing keeps it."""
 
 
-class ToProject(OfIssue):
+class ToOtherProject(OfIssue):
     to_project_id: PathOrId
 
     async def run(self, gitlab: GitLab) -> Answer:
@@ -148,7 +148,7 @@ class ToProject(OfIssue):
         answer=lambda found: {"id": found["moved_to_id"]},
     ),
 )
-class MoveIssue(ToProject):
+class MoveIssue(ToOtherProject):
     """Move an issue to another project; the old one stays behind, closed."""
 
 
@@ -167,7 +167,7 @@ class MoveIssue(ToProject):
         because="a copy does not say of what",
     ),
 )
-class CloneIssue(ToProject):
+class CloneIssue(ToOtherProject):
     """Copy an issue to the same or another project."""
 
     with_notes: Flag | None = None

@@ -1,4 +1,4 @@
-"""CI/CD jobs: their state, logs and artifacts."""
+"""Retry, cancel, play and erase CI/CD jobs, and keep or delete their artifacts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from gitlab_mcp.actions.scopes import InProject, OfJob
 from gitlab_mcp.actions.tool import Tool
 
 manage = Tool("manage_job", "Retry, cancel, play and erase CI/CD jobs.", switch="builds")
-ACTED = "id name status web_url"
+JOB = "id name status web_url"
 
 
 @manage.action(
@@ -18,7 +18,7 @@ ACTED = "id name status web_url"
     danger=Danger.REVERSIBLE,
     docs="api/jobs/#retry-a-job",
     example={"project_id": "writes/sub-one/second-renamed", "job_id": 80},
-    shows=ACTED,
+    shows=JOB,
     role=Role.DEVELOPER,
     recover_with=RecoveryLookup(
         "browse_jobs list", "project_id", because="the new try does not name the old one"
@@ -34,7 +34,7 @@ class RetryJob(OfJob):
     danger=Danger.REVERSIBLE,
     docs="api/jobs/#cancel-a-job",
     example={"project_id": "writes/sub-one/second-renamed", "job_id": 85},
-    shows=ACTED,
+    shows=JOB,
     role=Role.DEVELOPER,
     repeatable=True,
 )
@@ -45,11 +45,11 @@ class CancelJob(OfJob):
 @manage.action(
     "play",
     POST("/projects/{project_id}/jobs/{job_id}/play"),
-    # A manual job is a gate that somebody put before something, often a deployment.
+    # A job is made manual to guard what it does, often a deployment.
     danger=Danger.DESTRUCTIVE,
     docs="api/jobs/#run-a-job",
     example={"project_id": "acme/website", "job_id": 68},
-    shows=ACTED,
+    shows=JOB,
     role=Role.DEVELOPER,
     recover_with=RecoveryLookup(
         "browse_jobs get", "project_id job_id", proof=lambda _, found: found["status"] != "manual"

@@ -1,4 +1,4 @@
-"""Merge requests, written: from their creation to their merge."""
+"""Write merge requests, from their creation to the merge."""
 
 from __future__ import annotations
 
@@ -38,15 +38,15 @@ manage = Tool(
 )
 
 MR = "/projects/{project_id}/merge_requests/{merge_request_iid}"
-WRITTEN = "iid title state draft detailed_merge_status web_url"
+MERGE_REQUEST = "iid title state draft detailed_merge_status web_url"
 UPDATED = (
     "iid title state draft target_branch labels assignees reviewers milestone detailed_merge_status web_url"
 )
 MERGED = (
     "iid state auto_merge=merge_when_pipeline_succeeds merge_commit_sha squash_commit_sha merge_error web_url"
 )
-ONE = {"project_id": "writes/app", "merge_request_iid": 1}
-WITH_COMMITS = {
+EXAMPLE = {"project_id": "writes/app", "merge_request_iid": 1}
+EXAMPLE_WITH_COMMITS = {
     "project_id": "writes/app",
     "merge_request_iid": 3,
     "commits": ["2f1e44bbf6b0ee9bd0584faf7d425c5d57a3ec32"],
@@ -56,7 +56,7 @@ TIME = "human_time_estimate human_total_time_spent time_estimate total_time_spen
 COMMIT = "id=short_id title"
 
 HeadSha = Annotated[Sha, Field(description="Refuse if the source branch's head is another")]
-People = Annotated[UserIds, Needs("multiple_mr_assignees_reviewers")]
+Users = Annotated[UserIds, Needs("multiple_mr_assignees_reviewers")]
 Shas = Annotated[Words, Field(min_length=1)]
 
 
@@ -71,7 +71,7 @@ Shas = Annotated[Words, Field(min_length=1)]
         "target_branch": "main",
         "title": "Change the README",
     },
-    shows=WRITTEN,
+    shows=MERGE_REQUEST,
     role=Role.DEVELOPER,
     recover_with=RecoveryLookup(
         "browse_merge_requests list",
@@ -88,8 +88,8 @@ class CreateMergeRequest(InProject):
     title: Title
     description: Spoken | None = None
     target_project_id: Annotated[Id, Field(description="Where a fork's changes go")] | None = None
-    assignee_ids: People | None = None
-    reviewer_ids: People | None = None
+    assignee_ids: Users | None = None
+    reviewer_ids: Users | None = None
     labels: Labels | None = None
     milestone_id: MilestoneOrZero | None = None
     remove_source_branch: Flag | None = None
@@ -110,7 +110,7 @@ class CreateMergeRequest(InProject):
     PUT(MR),
     danger=Danger.REVERSIBLE,
     docs="api/merge_requests/#update-a-merge-request",
-    example={**ONE, "title": "Draft: Add login and logout"},
+    example={**EXAMPLE, "title": "Draft: Add login and logout"},
     shows=UPDATED,
     role=Role.DEVELOPER,
 )
@@ -121,8 +121,8 @@ class UpdateMergeRequest(OfMergeRequest):
     title: Title | None = None
     description: Spoken | None = None
     target_branch: Branch | None = None
-    assignee_ids: People | None = None
-    reviewer_ids: People | None = None
+    assignee_ids: Users | None = None
+    reviewer_ids: Users | None = None
     labels: Labels | None = None
     add_labels: Labels | None = None
     remove_labels: Labels | None = None
@@ -275,7 +275,7 @@ class Unapprove(OfMergeRequest):
     PUT(f"{MR}/reset_approvals"),
     danger=Danger.DESTRUCTIVE,
     docs="api/merge_request_approvals/#reset-approvals-for-a-merge-request",
-    example=ONE,
+    example=EXAMPLE,
     role=Role.DEVELOPER,
 )
 class ResetApprovals(OfMergeRequest):
@@ -316,7 +316,7 @@ class DeleteMergeRequest(OfMergeRequest):
     POST(f"{MR}/subscribe"),
     danger=Danger.REVERSIBLE,
     docs="api/merge_requests/#subscribe-to-a-merge-request",
-    example=ONE,
+    example=EXAMPLE,
     shows="iid subscribed",
     role=Role.REPORTER,
     repeatable=True,
@@ -330,7 +330,7 @@ class Subscribe(OfMergeRequest):
     POST(f"{MR}/unsubscribe"),
     danger=Danger.REVERSIBLE,
     docs="api/merge_requests/#unsubscribe-from-a-merge-request",
-    example=ONE,
+    example=EXAMPLE,
     shows="iid subscribed",
     role=Role.REPORTER,
     repeatable=True,
@@ -358,7 +358,7 @@ class CreateTodo(OfMergeRequest):
     POST(f"{MR}/time_estimate"),
     danger=Danger.REVERSIBLE,
     docs="api/merge_requests/#set-a-time-estimate-for-a-merge-request",
-    example={**ONE, "duration": "2h"},
+    example={**EXAMPLE, "duration": "2h"},
     shows=TIME,
     role=Role.REPORTER,
     repeatable=True,
@@ -374,7 +374,7 @@ class SetTimeEstimate(OfMergeRequest):
     POST(f"{MR}/reset_time_estimate"),
     danger=Danger.REVERSIBLE,
     docs="api/merge_requests/#reset-the-time-estimate-for-a-merge-request",
-    example=ONE,
+    example=EXAMPLE,
     shows=TIME,
     role=Role.REPORTER,
     repeatable=True,
@@ -388,7 +388,7 @@ class ResetTimeEstimate(OfMergeRequest):
     POST(f"{MR}/add_spent_time"),
     danger=Danger.REVERSIBLE,
     docs="api/merge_requests/#add-spent-time-for-a-merge-request",
-    example={**ONE, "duration": "45m", "summary": "Review"},
+    example={**EXAMPLE, "duration": "45m", "summary": "Review"},
     shows=TIME,
     role=Role.REPORTER,
     recover_with=RecoveryLookup(
@@ -409,7 +409,7 @@ class AddSpentTime(OfMergeRequest):
     POST(f"{MR}/reset_spent_time"),
     danger=Danger.DESTRUCTIVE,
     docs="api/merge_requests/#reset-spent-time-for-a-merge-request",
-    example=ONE,
+    example=EXAMPLE,
     shows=TIME,
     role=Role.REPORTER,
     repeatable=True,
@@ -427,7 +427,7 @@ def _the_only_commit(write: LostWrite, found: Mapping[str, Any]) -> bool:
     POST(f"{MR}/context_commits"),
     danger=Danger.REVERSIBLE,
     docs="api/merge_request_context_commits/#create-context-commits-for-a-merge-request",
-    example=WITH_COMMITS,
+    example=EXAMPLE_WITH_COMMITS,
     shows=COMMIT,
     role=Role.DEVELOPER,
     recover_with=RecoveryLookup(
@@ -445,7 +445,7 @@ class AddContextCommits(OfMergeRequest):
     DELETE(f"{MR}/context_commits"),
     danger=Danger.REVERSIBLE,
     docs="api/merge_request_context_commits/#delete-context-commits-from-a-merge-request",
-    example=WITH_COMMITS,
+    example=EXAMPLE_WITH_COMMITS,
     role=Role.DEVELOPER,
 )
 class DeleteContextCommits(OfMergeRequest):

@@ -1,4 +1,4 @@
-"""Milestones of a project or a group."""
+"""Write milestones of a project or a group."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gitlab_mcp.actions.scopes import InProject, InProjectOrGroup, OfMilestone
 from gitlab_mcp.actions.tool import Tool
 
 manage = Tool("manage_milestone", "Create, change and delete milestones.", toolset="planning")
-WRITTEN = "id iid title state start_date due_date web_url"
+MILESTONE = "id iid title state start_date due_date web_url"
 
 
 class MilestoneDates(InProjectOrGroup):
@@ -58,7 +58,7 @@ class CreateMilestone(MilestoneDates):
     danger=Danger.REVERSIBLE,
     docs="api/milestones/#update-a-milestone",
     example={"project_id": "writes/app", "milestone_id": 6, "state_event": "close"},
-    shows=WRITTEN,
+    shows=MILESTONE,
     role=Role.REPORTER,
 )
 class UpdateMilestone(MilestoneDates):

@@ -1,4 +1,4 @@
-"""CI/CD pipelines, written."""
+"""Run, rename, retry, cancel and delete CI/CD pipelines."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from gitlab_mcp.actions.tool import Tool
 
 manage = Tool("manage_pipeline", "Run, retry, cancel and delete CI/CD pipelines.", switch="builds")
 
-# Without its status: the pipeline GitLab answers with is the one from before the act.
-SET_IN_MOTION = "id web_url"
+# Without the status: GitLab answers the one from before the action.
+PIPELINE = "id web_url"
 
 
 @manage.action(
@@ -59,7 +59,7 @@ class UpdatePipeline(OfPipeline):
     danger=Danger.REVERSIBLE,
     docs="api/pipelines/#retry-jobs-in-a-pipeline",
     example={"project_id": "writes/sub-one/second-renamed", "pipeline_id": 31},
-    shows=SET_IN_MOTION,
+    shows=PIPELINE,
     role=Role.DEVELOPER,
     recover_with=RecoveryLookup(
         "browse_pipelines get", "project_id pipeline_id", because="it may have been running before"
@@ -75,7 +75,7 @@ class RetryPipeline(OfPipeline):
     danger=Danger.REVERSIBLE,
     docs="api/pipelines/#cancel-all-jobs-for-a-pipeline",
     example={"project_id": "writes/sub-one/second-renamed", "pipeline_id": 38},
-    shows=SET_IN_MOTION,
+    shows=PIPELINE,
     role=Role.DEVELOPER,
     repeatable=True,
 )

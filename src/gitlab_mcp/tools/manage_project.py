@@ -1,4 +1,4 @@
-"""Projects, written: their life from creation to deletion."""
+"""Write projects, from their creation to their deletion."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ from gitlab_mcp.gitlab.faults import BadAnswer, Refused, ReplayMiss, Unreachable
 
 manage = Tool("manage_project", "Create, change, fork, move, archive and delete projects.")
 
-CHANGED = (
+PROJECT = (
     "id path_with_namespace visibility archived default_branch import_status marked_for_deletion_on web_url"
 )
 
-Switch = Literal["disabled", "private", "enabled"]
+FeatureAccess = Literal["disabled", "private", "enabled"]
 NamespaceId = Annotated[PathOrId, Field(description="Path or number of a group or user")]
 
 
-class Settings(Action):
-    """What create and update both take."""
+class ProjectSettings(Action):
+    """The fields of both create and update."""
 
     name: Line | None = None
     path: Line | None = None
@@ -67,10 +67,10 @@ def _created(write: LostWrite, found: Mapping[str, Any]) -> bool:
         "initialize_with_readme": True,
         "default_branch": "main",
     },
-    shows=CHANGED,
+    shows=PROJECT,
     recover_with=RecoveryLookup("browse_projects list", where={"membership": True}, proof=_created),
 )
-class CreateProject(Settings):
+class CreateProject(ProjectSettings):
     """Create a project, in the caller's own namespace unless another is named."""
 
     namespace_id: NamespaceId | None = None
@@ -79,7 +79,7 @@ class CreateProject(Settings):
     template_name: Line | None = None
 
     @model_validator(mode="after")
-    def _sources(self) -> Self:
+    def _name_and_default_branch(self) -> Self:
         if self.name is None and self.path is None:
             raise broken_rule("a name, or path instead", field="name")
         if self.default_branch is not None and not self.initialize_with_readme:
@@ -104,11 +104,11 @@ class CreateProject(Settings):
         "issues_access_level": "private",
         "default_branch": "main",
     },
-    shows=CHANGED,
+    shows=PROJECT,
     role=Role.MAINTAINER,
     recover_with=RecoveryLookup("browse_projects get", "project_id"),
 )
-class UpdateProject(Settings):
+class UpdateProject(ProjectSettings):
     """Change settings and switches; a new path moves the project."""
 
     project_id: ProjectId
@@ -117,16 +117,16 @@ class UpdateProject(Settings):
     only_allow_merge_if_pipeline_succeeds: Flag | None = None
     only_allow_merge_if_all_discussions_are_resolved: Flag | None = None
     remove_source_branch_after_merge: Flag | None = None
-    issues_access_level: Switch | None = None
-    merge_requests_access_level: Switch | None = None
-    builds_access_level: Switch | None = None
-    repository_access_level: Switch | None = None
-    wiki_access_level: Switch | None = None
-    snippets_access_level: Switch | None = None
-    releases_access_level: Switch | None = None
-    environments_access_level: Switch | None = None
-    forking_access_level: Switch | None = None
-    container_registry_access_level: Switch | None = None
+    issues_access_level: FeatureAccess | None = None
+    merge_requests_access_level: FeatureAccess | None = None
+    builds_access_level: FeatureAccess | None = None
+    repository_access_level: FeatureAccess | None = None
+    wiki_access_level: FeatureAccess | None = None
+    snippets_access_level: FeatureAccess | None = None
+    releases_access_level: FeatureAccess | None = None
+    environments_access_level: FeatureAccess | None = None
+    forking_access_level: FeatureAccess | None = None
+    container_registry_access_level: FeatureAccess | None = None
     ci_config_path: str | None = None
     shared_runners_enabled: Flag | None = None
     auto_devops_enabled: Flag | None = None
@@ -134,7 +134,7 @@ class UpdateProject(Settings):
     merge_trains_enabled: Annotated[Flag, Needs("merged_results_pipelines")] | None = None
 
     @model_validator(mode="after")
-    def _something(self) -> Self:
+    def _changes_something(self) -> Self:
         if self.model_fields_set <= {"project_id"}:
             raise broken_rule("at least one setting beside it", field="project_id")
         return self
@@ -161,7 +161,7 @@ class DeleteProject(InProject):
     async def run(self, gitlab: GitLab) -> Result:
         request = self.request()
         await gitlab.send(request)
-        # GitLab says no more than "accepted"; whether the project is gone or waits, the project itself tells.
+        # GitLab only answers "accepted". Reading the project tells whether it is gone or waits for its deletion.
         try:
             marked = (await gitlab.get(request.path)).body.get("marked_for_deletion_on")
         except Refused as refused:
@@ -177,7 +177,7 @@ class DeleteProject(InProject):
     danger=Danger.REVERSIBLE,
     docs="api/projects/#restore-a-project-marked-for-deletion",
     example={"project_id": "20"},
-    shows=CHANGED,
+    shows=PROJECT,
     feature="delayed_deletion_restore",
     role=Role.OWNER,
     recover_with=RecoveryLookup(
@@ -196,7 +196,7 @@ class RestoreProject(InProject):
     danger=Danger.REVERSIBLE,
     docs="api/projects/#archive-a-project",
     example={"project_id": "25"},
-    shows=CHANGED,
+    shows=PROJECT,
     role=Role.OWNER,
     repeatable=True,
     recover_with=RecoveryLookup("browse_projects get", "project_id"),
@@ -211,7 +211,7 @@ class ArchiveProject(InProject):
     danger=Danger.REVERSIBLE,
     docs="api/projects/#unarchive-a-project",
     example={"project_id": "25"},
-    shows=CHANGED,
+    shows=PROJECT,
     role=Role.OWNER,
     repeatable=True,
     recover_with=RecoveryLookup("browse_projects get", "project_id"),
@@ -256,7 +256,7 @@ class UnstarProject(InProject):
     danger=Danger.REVERSIBLE,
     docs="api/project_forks/#fork-a-project",
     example={"project_id": "writes/app", "name": "App fork", "path": "app-fork", "namespace_id": 61},
-    shows=CHANGED,
+    shows=PROJECT,
     role=Role.REPORTER,
     switch="forking",
     recover_with=RecoveryLookup("browse_projects forks", "project_id", proof=made("name", "path")),
@@ -299,7 +299,7 @@ def _is_in_the_namespace(write: LostWrite, found: Mapping[str, Any]) -> bool:
     danger=Danger.DANGEROUS,
     docs="api/projects/#transfer-a-project-to-a-new-namespace",
     example={"project_id": "25", "namespace": "61"},
-    shows=CHANGED,
+    shows=PROJECT,
     role=Role.OWNER,
     repeatable=False,
     recover_with=RecoveryLookup("browse_projects get", "project_id", proof=_is_in_the_namespace),
@@ -380,7 +380,7 @@ class Housekeeping(InProject):
     """Let GitLab repack the repository."""
 
     async def run(self, gitlab: GitLab) -> Result:
-        # The answer is a bare string, the lease of the task: nothing anybody can use.
+        # GitLab answers only the lease of the task, which is of no use.
         await gitlab.send(self.request())
         return Result(data={"started": True})
 
@@ -411,7 +411,7 @@ def _number_or_path(namespace: str) -> int | str:
 
 
 async def _number_of(gitlab: GitLab, namespace: str | None) -> int | None:
-    """GitLab takes numbers only where people know paths."""
+    """The number of a namespace given by number or path: GitLab takes only numbers here."""
     if namespace is None or namespace.isdigit():
         return int(namespace) if namespace else None
     answer = await gitlab.get(fill("/namespaces/{id}", id=namespace))

@@ -1,4 +1,4 @@
-"""Protected branches of a project or a group, and a project's protected tags."""
+"""Protect branches of a project or a group, and tags of a project."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ TAG = (
 
 
 def _a_level(level: int) -> int:
-    """Said once, in the description of the tool, and not as a choice in three places."""
+    """Not a choice in the schema: the description of the tool names the levels once for three fields."""
     if level not in (0, 30, 40, 60):
         raise ValueError("no such level")
     return level
@@ -46,7 +46,7 @@ PaidList = Annotated[AllowList, Needs("protected_branch_allowlist")]
 
 
 def _has_levels(write: LostWrite, found: Mapping[str, Any]) -> bool:
-    """It is protected, and each level that was asked for is there: GitLab refuses to protect twice."""
+    """It is protected, with each level that was asked for."""
     asked = {name: level for name, level in write.sent.items() if name.endswith("_access_level")}
     shown = {name: {each["access_level"] for each in found[f"{name}s"]} for name in asked}
     return all(level in shown[name] for name, level in asked.items())

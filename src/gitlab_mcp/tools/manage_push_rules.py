@@ -1,4 +1,4 @@
-"""Push rules: what GitLab refuses when somebody pushes to a project, or to the new projects of a group."""
+"""Write the push rules of a project, or of a group for its new projects."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ RULES = (
 
 
 def _balanced(value: str) -> str:
-    # GitLab's dialect is RE2: what both know is checked here, what only RE2 knows is left to GitLab.
+    # GitLab uses RE2. Only what is wrong in RE2 and in Python alike is refused here.
     try:
         re.compile(value)
     except re.error as problem:
@@ -36,7 +36,7 @@ Regex = Annotated[str, Field(max_length=511), AfterValidator(_balanced), Expects
 Megabytes = Annotated[Integer, Field(ge=0, le=2**31 - 1)]
 
 
-class Rules(WithPushRules):
+class PushRules(WithPushRules):
     commit_message_regex: Regex | None = None
     branch_name_regex: Regex | None = None
     file_name_regex: Regex | None = None
@@ -48,7 +48,7 @@ class Rules(WithPushRules):
     reject_unsigned_commits: Flag | None = None
 
     @model_validator(mode="after")
-    def _says_something(self) -> Rules:
+    def _sets_something(self) -> PushRules:
         if self.model_fields_set <= {"project_id", "group_id"}:
             raise broken_rule("at least one rule", field="commit_message_regex")
         return self
@@ -65,7 +65,7 @@ class Rules(WithPushRules):
     role=Role.MAINTAINER,
     recover_with=RecoveryLookup("browse_push_rules get", "project_id group_id", proof=as_asked),
 )
-class CreatePushRules(Rules):
+class CreatePushRules(PushRules):
     """Set push rules where there are none yet."""
 
 
@@ -80,7 +80,7 @@ class CreatePushRules(Rules):
     role=Role.MAINTAINER,
     recover_with=RecoveryLookup("browse_push_rules get", "project_id group_id"),
 )
-class UpdatePushRules(Rules):
+class UpdatePushRules(PushRules):
     """Change push rules."""
 
 

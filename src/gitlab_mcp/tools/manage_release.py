@@ -1,4 +1,4 @@
-"""Releases, written, with their links and changelogs."""
+"""Write releases, their links and changelogs."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ class UpdateRelease(OfRelease):
         try:
             return await gitlab.send(request)
         except Refused:
-            # Where group milestones need a licence, GitLab refuses them after it has removed those that were there.
+            # Without a licence GitLab refuses group milestones, but has already removed those there were.
             if had and not await self._milestones(gitlab, request.path):
                 await gitlab.send(Request("PUT", request.path, body={"milestones": had}))
             raise

@@ -1,4 +1,4 @@
-"""Tags of a repository."""
+"""Create and delete tags."""
 
 from __future__ import annotations
 

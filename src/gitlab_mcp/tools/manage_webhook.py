@@ -1,4 +1,4 @@
-"""Webhooks of a project or a group."""
+"""Write webhooks of a project or a group."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ manage = Tool("manage_webhook", "Set up the webhooks of a project or group (Prem
 Key = Annotated[str, Field(pattern=r"^[A-Za-z][\w.-]*$", max_length=255)]
 Trigger = Annotated[str, Field(pattern=r"^[a-z_]+_events$", description="Like push_events")]
 
-HOOK_ITSELF = RecoveryLookup("browse_webhooks get", "project_id group_id hook_id")
+FIND_WEBHOOK = RecoveryLookup("browse_webhooks get", "project_id group_id hook_id")
 
 
-class Settings(WithWebhooks):
+class WebhookSettings(WithWebhooks):
     name: str | None = None
     token: Annotated[Line, Field(description="Secret sent along as X-Gitlab-Token")] | None = None
     enable_ssl_verification: Flag | None = None
@@ -40,8 +40,8 @@ class Settings(WithWebhooks):
     member_events: Flag | None = None
 
     @model_validator(mode="after")
-    def _projects_have_no_subgroups(self) -> Settings:
-        # GitLab takes both for a project and forgets them.
+    def _projects_have_no_subgroups(self) -> WebhookSettings:
+        # GitLab accepts both for a project, and ignores them.
         for name in ("subgroup_events", "member_events"):
             if self.project_id is not None and name in self.model_fields_set:
                 raise broken_rule("left out for a project: only groups have it", field=name)
@@ -51,7 +51,7 @@ class Settings(WithWebhooks):
 @manage.action(
     "create",
     POST("/projects/{project_id}/hooks", "/groups/{group_id}/hooks"),
-    # It sends what happens here to somewhere else.
+    # It sends data to another server.
     danger=Danger.DANGEROUS,
     docs="api/project_webhooks/#add-a-webhook-to-a-project",
     example={
@@ -65,7 +65,7 @@ class Settings(WithWebhooks):
     role=Role.MAINTAINER,
     recover_with=RecoveryLookup("browse_webhooks list", "project_id group_id", proof=new("url")),
 )
-class CreateHook(Settings):
+class CreateHook(WebhookSettings):
     """Have GitLab call a URL when something happens."""
 
     url: WebUrl
@@ -91,7 +91,7 @@ class CreateHook(Settings):
     shows="id url alert_status",
     role=Role.MAINTAINER,
 )
-class UpdateHook(Settings):
+class UpdateHook(WebhookSettings):
     """Change a webhook."""
 
     hook_id: Id
@@ -141,7 +141,7 @@ class TestHook(OfWebhook):
     docs="api/project_webhooks/#set-a-custom-header",
     example={"project_id": "writes/app", "hook_id": 9, "key": "X-Example", "value": "example-2"},
     role=Role.MAINTAINER,
-    recover_with=HOOK_ITSELF,
+    recover_with=FIND_WEBHOOK,
 )
 class SetHeader(OfWebhook):
     """Set a header that is sent along; its value is never shown again."""
@@ -160,7 +160,7 @@ class SetHeader(OfWebhook):
     docs="api/project_webhooks/#delete-a-custom-header",
     example={"project_id": "writes/app", "hook_id": 9, "key": "X-Example"},
     role=Role.MAINTAINER,
-    recover_with=HOOK_ITSELF,
+    recover_with=FIND_WEBHOOK,
 )
 class DeleteHeader(OfWebhook):
     """Remove a header."""
@@ -178,7 +178,7 @@ class DeleteHeader(OfWebhook):
     docs="api/project_webhooks/#set-a-url-variable",
     example={"project_id": "writes/app", "hook_id": 9, "key": "region", "value": "example-1"},
     role=Role.MAINTAINER,
-    recover_with=HOOK_ITSELF,
+    recover_with=FIND_WEBHOOK,
 )
 class SetUrlVariable(OfWebhook):
     """Set a part of the URL that is hidden from readers."""
@@ -197,7 +197,7 @@ class SetUrlVariable(OfWebhook):
     docs="api/project_webhooks/#delete-a-url-variable",
     example={"project_id": "writes/app", "hook_id": 9, "key": "region"},
     role=Role.MAINTAINER,
-    recover_with=HOOK_ITSELF,
+    recover_with=FIND_WEBHOOK,
 )
 class DeleteUrlVariable(OfWebhook):
     """Remove a hidden part of the URL."""

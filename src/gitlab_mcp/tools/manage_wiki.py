@@ -1,4 +1,4 @@
-"""Wiki pages of a project or a group."""
+"""Write wiki pages of a project or a group."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class CreatePage(WithWiki):
     },
     shows=PAGE,
     role=Role.DEVELOPER,
-    # A new title moves the page: sent again, there is nothing at the old slug.
+    # A new title moves the page, so the same request sent again finds nothing at the old slug.
     repeatable=False,
     recover_with=RecoveryLookup(
         "browse_wikis list", "project_id group_id", because="a new title moves the page"
