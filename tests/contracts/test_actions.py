@@ -6,12 +6,12 @@ import re
 
 import pytest
 
-from facts import facts
 from gitlab_mcp.actions.action import Action, Danger
 from gitlab_mcp.actions.arguments.defaults import InstanceDefaults
 from gitlab_mcp.actions.arguments.validation import example_of, validate
 from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.actions.shape import shapes
+from tests.facts import facts
 
 REGISTRY = Registry()
 HERE = InstanceDefaults("https://gitlab.example.com")
