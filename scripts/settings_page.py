@@ -12,7 +12,7 @@ from gitlab_mcp.settings import SETTINGS, Setting
 
 _OPENING = """# Settings
 
-<!-- Printed from src/gitlab_mcp/settings/declaration.py by scripts/settings_page.py. -->
+<!-- Printed from src/gitlab_mcp/settings/settings.py by scripts/settings_page.py. -->
 
 A setting can be given as a flag, as an environment variable, or as a key of the settings file; the flag wins over
 the variable, the variable over the file. The settings file is TOML: `--config FILE`, else

@@ -13,7 +13,7 @@ from gitlab_mcp.actions.batch import Batch
 from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.callers import Secret, Token
 from gitlab_mcp.settings import Settings, SettingsError
-from gitlab_mcp.settings.values import Address
+from gitlab_mcp.settings.parsers import Address
 from policy.guarded import DEFAULTS, Server, delete_label, outcome, refused, visitor, with_labels
 from standin import Silence, StandIn
 

@@ -13,11 +13,8 @@ from types import MappingProxyType
 from typing import Any
 
 from gitlab_mcp.failures.failure import Failure
-from gitlab_mcp.settings import values
-from gitlab_mcp.settings.declaration import SETTINGS, Setting
-from gitlab_mcp.settings.effective import Settings
-from gitlab_mcp.settings.git_remote import project_of_checkout
-from gitlab_mcp.settings.problems import (
+from gitlab_mcp.settings import parsers
+from gitlab_mcp.settings.errors import (
     SettingsError,
     bad_value,
     failure,
@@ -26,7 +23,10 @@ from gitlab_mcp.settings.problems import (
     problem,
     record_and_replay,
 )
-from gitlab_mcp.settings.recordings import recorded_url
+from gitlab_mcp.settings.git_remote import project_of_checkout
+from gitlab_mcp.settings.metadata import Setting
+from gitlab_mcp.settings.recorded_url import recorded_url
+from gitlab_mcp.settings.settings import SETTINGS, Settings
 
 DEFAULT = "default"
 """The source of a value nobody gave."""
@@ -82,7 +82,7 @@ def load(
     for name in ("token_file", "require_bearer_file", "operator_secret_file"):
         if given[name] is not None:
             try:
-                values.secret(given[name].read_text("utf-8"))
+                parsers.secret(given[name].read_text("utf-8"))
             except (OSError, ValueError):
                 problems.append(no_secret_in_file(name, sources[name]))
     if problems:
@@ -134,7 +134,7 @@ def _anchored(value: Any, base: Path) -> Any:
 def _usual_file(environ: Mapping[str, str]) -> Path | None:
     home = environ.get("XDG_CONFIG_HOME") or (f"{environ['HOME']}/.config" if environ.get("HOME") else None)
     path = Path(home, "gitlab-mcp", "config.toml") if home else None
-    return path if path and values.readable(path) else None
+    return path if path and parsers.readable(path) else None
 
 
 def _keys(config: Path | None, problems: list[Failure]) -> Mapping[str, Any]:

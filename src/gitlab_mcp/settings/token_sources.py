@@ -7,8 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from gitlab_mcp.callers import Secret, Token, TokenKind
-from gitlab_mcp.settings import values
-from gitlab_mcp.settings.problems import SettingsError, no_secret_in_file
+from gitlab_mcp.settings import parsers
+from gitlab_mcp.settings.errors import SettingsError, no_secret_in_file
 
 
 class SecretFile:
@@ -27,7 +27,7 @@ class SecretFile:
             # The inode too: a file renamed into place can carry the time of the old one.
             now = (stat.st_mtime_ns, stat.st_size, stat.st_ino)
             if self._secret is None or now != self._read_at:
-                self._secret, self._read_at = values.secret(self._path.read_text("utf-8")), now
+                self._secret, self._read_at = parsers.secret(self._path.read_text("utf-8")), now
         except (OSError, ValueError) as problem:
             raise SettingsError(no_secret_in_file(self._setting, self._source)) from problem
         return self._secret

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from itertools import chain
 from pathlib import Path
 
-from gitlab_mcp.settings import values
+from gitlab_mcp.settings import parsers
 
 
 def recorded_url(cassettes: Iterable[Path]) -> str | None:
@@ -19,4 +19,4 @@ def recorded_url(cassettes: Iterable[Path]) -> str | None:
     except Exception as unlike:
         # A file that is something else can be so in any way.
         raise ValueError from unlike
-    return None if uri is None else values.gitlab_url(uri.partition("/api/")[0])
+    return None if uri is None else parsers.gitlab_url(uri.partition("/api/")[0])

@@ -7,7 +7,7 @@ from difflib import get_close_matches
 
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
-from gitlab_mcp.settings.declaration import Setting
+from gitlab_mcp.settings.metadata import Setting
 
 
 class SettingsError(CallFailed):

@@ -184,7 +184,3 @@ def can_hold_files(path: Path) -> bool:
 
 def all_exist(paths: tuple[Path, ...]) -> bool:
     return bool(paths) and all(path.exists() for path in paths)
-
-
-def positive(number: float) -> bool:
-    return 0 < number <= 3600
