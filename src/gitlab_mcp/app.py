@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from gitlab_mcp.gitlab.instance import AnswerCache
     from gitlab_mcp.protocol.server import GitLabServer
     from gitlab_mcp.tiers.feature_map import TierMap
-    from gitlab_mcp.transports.http import Terms
+    from gitlab_mcp.transports.http import HttpOptions
 
 _BRIEF = 60.0
 """Seconds for which GitLab's word on a token is believed."""
@@ -183,7 +183,7 @@ class App:
             return http.serve(
                 server,
                 http.listen(address.host, address.port),
-                _terms(self._settings),
+                _http_options(self._settings),
                 metrics=metrics,
                 knows=self.knows,
                 ready={"gitlab": self.reaches_gitlab, "store": self._store.alive},
@@ -342,22 +342,22 @@ def _audit(settings: Settings) -> Callable[[Outcome], None]:
     return Audit(lambda line: sink(redact_text(line)))
 
 
-def _terms(settings: Settings) -> Terms:
-    from gitlab_mcp.transports.http import Terms
+def _http_options(settings: Settings) -> HttpOptions:
+    from gitlab_mcp.transports.http import HttpOptions
 
-    return Terms(
+    return HttpOptions(
         url=settings.url,
-        others=settings.allow_gitlab_host,
+        other_urls=settings.allow_gitlab_host,
         own_token=bool(settings.token or settings.token_file or settings.job_token or settings.replay),
         bearer=settings.bearer_source(),
-        operator=settings.operator_source(),
+        operator_secret=settings.operator_source(),
         public_url=settings.public_url,
         toolsets=settings.toolsets,
-        style=settings.error_style,
-        scope="read_api" if settings.read_only else "api",
-        largest=settings.max_request_bytes,
-        client_seconds=settings.client_timeout,
-        call_seconds=settings.deadline,
+        error_style=settings.error_style,
+        oauth_scope="read_api" if settings.read_only else "api",
+        max_request_bytes=settings.max_request_bytes,
+        client_timeout=settings.client_timeout,
+        deadline=settings.deadline,
     )
 
 
