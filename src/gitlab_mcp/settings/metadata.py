@@ -113,7 +113,7 @@ def setting(
 def switch(
     default: bool,
     *,
-    parse: Callable[[Any], bool] = parsers.yes_or_no,
+    parse: Callable[[Any], bool] = parsers.boolean,
     in_file: bool = True,
     **common: Unpack[Common],
 ) -> bool:
@@ -160,7 +160,7 @@ def readable_file(what: str = "file", *, in_file: bool = True, **common: Unpack[
         None,
         expects=f"a readable {what}",
         parse=parsers.path,
-        accepts=parsers.readable,
+        accepts=parsers.is_readable_file,
         metavar="FILE",
         in_file=in_file,
         **common,

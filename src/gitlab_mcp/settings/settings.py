@@ -12,7 +12,7 @@ from pathlib import Path
 
 from gitlab_mcp.callers import Secret, Token
 from gitlab_mcp.settings import parsers
-from gitlab_mcp.settings.errors import SettingsError, audit_in_the_way, token_within_reach
+from gitlab_mcp.settings.errors import SettingsError, audit_on_stdout, token_exposed
 from gitlab_mcp.settings.metadata import (
     Setting,
     choice,
@@ -23,7 +23,7 @@ from gitlab_mcp.settings.metadata import (
     whole_number,
 )
 from gitlab_mcp.settings.parsers import Address
-from gitlab_mcp.settings.token_sources import SecretFile, kind, token_from
+from gitlab_mcp.settings.token_sources import SecretFile, token_from_file, token_kind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,7 +183,7 @@ class Settings:
         environment=("GITLAB_MCP_ONLY_ACTIONS",),
         expects="patterns with commas between, each of which fits at least one action",
         metavar="PATTERNS",
-        parse=parsers.listed,
+        parse=parsers.comma_separated,
         repeatable=True,
     )
     never_actions: tuple[str, ...] = setting(
@@ -193,7 +193,7 @@ class Settings:
         environment=("GITLAB_MCP_NEVER_ACTIONS",),
         expects="patterns with commas between, each of which fits at least one action",
         metavar="PATTERNS",
-        parse=parsers.listed,
+        parse=parsers.comma_separated,
         repeatable=True,
     )
     trust: str = choice(
@@ -230,7 +230,7 @@ class Settings:
         expects="a file name in a directory that exists, stderr, none, or over HTTP stdout",
         metavar="FILE",
         parse=parsers.audit_log,
-        accepts=lambda value: isinstance(value, str) or parsers.can_hold_files(value),
+        accepts=lambda value: isinstance(value, str) or parsers.can_be_created(value),
     )
     log_level: str = choice(
         "warning",
@@ -262,7 +262,7 @@ class Settings:
         group="Logs",
         help="Never write colours to a terminal.",
         environment=("NO_COLOR",),
-        parse=parsers.given_at_all,
+        parse=parsers.present,
     )
     redis: Secret | None = setting(
         None,
@@ -375,7 +375,7 @@ class Settings:
         expects="a file name in a directory that exists",
         metavar="FILE",
         parse=parsers.path,
-        accepts=parsers.can_hold_files,
+        accepts=parsers.can_be_created,
     )
     replay: tuple[Path, ...] = setting(
         (),
@@ -409,40 +409,40 @@ class Settings:
     """The proxy variables in effect, without the user names and passwords they may hold."""
 
     def token_source(self) -> Callable[[], Token | None]:
-        """Gives the token as it is now; one that comes from a file is read again when the file changes."""
+        """Gives the token as it is now: a file is read again when it changes."""
         if self.token_file is not None:
-            return token_from(self._secret_file("token_file", self.token_file))
+            return token_from_file(self._secret_file("token_file", self.token_file))
         secret = self.token or self.job_token
         if secret is None:
             return lambda: None
-        token = Token(secret, kind(secret) if self.token else "job")
+        token = Token(secret, token_kind(secret) if self.token else "job")
         return lambda: token
 
     def serving_address(self) -> Address:
-        """Where to serve over HTTP. SettingsError where that would put the server's token within reach of others."""
+        """Where to listen for HTTP. SettingsError where other machines could then use the server's own token."""
         assert self.http is not None
         held = next(
             (name for name in ("token_file", "token", "job_token") if getattr(self, name) is not None), None
         )
         if held and not self.http.loopback and self.require_bearer_file is None:
-            raise SettingsError(token_within_reach(self.sources.get(held, held), str(self.http)))
+            raise SettingsError(token_exposed(self.sources.get(held, held), str(self.http)))
         return self.http
 
     def bearer_source(self) -> Callable[[], Secret] | None:
-        """What every request over HTTP must bring."""
+        """The secret that every request over HTTP must bring."""
         path = self.require_bearer_file
         return None if path is None else self._secret_file("require_bearer_file", path)
 
     def operator_source(self) -> Callable[[], Secret] | None:
-        """What the operator brings to see metrics and details."""
+        """The secret that opens metrics and details."""
         path = self.operator_secret_file
         return None if path is None else self._secret_file("operator_secret_file", path)
 
     def audit_place(self) -> str | Path | None:
-        """Where the audit goes: a file, `stdout`, `stderr`, or None. Under stdio the standard output is MCP's."""
+        """Where the audit log goes: a file, `stdout`, `stderr`, or None. SettingsError for `stdout` where MCP uses it."""
         place = self.audit_log or ("stdout" if self.http else "none")
         if place == "stdout" and self.http is None:
-            raise SettingsError(audit_in_the_way(self.sources.get("audit_log", "audit_log")))
+            raise SettingsError(audit_on_stdout(self.sources.get("audit_log", "audit_log")))
         return None if place == "none" else place
 
     def _secret_file(self, setting: str, path: Path) -> SecretFile:
