@@ -439,7 +439,7 @@ class Settings:
         return None if path is None else self._secret_file("operator_secret_file", path)
 
     def audit_place(self) -> str | Path | None:
-        """Where the audit log goes: a file, `stdout`, `stderr`, or None. SettingsError for `stdout` where MCP uses it."""
+        """Where the audit log goes: a file, `stdout`, `stderr`, or None. SettingsError for the stdout that MCP uses."""
         place = self.audit_log or ("stdout" if self.http else "none")
         if place == "stdout" and self.http is None:
             raise SettingsError(audit_on_stdout(self.sources.get("audit_log", "audit_log")))
