@@ -7,11 +7,11 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from fault_server import Connection, FaultServer, Received, replying
 
 from gitlab_mcp.actions.exchange import Request
 from gitlab_mcp.gitlab.client import Limits, Upstream
 from gitlab_mcp.gitlab.faults import BadAnswer, BadAnswerReason, GraphQLRefused, Refused
+from tests.support.fault_server import Connection, FaultServer, Received, replying
 
 pytestmark = pytest.mark.anyio
 

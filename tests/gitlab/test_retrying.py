@@ -5,7 +5,6 @@ import time
 
 import anyio
 import pytest
-from fault_server import Connection, FaultServer, Received, dropping, one_after_another, replying
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,6 +12,14 @@ from gitlab_mcp.actions.exchange import Request
 from gitlab_mcp.gitlab.client import Clock, Limits, Upstream
 from gitlab_mcp.gitlab.faults import BadAnswer, BadAnswerReason, Refused, Unreachable, UnreachableReason
 from gitlab_mcp.gitlab.retry import RetryState, retry_after_seconds, seconds_before_retry
+from tests.support.fault_server import (
+    Connection,
+    FaultServer,
+    Received,
+    dropping,
+    one_after_another,
+    replying,
+)
 
 pytestmark = pytest.mark.anyio
 
