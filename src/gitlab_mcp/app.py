@@ -109,7 +109,7 @@ class App:
 
         if request_context.token is None:
             return None
-        url = request_context.url or self._settings.url
+        url = request_context.gitlab_url or self._settings.url
         gitlab = _as(self._connected(url), request_context.token, deadline=_QUICK)
 
         async def learn() -> bool | None:
@@ -122,7 +122,7 @@ class App:
                 return None
             return True
 
-        known: bool | None = await self._remembered().once(
+        known: bool | None = await self._remembered().get_or_fetch(
             (url, request_context.token.fingerprint, "alive"), _BRIEF, learn
         )
         return known
@@ -218,7 +218,11 @@ class App:
             trust=request_context.trust,
             only_in=request_context.only_in,
         )
-        defaults = InstanceDefaults(request_context.url) if request_context.url else self._dispatch.defaults
+        defaults = (
+            InstanceDefaults(request_context.gitlab_url)
+            if request_context.gitlab_url
+            else self._dispatch.defaults
+        )
         style = request_context.error_style or self._settings.error_style
         return replace(
             self._dispatch,
@@ -231,19 +235,25 @@ class App:
         """The GitLab that is meant, and the token for it."""
         if request_context is None:
             return self._settings.url, self._token()
-        if request_context.url is not None:
+        if request_context.gitlab_url is not None:
             # The server's own token is for the server's own GitLab.
-            return request_context.url, request_context.token
+            return request_context.gitlab_url, request_context.token
         return self._settings.url, request_context.token or self._token()
 
     def _session(
         self, caller: CallerKey, url: str, token: Token | None, report: Report | None, *, limited: bool
     ) -> Session:
-        from gitlab_mcp.gitlab.instance import CachedAsk
+        from gitlab_mcp.gitlab.instance import CachedLookups
 
         gitlab = _as(self._connected(url), token, report)
-        ask = CachedAsk(gitlab, self._remembered(), caller=caller.fingerprint, tier=self._settings.tier)
-        return Session(gitlab, ask, self._slots.of(caller.fingerprint)) if limited else Session(gitlab, ask)
+        ask = CachedLookups(
+            gitlab, self._remembered(), caller=caller.token_fingerprint, tier=self._settings.tier
+        )
+        return (
+            Session(gitlab, ask, self._slots.of(caller.token_fingerprint))
+            if limited
+            else Session(gitlab, ask)
+        )
 
     def _tiers(self) -> TierMap:
         """The tier facts, with those alternatives only that can be called here."""
@@ -294,12 +304,14 @@ class App:
                 from gitlab_mcp.recording.replay import ReplayAdapter
 
                 return ReplayAdapter(chain.from_iterable(map(load_cassettes, settings.replay)))
-            from gitlab_mcp.recording.record import recording
+            from gitlab_mcp.recording.record import RecordingAdapter
 
             assert settings.record is not None
             token = self._token()
             named = {token.value.reveal(): settings.record_as} if token and settings.record_as else None
-            return recording(settings.record, settings.url, aliases=named, scrub_emails=settings.scrub_emails)
+            return RecordingAdapter(
+                settings.record, settings.url, aliases=named, scrub_emails=settings.scrub_emails
+            )
 
         return adapter
 
@@ -358,7 +370,7 @@ def _store(settings: Settings) -> Store:
     if settings.redis is None:
         return MemoryStore()
     try:
-        from gitlab_mcp.store.shared import RedisStore
+        from gitlab_mcp.store.redis_store import RedisStore
     except ImportError:
         raise SettingsError(no_redis(settings.sources.get("redis", "redis"))) from None
     return RedisStore(settings.redis.reveal())

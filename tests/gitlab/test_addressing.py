@@ -16,7 +16,7 @@ from gitlab_mcp.failures.failure import CallFailed
 from gitlab_mcp.gitlab.address import check_path, parse_address, query_pairs
 from gitlab_mcp.gitlab.client import Limits, Upstream
 from gitlab_mcp.gitlab.faults import ForeignHost, NoToken, Refused, Unreachable
-from tests.support.fault_server import FaultServer, Received, Wire, dropping, replying
+from tests.support.fault_server import Connection, FaultServer, Received, dropping, replying
 
 pytestmark = pytest.mark.anyio
 
@@ -68,7 +68,7 @@ async def test_a_path_that_leads_to_another_host_is_refused_before_anything_is_s
             await client.get(path)
         with pytest.raises(ForeignHost):
             await client.stream(Request("GET", path), lambda chunks, _: None)
-        assert server.wires == []
+        assert server.connections == []
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ async def test_a_path_that_could_mean_another_place_is_refused_before_anything_i
     with FaultServer(replying(200, {})) as server:
         with pytest.raises((ValueError, CallFailed)):
             await Upstream(server.url).as_caller("secret").get(path)
-        assert server.wires == []
+        assert server.connections == []
 
 
 @given(st.text(min_size=1))
@@ -183,16 +183,16 @@ async def test_a_redirect_is_not_followed_and_no_token_leaves_for_another_host(s
                 with pytest.raises(Refused) as caught:
                     await client.send(request)
                 assert (caught.value.status, caught.value.headers["location"]) == (status, elsewhere)
-        assert foreign.wires == []
+        assert foreign.connections == []
 
 
 async def test_the_body_of_a_redirect_is_not_read_to_its_end() -> None:
-    def endless(_: Received, wire: Wire) -> None:
-        wire.send(b"HTTP/1.1 302 Found\r\nLocation: /elsewhere\r\n\r\n")
+    def endless(_: Received, connection: Connection) -> None:
+        connection.send(b"HTTP/1.1 302 Found\r\nLocation: /elsewhere\r\n\r\n")
         with contextlib.suppress(OSError):
             while True:
-                wire.send(b"x" * 65536)
-        wire.drop()
+                connection.send(b"x" * 65536)
+        connection.drop()
 
     with FaultServer(endless) as server:
         with anyio.fail_after(5), pytest.raises(Refused) as caught:
@@ -207,15 +207,15 @@ async def test_a_next_page_on_another_host_is_not_followed() -> None:
             answer = await Upstream(server.url).as_caller("secret").get("/projects", per_page=1)
             assert answer.body == [{"id": 1}]
             assert len(server.received) == 1
-        assert foreign.wires == []
+        assert foreign.connections == []
 
 
 async def test_64_callers_at_once_each_get_their_own_answer() -> None:
     concurrently = anyio.CapacityLimiter(1)
     answers: dict[str, list[Any]] = {}
 
-    def echo(received: Received, wire: Wire) -> None:
-        wire.reply(200, {"for": received.token}, set_cookie=f"_gitlab_session={received.token}; path=/")
+    def echo(received: Received, connection: Connection) -> None:
+        connection.reply(200, {"for": received.token}, set_cookie=f"_gitlab_session={received.token}; path=/")
 
     with FaultServer(echo) as server:
         upstream = Upstream(server.url)
@@ -231,7 +231,7 @@ async def test_64_callers_at_once_each_get_their_own_answer() -> None:
                 tasks.start_soon(call, f"token-{number}")
         assert answers == {f"token-{number}": [f"token-{number}"] * 5 for number in range(64)}
         assert not any("cookie" in received.headers for received in server.received)
-        assert len(server.wires) <= 64
+        assert len(server.connections) <= 64
         upstream.close()
 
 

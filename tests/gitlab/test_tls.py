@@ -17,8 +17,8 @@ from cryptography.hazmat.primitives.asymmetric import ec
 
 from gitlab_mcp.actions.exchange import Request
 from gitlab_mcp.gitlab.client import Upstream
-from gitlab_mcp.gitlab.faults import Unreachable, Why
-from tests.support.fault_server import FaultServer, Received, Wire, dropping, replying
+from gitlab_mcp.gitlab.faults import Unreachable, UnreachableReason
+from tests.support.fault_server import Connection, FaultServer, Received, dropping, replying
 
 pytestmark = pytest.mark.anyio
 
@@ -66,7 +66,11 @@ async def test_a_self_signed_certificate_is_not_trusted_and_nothing_is_sent(tmp_
     with FaultServer(replying(200, {}), tls=certificate(tmp_path).server) as server:
         with pytest.raises(Unreachable) as caught:
             await Upstream(server.url).as_caller("t").get("/version")
-        assert (caught.value.why, caught.value.sent, caught.value.attempts) == (Why.TLS, False, 1)
+        assert (caught.value.reason, caught.value.sent, caught.value.attempts) == (
+            UnreachableReason.TLS,
+            False,
+            1,
+        )
         assert server.received == []
 
 
@@ -80,7 +84,7 @@ async def test_a_certificate_that_is_expired_or_of_another_name_is_not_trusted(
     with FaultServer(replying(200, {}), tls=made.server) as server:
         with pytest.raises(Unreachable) as caught:
             await Upstream(server.url, verify=str(made.file)).as_caller("t").get("/version")
-        assert (caught.value.why, caught.value.sent) == (Why.TLS, False)
+        assert (caught.value.reason, caught.value.sent) == (UnreachableReason.TLS, False)
         assert server.received == []
 
 
@@ -108,7 +112,7 @@ async def test_an_answer_lost_over_tls_is_lost_and_no_certificate_problem(tmp_pa
                 .as_caller("t")
                 .send(Request("POST", "/projects", body={}))
             )
-        assert (caught.value.why, caught.value.sent) == (Why.LOST, True)
+        assert (caught.value.reason, caught.value.sent) == (UnreachableReason.LOST, True)
         assert len(server.received) == 1
 
 
@@ -119,10 +123,10 @@ async def test_cancelling_cuts_a_tls_connection_too(tmp_path: Path, begun: bytes
     made = certificate(tmp_path)
     arrived = anyio.Event()
 
-    def stalling(_: Received, wire: Wire) -> None:
-        wire.send(begun)
+    def stalling(_: Received, connection: Connection) -> None:
+        connection.send(begun)
         anyio.from_thread.run_sync(arrived.set, token=here)
-        wire.wait_until_cut()
+        connection.wait_until_cut()
 
     here = anyio.lowlevel.current_token()
     with FaultServer(stalling, tls=made.server) as server:
@@ -132,7 +136,7 @@ async def test_cancelling_cuts_a_tls_connection_too(tmp_path: Path, begun: bytes
             await arrived.wait()
             await anyio.sleep(0.05)
             tasks.cancel_scope.cancel()
-        assert await anyio.to_thread.run_sync(server.wires[0].cut.wait, 1.0)
+        assert await anyio.to_thread.run_sync(server.connections[0].cut.wait, 1.0)
 
 
 async def test_a_proxy_that_is_not_there_is_named_as_such(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -140,7 +144,7 @@ async def test_a_proxy_that_is_not_there_is_named_as_such(monkeypatch: pytest.Mo
     monkeypatch.setenv("no_proxy", "")
     with pytest.raises(Unreachable) as caught:
         await Upstream("https://gitlab.example.com").as_caller("t").get("/version")
-    assert (caught.value.why, caught.value.sent) == (Why.PROXY, False)
+    assert (caught.value.reason, caught.value.sent) == (UnreachableReason.PROXY, False)
 
 
 async def test_a_request_that_a_proxy_will_not_connect_was_not_sent(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -153,6 +157,6 @@ async def test_a_request_that_a_proxy_will_not_connect_was_not_sent(monkeypatch:
                 .as_caller("secret")
                 .send(Request("POST", "/projects", body={}))
             )
-        assert (caught.value.why, caught.value.sent) == (Why.PROXY, False)
+        assert (caught.value.reason, caught.value.sent) == (UnreachableReason.PROXY, False)
         assert {received.method for received in proxy.received} == {"CONNECT"}
         assert not any("private-token" in received.headers for received in proxy.received)

@@ -15,8 +15,8 @@ from gitlab_mcp.actions.exchange import Request
 from gitlab_mcp.app import App
 from gitlab_mcp.failures.failure import CallFailed
 from gitlab_mcp.gitlab.client import Upstream
-from gitlab_mcp.gitlab.concurrently import FAULTS
-from gitlab_mcp.gitlab.instance import AnswerCache, CachedAsk
+from gitlab_mcp.gitlab.faults import FAULTS
+from gitlab_mcp.gitlab.instance import AnswerCache, CachedLookups
 from gitlab_mcp.refusals.translate import translate
 from gitlab_mcp.settings import Secret, Settings
 from tests.support.as_called import API, AsCalled, as_called, in_batches, without_strangers
@@ -98,7 +98,7 @@ async def at_the_seam(called: AsCalled, gitlab: StandIn) -> Graded:
         await client.send(request)
         return Graded(called, None, {}, asked=False)
     except (CallFailed, *FAULTS) as fault:
-        failure = await translate(fault, action, CachedAsk(client, AnswerCache()))
+        failure = await translate(fault, action, CachedLookups(client, AnswerCache()))
         return Graded(called, failure.code, dict(failure.facts), asked=True)
     finally:
         upstream.close()

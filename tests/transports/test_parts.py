@@ -107,7 +107,7 @@ def test_no_header_names_a_gitlab_that_is_not_allowed(url: str) -> None:
     except Rejected as turned:
         assert turned.failure.code == "HOST_NOT_ALLOWED"
     else:
-        assert request_context.url in (None, "https://other.example.com")
+        assert request_context.gitlab_url in (None, "https://other.example.com")
 
 
 def test_the_public_name_answers_with_and_without_its_usual_port() -> None:

@@ -34,7 +34,7 @@ def show_checks(flags: Mapping[str, Any], *, as_json: bool) -> int:
 
 
 async def _evidence(settings: Settings) -> Evidence:
-    from gitlab_mcp.gitlab.instance import AnswerCache, CachedAsk
+    from gitlab_mcp.gitlab.instance import AnswerCache, CachedLookups
 
     # Without a token no request is sent at all. This one is answered with 401, which shows that GitLab is reached.
     nobody = settings.token_source()() is None and not settings.replay
@@ -43,7 +43,7 @@ async def _evidence(settings: Settings) -> Evidence:
     app = App(replace(settings, token=token, toolsets=("all",)))
     try:
         gitlab = app.gitlab()
-        return await gather(settings, gitlab, CachedAsk(gitlab, AnswerCache(), tier=settings.tier))
+        return await gather(settings, gitlab, CachedLookups(gitlab, AnswerCache(), tier=settings.tier))
     finally:
         app.close()
 

@@ -10,8 +10,8 @@ from gitlab_mcp.actions.exchange import GitLab
 from gitlab_mcp.actions.fields import FilePath, MergeRequestIid, ProjectId, Ref
 from gitlab_mcp.actions.result import Result
 from gitlab_mcp.actions.tool import Tool
-from gitlab_mcp.gitlab.concurrently import every_page, is_cut
 from gitlab_mcp.gitlab.faults import Refused
+from gitlab_mcp.gitlab.pages import every_page, has_next_page
 from gitlab_mcp.results.files import file_result
 from gitlab_mcp.workflows.code_owners import PLACES, CodeOwners, Rule, Section, parse
 
@@ -104,7 +104,11 @@ class OwnersOfMergeRequest(InProject):
         diffs = await every_page(gitlab, f"{path}/diffs")
         # A file that was moved is taken from its old owners, who have a say.
         changed = dict.fromkeys(each[name] for each in diffs.body for name in ("new_path", "old_path"))
-        cut = {"note": "Only the first of very many changed files were looked at."} if is_cut(diffs) else {}
+        cut = (
+            {"note": "Only the first of very many changed files were looked at."}
+            if has_next_page(diffs)
+            else {}
+        )
         return Result(data={"code_owners_file": place, **_by_owners(owners, list(changed)), **cut})
 
 

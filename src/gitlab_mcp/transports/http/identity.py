@@ -46,7 +46,7 @@ class Authenticator:
         return RequestContext(
             request_id=request_id,
             token=token,
-            url=url,
+            gitlab_url=url,
             error_style=self.style(headers),
             toolsets=self._toolsets(headers),
             read_only=_switched_on(headers.get(READ_ONLY)),
