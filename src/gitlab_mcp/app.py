@@ -129,15 +129,15 @@ class App:
 
     async def reaches_gitlab(self) -> bool:
         """Whether GitLab answers at all. Nobody's token is used for it."""
-        from gitlab_mcp.gitlab.client import Limits, Upstream
+        from gitlab_mcp.gitlab.client import Timeouts, Upstream
         from gitlab_mcp.gitlab.faults import Refused
 
         if self._settings.replay:
             return True
         upstream = Upstream(
             self._settings.url,
+            Timeouts(_QUICK, _QUICK, _QUICK),
             verify=self._verify(),
-            limits=Limits(_QUICK, _QUICK, _QUICK),
             needs_token=False,
         )
         try:
@@ -278,14 +278,14 @@ class App:
 
     def _connected(self, url: str) -> Upstream:
         if url not in self._upstreams:
-            from gitlab_mcp.gitlab.client import Limits, Upstream
+            from gitlab_mcp.gitlab.client import Timeouts, Upstream
 
             settings = self._settings
             taped = settings.replay or (settings.record and url == settings.url)
             self._upstreams[url] = Upstream(
                 url,
+                Timeouts(settings.connect_timeout, settings.read_timeout, settings.deadline),
                 verify=self._verify(),
-                limits=Limits(settings.connect_timeout, settings.read_timeout, settings.deadline),
                 adapter=self._adapter() if taped else None,
                 needs_token=not settings.replay,
             )
