@@ -27,8 +27,9 @@ from gitlab_mcp.actions.scopes import InProject, OfPipeline, Paged
 from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.failures.codes import Code, NoticeCode
 from gitlab_mcp.failures.failure import CallFailed, Failure
-from gitlab_mcp.gitlab.concurrently import FAULTS, concurrently, every_page
-from gitlab_mcp.gitlab.faults import Refused
+from gitlab_mcp.gitlab.concurrently import concurrently
+from gitlab_mcp.gitlab.faults import FAULTS, Refused
+from gitlab_mcp.gitlab.pages import every_page
 from gitlab_mcp.results.pages import page
 from gitlab_mcp.results.test_reports import counts, failures, suite_errors
 from gitlab_mcp.results.views import project, view
