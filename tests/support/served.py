@@ -6,7 +6,6 @@ import os
 import re
 import signal
 import subprocess
-import sys
 import threading
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
@@ -16,7 +15,8 @@ import httpx2
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
-COMMAND = [sys.executable, "-m", "gitlab_mcp.cli", "serve"]
+from tests.support.forked import command
+
 INITIALIZE = {
     "jsonrpc": "2.0",
     "id": 1,
@@ -78,7 +78,7 @@ def environment(gitlab: str, **more: str) -> dict[str, str]:
 @contextmanager
 def served(gitlab: str, *flags: str, address: str = "127.0.0.1:0", **variables: str) -> Iterator[Served]:
     process = subprocess.Popen(
-        [*COMMAND, "--http", address, "--toolsets", "all", *flags],
+        [*command(), "serve", "--http", address, "--toolsets", "all", *flags],
         stdin=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         env=environment(gitlab, **variables),
@@ -96,7 +96,7 @@ def served(gitlab: str, *flags: str, address: str = "127.0.0.1:0", **variables: 
 def refused(gitlab: str, *flags: str, **variables: str) -> subprocess.CompletedProcess[str]:
     """A start that must not succeed."""
     return subprocess.run(
-        [*COMMAND, *flags],
+        [*command(), "serve", *flags],
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,

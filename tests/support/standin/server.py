@@ -109,7 +109,7 @@ class StandIn:
         with self._changed:
             return self._hangups
 
-    def wait_for(self, what: Callable[[StandIn], bool], timeout: float = 5.0) -> bool:
+    def wait_for(self, what: Callable[[StandIn], bool], timeout: float = 20.0) -> bool:
         """Until `what` holds of the requests or hang-ups; False when it never did."""
         with self._changed:
             return self._changed.wait_for(lambda: what(self), timeout)
