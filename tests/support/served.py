@@ -34,10 +34,11 @@ class Served:
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
         self.process = process
         self.lines: list[str] = []
-        self._up = threading.Event()
+        self._more = threading.Condition()
+        self._silent = False
         self._listener = threading.Thread(target=self._listen, daemon=True)
         self._listener.start()
-        assert self._up.wait(30), self.log
+        self.wait_until_said("http://")
         found = re.search(r"http://[^\s\"]+", self.log)
         assert found, self.log
         self.url = found[0]
@@ -45,10 +46,17 @@ class Served:
     def _listen(self) -> None:
         assert self.process.stderr
         for line in self.process.stderr:
-            self.lines.append(line.decode())
-            if "http://" in self.lines[-1]:
-                self._up.set()
-        self._up.set()
+            with self._more:
+                self.lines.append(line.decode())
+                self._more.notify_all()
+        with self._more:
+            self._silent = True
+            self._more.notify_all()
+
+    def wait_until_said(self, words: str) -> None:
+        with self._more:
+            self._more.wait_for(lambda: words in self.log or self._silent, 30)
+        assert words in self.log, self.log
 
     @property
     def log(self) -> str:

@@ -41,6 +41,7 @@ async def test_calls_in_flight_are_answered_before_the_server_ends_with_zero(
                 tasks.start_soon(one)
             await under_way(labels, 8)
             mortal.stop(wish)
+            await anyio.to_thread.run_sync(mortal.wait_until_said, "stopping")
             not_ready = await http.get(mortal.at("/readyz"))
     assert not_ready.status_code == 503 and not_ready.headers["connection"] == "close"
     assert len(answers) == 8 and all("items" in answer["result"]["content"][0]["text"] for answer in answers)
@@ -92,7 +93,7 @@ async def test_who_insists_gets_an_end_at_once(mortal: Served, labels: StandIn) 
         tasks.start_soon(one)
         await under_way(labels, 1)
         mortal.stop()
-        await anyio.sleep(0.2)
+        await anyio.to_thread.run_sync(mortal.wait_until_said, "stopping")
         mortal.stop()
         assert await anyio.to_thread.run_sync(mortal.ended, 5) == 0
     assert "Traceback" not in mortal.log
