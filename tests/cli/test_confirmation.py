@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pty
 import subprocess
+from contextlib import suppress
 
 import pytest
 
@@ -14,6 +15,15 @@ from tests.support.process import environment
 from tests.support.standin import StandIn
 
 CALL = ["call", "manage_label", "delete", "project_id=acme/website", "label_id=bug"]
+
+
+def everything(terminal: int) -> str:
+    """All that was written to a terminal, whose other side is closed."""
+    shown = b""
+    with suppress(OSError):
+        while part := os.read(terminal, 10_000):
+            shown += part
+    return shown.decode()
 
 
 @pytest.mark.parametrize(
@@ -33,10 +43,10 @@ def test_the_person_at_the_terminal_decides(said: str, left: int, code: int, sta
             timeout=30,
             check=False,
         )
-        shown = os.read(ours, 10_000).decode()
     finally:
-        os.close(ours)
         os.close(theirs)
+        shown = everything(ours)
+        os.close(ours)
     assert done.returncode == code
     assert "label bug of project acme/website" in shown
     assert world.count("labels") == left

@@ -52,23 +52,21 @@ async def test_calls_in_flight_are_answered_before_the_server_ends_with_zero(
 async def test_a_stop_in_the_middle_of_traffic_loses_no_accepted_call(
     mortal: Served, labels: StandIn
 ) -> None:
-    """Connections may be refused once the server is gone; what it took in, it answers."""
+    """Connections may be refused or closed unused once the server is gone; what it took in, it answers."""
     labels.fault("GET", "/projects/1/labels", Delay(0.02), times=None)
-    counts = {"answered": 0, "lost": 0}
+    answered = 0
     ended = anyio.Event()
 
     async def client() -> None:
+        nonlocal answered
         async with httpx2.AsyncClient(headers=HEADERS, timeout=30) as http:
             while not ended.is_set():
                 try:
                     answer = await http.post(mortal.url, json=call("browse_labels", LIST))
-                except httpx2.ConnectError:
-                    return
                 except httpx2.TransportError:
-                    counts["lost"] += 1
                     return
                 assert "items" in answer.json()["result"]["content"][0]["text"]
-                counts["answered"] += 1
+                answered += 1
 
     async with anyio.create_task_group() as tasks:
         for _ in range(12):
@@ -78,8 +76,7 @@ async def test_a_stop_in_the_middle_of_traffic_loses_no_accepted_call(
         code = await anyio.to_thread.run_sync(mortal.ended)
         ended.set()
     assert code == 0
-    assert counts["answered"] >= 30
-    assert counts["lost"] == 0
+    assert answered == len(labels.requests) >= 30
 
 
 async def test_who_insists_gets_an_end_at_once(mortal: Served, labels: StandIn) -> None:
