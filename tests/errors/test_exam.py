@@ -9,7 +9,8 @@ import pytest
 
 from errors import exam
 from errors.exam import Question
-from gitlab_mcp.failures.codes import CODES, FACTS, Code
+from gitlab_mcp.failures.codes import CODES, Code
+from gitlab_mcp.failures.facts import FACTS
 from gitlab_mcp.failures.failure import Failure
 
 pytestmark = pytest.mark.anyio

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from gitlab_mcp.tiers.feature_map import SEVERAL, TIERS, Feature, TierMapError, tier_map
+from gitlab_mcp.tiers.feature_map import SEVERAL_ENTRIES, TIERS, Feature, TierMapError, tier_map
 
 FEATURES = tier_map().features
 
@@ -62,11 +62,11 @@ def test_a_feature_that_became_free_was_paid_before() -> None:
 
 def test_a_parameter_may_be_paid_for_some_values_only() -> None:
     links, assignees = FEATURES["issue_links_blocking"], FEATURES["multiple_issue_assignees"]
-    assert links.paid_with("link_type", "blocks")
-    assert not links.paid_with("link_type", "relates_to")
-    assert assignees.only["assignee_ids"] == SEVERAL
-    assert not assignees.paid_with("assignee_ids", [1])
-    assert assignees.paid_with("assignee_ids", [1, 2])
+    assert links.is_needed_for("link_type", "blocks")
+    assert not links.is_needed_for("link_type", "relates_to")
+    assert assignees.only["assignee_ids"] == SEVERAL_ENTRIES
+    assert not assignees.is_needed_for("assignee_ids", [1])
+    assert assignees.is_needed_for("assignee_ids", [1, 2])
 
 
 def test_a_file_of_the_operator_changes_one_key_and_keeps_the_rest(tmp_path: Path) -> None:

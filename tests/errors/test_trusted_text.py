@@ -20,7 +20,7 @@ from gitlab_mcp.failures.render import STYLES, as_text, render
 from gitlab_mcp.gitlab.faults import GraphQLRefused
 from gitlab_mcp.observability.logs import JsonLines, TextLines
 from gitlab_mcp.protocol.server import GitLabServer
-from gitlab_mcp.refusals.bodies import LONGEST_MESSAGE
+from gitlab_mcp.refusals.body import LONGEST_MESSAGE
 from gitlab_mcp.refusals.translate import translate
 from standin import Reply, Say, StandIn
 

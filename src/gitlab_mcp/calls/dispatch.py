@@ -137,9 +137,9 @@ class Dispatch:
         return await carry_out(action, session.gitlab, self._reading)
 
     async def _doubts(self, action: Action, answer: Answer | Result, ask: Ask) -> Sequence[Notice]:
-        from gitlab_mcp.success_checks.checks import check_success
+        from gitlab_mcp.success_checks.all_checks import run_all_checks
 
-        return await check_success(action, answer, ask, self.tiers)
+        return await run_all_checks(action, answer, ask, self.tiers)
 
     async def _translated(
         self, problem: Exception, action: Action | None, session: Session | None

@@ -15,7 +15,7 @@ from gitlab_mcp.cli import exits
 from gitlab_mcp.cli.screen import say, say_json, table
 from gitlab_mcp.cli.usage import no_such
 from gitlab_mcp.tiers.feature_map import TierMap
-from gitlab_mcp.tiers.requirements import action_requirements
+from gitlab_mcp.tiers.requirements import requirements_of_action
 
 
 def show_tools(toolsets: Sequence[str] = ("all",), *, as_json: bool, tiers: TierMap | None = None) -> int:
@@ -70,22 +70,22 @@ def described(action: type[Action]) -> dict[str, Any]:
 
 
 def _priced(action: type[Action], tiers: TierMap) -> dict[str, Any]:
-    price = action_requirements(action, tiers)
+    price = requirements_of_action(action, tiers)
     return {
         "tier": price.tier,
-        "paid_places": price.above(price.places),
-        "paid_fields": price.above(price.fields),
+        "paid_places": price.above(price.by_path_field),
+        "paid_fields": price.above(price.by_field),
     }
 
 
 def _price(action: type[Action], tiers: TierMap) -> list[str]:
-    price = action_requirements(action, tiers)
-    more = price.above(price.places) | price.above(price.fields)
+    price = requirements_of_action(action, tiers)
+    more = price.above(price.by_path_field) | price.above(price.by_field)
     return [
         action.spec.tool.name,
         action.spec.name,
         price.tier,
-        price.whole.name if price.whole else "",
+        price.feature.name if price.feature else "",
         ", ".join(f"{name}: {tier}" for name, tier in more.items()),
     ]
 

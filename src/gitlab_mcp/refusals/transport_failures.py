@@ -1,4 +1,4 @@
-"""Failures without an answer of GitLab: the network, what stands in between, and this server's own set-up."""
+"""Failures without a usable answer of GitLab: network, proxy, replay, a missing token."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import math
 from typing import Any, Final
 
 from gitlab_mcp.actions.action import Action
-from gitlab_mcp.failures import codes
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import Failure
+from gitlab_mcp.failures.tool_names import browse_tool
 from gitlab_mcp.gitlab.faults import (
     BadAnswer,
     ForeignHost,
@@ -70,7 +70,7 @@ def unreachable(problem: Unreachable, action: Action | None) -> Failure:
     ).knowing(suggested_fix=fix, setting="GITLAB_CA_FILE" if problem.why is Why.TLS else None)
 
 
-def given_up(problem: Refused, action: Action | None) -> Failure:
+def gateway_error(problem: Refused, action: Action | None) -> Failure:
     """A gateway's answer to a write that may have been carried out behind it."""
     return Failure(
         Code.OUTCOME_UNKNOWN,
@@ -79,7 +79,7 @@ def given_up(problem: Refused, action: Action | None) -> Failure:
 
 
 def check_with(action: Action | None) -> dict[str, Any] | None:
-    """The read that shows whether a write happened: as declared, else the thing itself, else the list of them."""
+    """The read that shows whether a write happened: the declared one, else `get`, else `list`."""
     if action is None:
         return None
     if action.spec.recover_with is not None:
@@ -87,7 +87,7 @@ def check_with(action: Action | None) -> dict[str, Any] | None:
             "action": action.spec.recover_with.read,
             "arguments": action.spec.recover_with.arguments(action),
         }
-    tool = "browse_" + codes.plural(action.spec.tool.name.removeprefix("manage_"))
+    tool = browse_tool(action.spec.tool.name)
     arguments = {name: value for name, value in action.given().items() if name in action.spec.placeholders}
     own = [name for name in arguments if name not in ("project_id", "group_id")]
     return {"action": f"{tool} {'get' if own else 'list'}", "arguments": arguments}
@@ -97,7 +97,7 @@ def bad_answer(problem: BadAnswer, action: Action | None) -> Failure:
     if problem.request.reads or problem.request.repeatable:
         return _unusable(problem)
     if problem.what is Wrong.HTML:
-        # A login page, most likely: nothing was done. But nobody can know.
+        # Most likely a login page, and nothing was done; but that is not certain.
         return _unusable(problem).knowing(
             check_with=check_with(action), suggested_fix=_LOOK_FIRST, retryable=False
         )

@@ -15,7 +15,7 @@ from gitlab_mcp.api.switches import SWITCHES, switch_of, switched_off
 from gitlab_mcp.failures.codes import Code, NoticeCode
 from gitlab_mcp.tiers.effective_tier import EffectiveTier
 from gitlab_mcp.tiers.feature_map import Feature, TierMap
-from gitlab_mcp.tiers.requirements import ActionRequirements, action_requirements
+from gitlab_mcp.tiers.requirements import ActionRequirements, requirements_of_action
 
 _SILENTLY: Final = {
     "dropped": (NoticeCode.TIER_IGNORED, "GitLab takes it and drops it"),
@@ -92,15 +92,16 @@ async def _look(asked: AboutAccess, ask: Ask) -> _Here:
 
 def _about(here: _Here) -> dict[str, Any]:
     instance, token, known = here.effective_tier.instance, here.token, here.effective_tier.known
+    lowest = here.effective_tier.lowest_possible
     project = here.effective_tier.project
     off = [switch.title for switch in SWITCHES.values() if project and switch.is_off(project)]
     return {
         "gitlab": _known(
             edition=instance.edition,
             version=instance.version,
-            tier=known[0] if known else "unknown",
-            tier_at_least=None if known or here.effective_tier.least == "Free" else here.effective_tier.least,
-            known_by=known[1] if known else None,
+            tier=known.name if known else "unknown",
+            tier_at_least=None if known or lowest == "Free" else lowest,
+            known_by=known.evidence if known else None,
         ),
         "token": _known(
             kind=token.kind,
@@ -145,13 +146,13 @@ def _walls(action: type[Action], here: _Here, tiers: TierMap) -> Iterator[_Wall]
 
 
 def _price(action: type[Action], here: _Here, tiers: TierMap) -> ActionRequirements:
-    return action_requirements(action, tiers, here.effective_tier.instance.version)
+    return requirements_of_action(action, tiers, here.effective_tier.instance.version)
 
 
 def _needed(price: ActionRequirements, here: _Here) -> Iterable[Feature]:
-    if here.place and here.place in price.places:
-        return (price.places[here.place],)
-    return (price.whole,) if price.whole else ()
+    if here.place and here.place in price.by_path_field:
+        return (price.by_path_field[here.place],)
+    return (price.feature,) if price.feature else ()
 
 
 def _of_tier(feature: Feature, here: _Here, *, writes: bool) -> tuple[Code | NoticeCode, str]:
@@ -164,7 +165,7 @@ def _of_tier(feature: Feature, here: _Here, *, writes: bool) -> tuple[Code | Not
 
 
 def _effect(feature: Feature, here: _Here) -> str:
-    usual = here.effective_tier.without(feature)
+    usual = here.effective_tier.behaviour_without(feature)
     return usual.effect if usual else "refused"
 
 
@@ -182,7 +183,7 @@ def _is_about(action: type[Action], here: _Here) -> bool:
 def _fields(actions: Iterable[type[Action]], here: _Here, tiers: TierMap) -> Iterator[Mapping[str, Any]]:
     found: dict[str, tuple[Feature, list[str]]] = {}
     for action in actions:
-        for name, feature in _price(action, here, tiers).fields.items():
+        for name, feature in _price(action, here, tiers).by_field.items():
             if here.effective_tier.lacks(feature) and _effect(feature, here) != "works":
                 where = f"{action.spec.tool.name} {action.spec.name} {name}"
                 found.setdefault(feature.key, (feature, []))[1].append(where)
