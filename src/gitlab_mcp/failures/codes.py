@@ -56,7 +56,7 @@ class Code(StrEnum):
 
 
 class NoticeCode(StrEnum):
-    """The code of a warning that rides on a success."""
+    """The code of a warning that goes with a success."""
 
     TIER_IGNORED = "TIER_IGNORED"
     TIER_NOT_ENFORCED = "TIER_NOT_ENFORCED"
@@ -69,7 +69,7 @@ class NoticeCode(StrEnum):
 
 
 class Recovery(StrEnum):
-    """What turns the failing call into one that works. One per code, so that an agent need not weigh."""
+    """What makes the next call work. Each code has one."""
 
     FIX_ARGUMENTS = "fix arguments"
     LATER = "later"
@@ -101,13 +101,13 @@ class CodeEntry:
     cause: str
     """What happened, in one sentence."""
     agent: str
-    """What whoever made the call should do, in one sentence."""
+    """What the agent should do, in one sentence."""
     person: str
     """What the person behind it, or the operator, can do."""
     aql: str
     toolerror: str
     needs_input: bool = False
-    """Asking the person for a value could settle it."""
+    """A value that the person supplies could make it work."""
 
     @property
     def retryable(self) -> bool:

@@ -75,7 +75,7 @@ def _tier_behind_sentence(case: Case, sentence: KnownSentence | None) -> Finding
 
 
 def _permission_denied(case: Case, sentence: KnownSentence) -> Finding:
-    """The role explains a sentence about permission better than the sentence does, where it is known."""
+    """A role that is known to be too low explains the refusal better than the sentence does."""
     by_role = causes.role_too_low(case)
     if by_role is None or case.role_suffices is not False:
         return as_sentence_says(case, sentence)

@@ -1,4 +1,4 @@
-"""Refusals of which little more than the status is known."""
+"""What a status means where the body says nothing more."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ _LONG_PATH: Final = 4000
 
 
 def by_status(case: Case, status: int) -> Finding:
-    """What a status means where nothing else is known."""
     match status:
         case 401 | 403:
             return causes.not_permitted(case)

@@ -39,17 +39,17 @@ def tier_too_low(case: Case) -> Finding | None:
 
 
 def tier_finding(
-    case: Case, requirement: Requirement, confidence: Confidence, known: KnownTier | None
+    case: Case, requirement: Requirement, confidence: Confidence, current: KnownTier | None
 ) -> Finding:
     feature, field = requirement.feature, requirement.field
     tier = feature.tier_in(case.instance.version)
     subject = feature.name if field is None else f"{feature.name} ({field})"
     need = "need" if feature.is_plural and field is None else "needs"
-    here = f"; this GitLab is on {known.name}" if known else ""
+    here = f"; this GitLab is on {current.name}" if current else ""
     evidence = [f"GitLab answered {case.refused.status} to a request that needs {feature.name}"]
-    if known:
-        evidence.append(known.evidence)
-    alternatives = feature.alternatives_on(known.name if known else None, case.given)
+    if current:
+        evidence.append(current.evidence)
+    alternatives = feature.alternatives_on(current.name if current else None, case.given)
     if field:
         fix = f"Leave {field} out, or upgrade to {tier}."
     elif alternatives:
@@ -65,7 +65,7 @@ def tier_finding(
         {
             "feature_name": feature.name,
             "tier_required": tier,
-            **({"current_tier": known.name} if known else {}),
+            **({"current_tier": current.name} if current else {}),
             **({"edition": case.instance.edition} if case.instance.edition else {}),
             **({"alternatives": alternatives} if alternatives else {}),
             "upgrade_url": UPGRADE_URL,

@@ -37,7 +37,7 @@ _UNREACHABLE: Final[dict[Why, tuple[str, str]]] = {
     ),
 }
 
-_BAD: Final[dict[Wrong, str]] = {
+_BAD_ANSWERS: Final[dict[Wrong, str]] = {
     Wrong.HTML: "a web page came back instead of GitLab's API: a login page, a proxy, or a wrong base URL",
     Wrong.NOT_JSON: "what came back is not JSON",
     Wrong.CUT_OFF: "the answer ends in the middle",
@@ -45,7 +45,7 @@ _BAD: Final[dict[Wrong, str]] = {
     Wrong.SHAPE: "what came back is not of the shape that GitLab documents",
 }
 
-_LOOK_FIRST: Final = "Do not send it again before check_with showed that it did not happen."
+_CHECK_FIRST: Final = "Do not send it again before check_with showed that it did not happen."
 
 
 def unreachable(problem: Unreachable, action: Action | None) -> Failure:
@@ -63,7 +63,7 @@ def unreachable(problem: Unreachable, action: Action | None) -> Failure:
             facts,
         ).knowing(
             check_with=check_with(action),
-            suggested_fix=_LOOK_FIRST,
+            suggested_fix=_CHECK_FIRST,
         )
     return Failure(
         Code.NETWORK_ERROR, f"GitLab at {problem.host} was not reached: {because}.", facts
@@ -75,7 +75,7 @@ def gateway_error(problem: Refused, action: Action | None) -> Failure:
     return Failure(
         Code.OUTCOME_UNKNOWN,
         f"What stands before GitLab answered {problem.status}: the request may or may not have taken effect.",
-    ).knowing(check_with=check_with(action), suggested_fix=_LOOK_FIRST, confidence="certain")
+    ).knowing(check_with=check_with(action), suggested_fix=_CHECK_FIRST, confidence="certain")
 
 
 def check_with(action: Action | None) -> dict[str, Any] | None:
@@ -99,20 +99,20 @@ def bad_answer(problem: BadAnswer, action: Action | None) -> Failure:
     if problem.what is Wrong.HTML:
         # Most likely a login page, and nothing was done; but that is not certain.
         return _unusable(problem).knowing(
-            check_with=check_with(action), suggested_fix=_LOOK_FIRST, retryable=False
+            check_with=check_with(action), suggested_fix=_CHECK_FIRST, retryable=False
         )
     return Failure(
         Code.OUTCOME_UNKNOWN,
-        f"GitLab answered {problem.status}, but {_BAD[problem.what]}: the write has most likely taken effect.",
-    ).knowing(check_with=check_with(action), suggested_fix=_LOOK_FIRST, confidence="likely")
+        f"GitLab answered {problem.status}, but {_BAD_ANSWERS[problem.what]}: the write has most likely taken effect.",
+    ).knowing(check_with=check_with(action), suggested_fix=_CHECK_FIRST, confidence="likely")
 
 
 def _unusable(problem: BadAnswer) -> Failure:
     if problem.what is Wrong.TOO_LARGE:
-        return Failure(Code.PAYLOAD_TOO_LARGE, f"GitLab answered, but {_BAD[problem.what]}.").knowing(
+        return Failure(Code.PAYLOAD_TOO_LARGE, f"GitLab answered, but {_BAD_ANSWERS[problem.what]}.").knowing(
             limit=problem.limit, suggested_fix="Ask for less: a page, a range of lines, one file."
         )
-    return Failure(Code.BAD_RESPONSE, f"The answer cannot be used: {_BAD[problem.what]}.").knowing(
+    return Failure(Code.BAD_RESPONSE, f"The answer cannot be used: {_BAD_ANSWERS[problem.what]}.").knowing(
         http_status=problem.status,
         suggested_fix="Check GITLAB_URL and what stands between this server and GitLab.",
     )
