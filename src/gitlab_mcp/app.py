@@ -21,11 +21,12 @@ from gitlab_mcp.observability.outcome import Outcome
 from gitlab_mcp.observability.sentry import Sentry
 from gitlab_mcp.policy.action_patterns import Actions, unknown
 from gitlab_mcp.policy.concurrency import Slots
+from gitlab_mcp.policy.listed_tools import ListedTools
 from gitlab_mcp.policy.loops import Loops
 from gitlab_mcp.policy.rules import Rules, narrowing, pipeline
 from gitlab_mcp.results.secrets import redact_text
 from gitlab_mcp.settings import Settings, SettingsError
-from gitlab_mcp.settings.problems import bad_tier_features, no_redis, no_such_action, no_such_toolset
+from gitlab_mcp.settings.errors import bad_tier_features, no_redis, no_such_action, no_such_toolset
 from gitlab_mcp.store import Store
 from gitlab_mcp.store.memory import MemoryStore
 
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from gitlab_mcp.gitlab.instance import AnswerCache
     from gitlab_mcp.protocol.server import GitLabServer
     from gitlab_mcp.tiers.feature_map import TierMap
-    from gitlab_mcp.transports.http import Terms
+    from gitlab_mcp.transports.http import HttpOptions
 
 _BRIEF = 60.0
 """Seconds for which GitLab's word on a token is believed."""
@@ -60,14 +61,20 @@ class App:
         registry = Registry()
         _check_toolsets(settings, registry)
         _check_patterns(settings, registry)
+        self._listed_tools = ListedTools(
+            registry,
+            toolsets=settings.toolsets,
+            read_only=settings.read_only,
+            actions=Actions(settings.only_actions, settings.never_actions),
+        )
         self._dispatch = Dispatch(
             registry=registry,
             defaults=InstanceDefaults(settings.url, settings.project),
             guards=pipeline(_rules(settings), self._store),
             max_bytes=settings.max_bytes,
             tiers=self._tiers,
-            show=partial(_rendered, settings.error_style),
-            judge=Loops(self._store),
+            render=partial(_rendered, settings.error_style),
+            stop_loops=Loops(self._store),
             call_log=CallLog(_audit(settings), self._sentry or (lambda outcome, bug: None)),
         )
         if settings.tier_features:
@@ -75,16 +82,8 @@ class App:
             self._tiers()
 
     def listing(self, request_context: RequestContext | None = None) -> Sequence[Mapping[str, Any]]:
-        """The tools of the chosen toolsets; those that write are not offered where nothing may be written."""
-        narrowed = request_context.toolsets if request_context is not None else None
-        tools = self._dispatch.registry.listing(self._settings.toolsets if narrowed is None else narrowed)
-        if self._settings.read_only or (request_context is not None and request_context.read_only):
-            tools = [tool for tool in tools if tool["annotations"]["readOnlyHint"]]
-        allowed = Actions(self._settings.only_actions, self._settings.never_actions)
-        callable_ = {
-            tool for tool, *more in self._dispatch.registry.every_name() if allowed.allows(tool, *more)
-        }
-        return [tool for tool in tools if tool["name"] in callable_]
+        """What `tools/list` answers."""
+        return self._listed_tools(request_context)
 
     async def call(
         self,
@@ -110,7 +109,7 @@ class App:
 
         if request_context.token is None:
             return None
-        url = request_context.url or self._settings.url
+        url = request_context.gitlab_url or self._settings.url
         gitlab = _as(self._connected(url), request_context.token, deadline=_QUICK)
 
         async def learn() -> bool | None:
@@ -123,22 +122,22 @@ class App:
                 return None
             return True
 
-        known: bool | None = await self._remembered().once(
+        known: bool | None = await self._remembered().get_or_fetch(
             (url, request_context.token.fingerprint, "alive"), _BRIEF, learn
         )
         return known
 
     async def reaches_gitlab(self) -> bool:
         """Whether GitLab answers at all. Nobody's token is used for it."""
-        from gitlab_mcp.gitlab.client import Limits, Upstream
+        from gitlab_mcp.gitlab.client import Timeouts, Upstream
         from gitlab_mcp.gitlab.faults import Refused
 
         if self._settings.replay:
             return True
         upstream = Upstream(
             self._settings.url,
+            Timeouts(_QUICK, _QUICK, _QUICK),
             verify=self._verify(),
-            limits=Limits(_QUICK, _QUICK, _QUICK),
             needs_token=False,
         )
         try:
@@ -183,7 +182,7 @@ class App:
             return http.serve(
                 server,
                 http.listen(address.host, address.port),
-                _terms(self._settings),
+                _http_options(self._settings),
                 metrics=metrics,
                 knows=self.knows,
                 ready={"gitlab": self.reaches_gitlab, "store": self._store.alive},
@@ -219,31 +218,42 @@ class App:
             trust=request_context.trust,
             only_in=request_context.only_in,
         )
-        defaults = InstanceDefaults(request_context.url) if request_context.url else self._dispatch.defaults
-        show = (
-            partial(_rendered, request_context.error_style)
-            if request_context.error_style
-            else self._dispatch.show
+        defaults = (
+            InstanceDefaults(request_context.gitlab_url)
+            if request_context.gitlab_url
+            else self._dispatch.defaults
         )
-        return replace(self._dispatch, defaults=defaults, guards=(*guards, *self._dispatch.guards), show=show)
+        style = request_context.error_style or self._settings.error_style
+        return replace(
+            self._dispatch,
+            defaults=defaults,
+            guards=(*guards, *self._dispatch.guards),
+            render=partial(_rendered, style),
+        )
 
     def _whose(self, request_context: RequestContext | None) -> tuple[str, Token | None]:
         """The GitLab that is meant, and the token for it."""
         if request_context is None:
             return self._settings.url, self._token()
-        if request_context.url is not None:
+        if request_context.gitlab_url is not None:
             # The server's own token is for the server's own GitLab.
-            return request_context.url, request_context.token
+            return request_context.gitlab_url, request_context.token
         return self._settings.url, request_context.token or self._token()
 
     def _session(
         self, caller: CallerKey, url: str, token: Token | None, report: Report | None, *, limited: bool
     ) -> Session:
-        from gitlab_mcp.gitlab.instance import CachedAsk
+        from gitlab_mcp.gitlab.instance import CachedLookups
 
         gitlab = _as(self._connected(url), token, report)
-        ask = CachedAsk(gitlab, self._remembered(), caller=caller.fingerprint, tier=self._settings.tier)
-        return Session(gitlab, ask, self._slots.of(caller.fingerprint)) if limited else Session(gitlab, ask)
+        ask = CachedLookups(
+            gitlab, self._remembered(), caller=caller.token_fingerprint, tier=self._settings.tier
+        )
+        return (
+            Session(gitlab, ask, self._slots.of(caller.token_fingerprint))
+            if limited
+            else Session(gitlab, ask)
+        )
 
     def _tiers(self) -> TierMap:
         """The tier facts, with those alternatives only that can be called here."""
@@ -256,15 +266,8 @@ class App:
             except TierMapError as mistake:
                 source = self._settings.sources.get("tier_features", "tier_features")
                 raise SettingsError(bad_tier_features(source, str(mistake))) from None
-            self._tier_map = features.offering(self._offered())
+            self._tier_map = features.offering(self._listed_tools.actions())
         return self._tier_map
-
-    def _offered(self) -> set[str]:
-        return {
-            f"{tool['name']} {action}"
-            for tool in self.listing()
-            for action in tool["inputSchema"]["properties"]["action"]["enum"]
-        }
 
     def _remembered(self) -> AnswerCache:
         if self._answers is None:
@@ -275,14 +278,14 @@ class App:
 
     def _connected(self, url: str) -> Upstream:
         if url not in self._upstreams:
-            from gitlab_mcp.gitlab.client import Limits, Upstream
+            from gitlab_mcp.gitlab.client import Timeouts, Upstream
 
             settings = self._settings
             taped = settings.replay or (settings.record and url == settings.url)
             self._upstreams[url] = Upstream(
                 url,
+                Timeouts(settings.connect_timeout, settings.read_timeout, settings.deadline),
                 verify=self._verify(),
-                limits=Limits(settings.connect_timeout, settings.read_timeout, settings.deadline),
                 adapter=self._adapter() if taped else None,
                 needs_token=not settings.replay,
             )
@@ -301,12 +304,14 @@ class App:
                 from gitlab_mcp.recording.replay import ReplayAdapter
 
                 return ReplayAdapter(chain.from_iterable(map(load_cassettes, settings.replay)))
-            from gitlab_mcp.recording.record import recording
+            from gitlab_mcp.recording.record import RecordingAdapter
 
             assert settings.record is not None
             token = self._token()
             named = {token.value.reveal(): settings.record_as} if token and settings.record_as else None
-            return recording(settings.record, settings.url, aliases=named, scrub_emails=settings.scrub_emails)
+            return RecordingAdapter(
+                settings.record, settings.url, aliases=named, scrub_emails=settings.scrub_emails
+            )
 
         return adapter
 
@@ -342,22 +347,22 @@ def _audit(settings: Settings) -> Callable[[Outcome], None]:
     return Audit(lambda line: sink(redact_text(line)))
 
 
-def _terms(settings: Settings) -> Terms:
-    from gitlab_mcp.transports.http import Terms
+def _http_options(settings: Settings) -> HttpOptions:
+    from gitlab_mcp.transports.http import HttpOptions
 
-    return Terms(
+    return HttpOptions(
         url=settings.url,
-        others=settings.allow_gitlab_host,
+        other_urls=settings.allow_gitlab_host,
         own_token=bool(settings.token or settings.token_file or settings.job_token or settings.replay),
         bearer=settings.bearer_source(),
-        operator=settings.operator_source(),
+        operator_secret=settings.operator_source(),
         public_url=settings.public_url,
         toolsets=settings.toolsets,
-        style=settings.error_style,
-        scope="read_api" if settings.read_only else "api",
-        largest=settings.max_request_bytes,
-        client_seconds=settings.client_timeout,
-        call_seconds=settings.deadline,
+        error_style=settings.error_style,
+        oauth_scope="read_api" if settings.read_only else "api",
+        max_request_bytes=settings.max_request_bytes,
+        client_timeout=settings.client_timeout,
+        deadline=settings.deadline,
     )
 
 
@@ -365,7 +370,7 @@ def _store(settings: Settings) -> Store:
     if settings.redis is None:
         return MemoryStore()
     try:
-        from gitlab_mcp.store.shared import RedisStore
+        from gitlab_mcp.store.redis_store import RedisStore
     except ImportError:
         raise SettingsError(no_redis(settings.sources.get("redis", "redis"))) from None
     return RedisStore(settings.redis.reveal())

@@ -17,7 +17,7 @@ from gitlab_mcp.callers import CallerKey
 from gitlab_mcp.failures.failure import CallFailed
 from gitlab_mcp.policy.confirmation_tokens import LIFETIME, Tokens
 from gitlab_mcp.store.memory import MemoryStore
-from policy.guarded import (
+from tests.support.guarded import (
     DEFAULTS,
     Server,
     code_of,
@@ -28,7 +28,7 @@ from policy.guarded import (
     with_labels,
     writes,
 )
-from standin import StandIn
+from tests.support.standin import StandIn
 
 pytestmark = pytest.mark.anyio
 
@@ -163,7 +163,7 @@ async def test_the_store_remembers_used_tokens_when_it_is_full_of_counts() -> No
     token, _ = await tokens.issue(ALICE, SUBJECT)
     await tokens.redeem(token, ALICE, SUBJECT)
     for number in range(50):
-        await store.count(f"loop:{number}", 60)
+        await store.increment(f"loop:{number}", 60)
     with pytest.raises(CallFailed) as failed:
         await tokens.redeem(token, ALICE, SUBJECT)
     assert failed.value.failure.code == "CONFIRMATION_USED"

@@ -14,10 +14,10 @@ from gitlab_mcp.failures.codes import CODES, Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.gitlab.faults import (
     BadAnswer,
+    CircuitOpen,
     ForeignHost,
     GraphQLRefused,
     NoToken,
-    Paused,
     Refused,
     ReplayMiss,
     Unreachable,
@@ -67,8 +67,8 @@ async def _translated(
             return transport_failures.replay_miss(problem)
         case ForeignHost():
             return transport_failures.foreign_host(problem)
-        case Paused():
-            return transport_failures.paused(problem)
+        case CircuitOpen():
+            return transport_failures.circuit_open(problem)
         case NoToken():
             return transport_failures.no_token()
         case _:

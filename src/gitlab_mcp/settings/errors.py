@@ -1,0 +1,106 @@
+"""SettingsError, and the failures it carries: each names the setting, where its value came from, and the fix."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+
+from gitlab_mcp.failures.codes import Code
+from gitlab_mcp.failures.failure import CallFailed, Failure
+from gitlab_mcp.settings.metadata import Setting
+
+
+class SettingsError(CallFailed):
+    """The settings cannot be used. The failure names every problem, not only the first."""
+
+
+def bad_value(setting: Setting, source: str) -> Failure:
+    return problem(setting.name, source, setting.expects, f"Set {source} to {setting.expects}.")
+
+
+def bad_secret_file(setting: str, source: str) -> Failure:
+    what = "token" if setting == "token_file" else "secret"
+    expected = f"a readable file that holds one {what} and nothing else"
+    return problem(setting, source, expected, f"Let the file named by {source} be {expected}.")
+
+
+def record_with_replay(sources: Mapping[str, str]) -> Failure:
+    return problem(
+        "record",
+        sources["record"],
+        "record or replay, not both",
+        f"Remove {sources['record']} or {sources['replay']}: what is replayed is recorded already.",
+    )
+
+
+def not_recordings(source: str) -> Failure:
+    expected = "cassettes as --record writes them, or directories with nothing else in JSON or YAML"
+    return problem("replay", source, expected, f"Let {source} name {expected}.")
+
+
+def no_such_action(setting: str, source: str, pattern: str) -> Failure:
+    """A misspelt pattern would allow or forbid nothing, and nobody would notice."""
+    expected = "patterns that each fit at least one action"
+    fix = f"Correct {pattern!r} in {source}; `gitlab-mcp tools` lists the tools and their actions."
+    return problem(setting, source, expected, fix)
+
+
+def no_such_toolset(source: str, name: str, there: Sequence[str]) -> Failure:
+    """Otherwise the server would start and offer nothing."""
+    near = get_close_matches(name, there, n=1)
+    meant = f"Did you mean {near[0]}? " if near else ""
+    expected = f"names out of {', '.join(there)}, or all"
+    fix = f"{source} names {name!r}, and no tools are in it. {meant}There are {', '.join(there)}, and all."
+    return problem("toolsets", source, expected, fix)
+
+
+def bad_tier_features(source: str, what: str) -> Failure:
+    """`what` names the file and the key in it."""
+    return problem("tier_features", source, "a YAML file of features, as tier_features.yaml is", f"{what}.")
+
+
+def audit_on_stdout(source: str) -> Failure:
+    expected = "a file name or stderr, since the standard output belongs to the protocol"
+    return problem("audit_log", source, expected, f"Set {source} to {expected}.")
+
+
+def no_redis(source: str) -> Failure:
+    expected = "an address of Redis, where the package redis is installed"
+    return problem(
+        "redis", source, expected, "Install gitlab-mcp-server with the extra `redis`, or leave it out."
+    )
+
+
+def token_exposed(source: str, address: str) -> Failure:
+    """Everybody who can reach the port could act with the server's token."""
+    return problem(
+        "http",
+        "--http",
+        "an address of this machine only, as long as the server holds a token of its own",
+        f"Listen on 127.0.0.1 in place of {address}, or remove {source} so that every request brings its own "
+        "token, or give a secret that requests must bring with --require-bearer-file.",
+    )
+
+
+def problem(setting: str, source: str, expected: str, fix: str) -> Failure:
+    facts = {
+        "setting": setting,
+        "source": source,
+        "expected": expected,
+        "suggested_fix": fix,
+        "retryable": False,
+    }
+    return Failure(Code.CONFIGURATION_ERROR, f"The setting {setting} from {source} is not usable.", facts)
+
+
+def combined(problems: list[Failure]) -> Failure:
+    if len(problems) == 1:
+        return problems[0]
+    names = ", ".join(dict.fromkeys(problem.facts["setting"] for problem in problems))
+    listed = [{k: v for k, v in problem.facts.items() if k != "retryable"} for problem in problems]
+    fixes = " ".join(problem.facts["suggested_fix"] for problem in problems)
+    return Failure(
+        Code.CONFIGURATION_ERROR,
+        f"{len(problems)} settings are not usable: {names}.",
+        {"problems": listed, "suggested_fix": fixes, "retryable": False},
+    )

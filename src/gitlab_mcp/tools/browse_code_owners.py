@@ -1,0 +1,161 @@
+"""Code owners, read from the CODEOWNERS file. This works on every tier; only Premium makes owners approve."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from gitlab_mcp.actions.action import GET, Role, fill
+from gitlab_mcp.actions.exchange import GitLab
+from gitlab_mcp.actions.fields import FilePath, MergeRequestIid, Ref
+from gitlab_mcp.actions.result import Result
+from gitlab_mcp.actions.scopes import InProject
+from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.gitlab.faults import Refused
+from gitlab_mcp.gitlab.pages import every_page, has_next_page
+from gitlab_mcp.results.files import file_result
+from gitlab_mcp.workflows.code_owners import PLACES, CodeOwners, Rule, Section, parse
+
+browse = Tool(
+    "browse_code_owners",
+    "Read CODEOWNERS: whose a path or a merge request is. Only Premium enforces it.",
+    toolset="security",
+    switch="repository",
+)
+
+DEFAULT_BRANCH = "HEAD"
+
+
+@browse.action(
+    "list",
+    GET("/projects/{project_id}/repository/files/CODEOWNERS"),
+    docs="user/project/codeowners/",
+    example={"project_id": "acme/shop", "ref": "main"},
+    role=Role.REPORTER,
+)
+class ListOwners(InProject):
+    """Read all rules, section by section, and what GitLab does not understand of them."""
+
+    ref: Ref | None = None
+
+    async def run(self, gitlab: GitLab) -> Result:
+        found = await _code_owners(gitlab, self.project_id, self.ref or DEFAULT_BRANCH)
+        if found is None:
+            return _no_file()
+        place, owners = found
+        rules = [
+            {**_named(section), "rules": [_shown(rule) for rule in section.rules]}
+            for section in owners.sections
+        ]
+        return Result(data={"file_path": place, "sections": rules, **_problems(owners)})
+
+
+@browse.action(
+    "owners",
+    GET("/projects/{project_id}/repository/files/CODEOWNERS"),
+    docs="user/project/codeowners/",
+    example={"project_id": "acme/shop", "file_path": "src/app.py", "ref": "main"},
+    role=Role.REPORTER,
+)
+class OwnersOfPath(InProject):
+    """Say whose a path is, and by which line of the file."""
+
+    file_path: FilePath
+    ref: Ref | None = None
+
+    async def run(self, gitlab: GitLab) -> Result:
+        found = await _code_owners(gitlab, self.project_id, self.ref or DEFAULT_BRANCH)
+        if found is None:
+            return _no_file()
+        place, owners = found
+        decided = owners.of(self.file_path)
+        data = {"owned_by": [{**_named(section), **_shown(rule)} for section, rule in decided]}
+        nobody = {} if decided else {"why_empty": "No rule with an owner fits this path."}
+        return Result(data={"code_owners_file": place, **data, **nobody})
+
+
+@browse.action(
+    "merge_request",
+    GET("/projects/{project_id}/merge_requests/{merge_request_iid}"),
+    docs="user/project/codeowners/",
+    example={"project_id": "acme/shop", "merge_request_iid": 1},
+    role=Role.REPORTER,
+    switch="merge_requests",
+)
+class OwnersOfMergeRequest(InProject):
+    """Say whose the changed files are, by the CODEOWNERS of the target branch."""
+
+    merge_request_iid: MergeRequestIid
+
+    async def run(self, gitlab: GitLab) -> Result:
+        path = fill(
+            "/projects/{project_id}/merge_requests/{iid}",
+            project_id=self.project_id,
+            iid=self.merge_request_iid,
+        )
+        target = (await gitlab.get(path)).body["target_branch"]
+        found = await _code_owners(gitlab, self.project_id, target)
+        if found is None:
+            return _no_file()
+        place, owners = found
+        diffs = await every_page(gitlab, f"{path}/diffs")
+        # A file that was moved concerns the owners of its old path too.
+        changed = dict.fromkeys(each[name] for each in diffs.body for name in ("new_path", "old_path"))
+        cut = (
+            {"note": "Only the first of very many changed files were looked at."}
+            if has_next_page(diffs)
+            else {}
+        )
+        return Result(data={"code_owners_file": place, **_by_owners(owners, list(changed)), **cut})
+
+
+def _by_owners(owners: CodeOwners, paths: list[str]) -> dict[str, Any]:
+    groups: dict[tuple[Section, tuple[str, ...]], list[str]] = {}
+    unowned = []
+    for path in paths:
+        decided = owners.of(path)
+        for section, rule in decided:
+            groups.setdefault((section, rule.owners), []).append(path)
+        if not decided:
+            unowned.append(path)
+    owned = [
+        {**_named(section), "owners": list(names), "paths": theirs}
+        for (section, names), theirs in groups.items()
+    ]
+    return {"owned_by": owned, **({"unowned": unowned} if unowned else {})}
+
+
+async def _code_owners(gitlab: GitLab, project_id: str, ref: str) -> tuple[str, CodeOwners] | None:
+    for place in PLACES:
+        path = fill("/projects/{project_id}/repository/files/{place}", project_id=project_id, place=place)
+        try:
+            answer = await gitlab.get(path, ref=ref)
+        except Refused as refused:
+            if refused.status == 404 and b"File Not Found" in refused.content:
+                continue
+            raise
+        text = file_result(answer.body).text
+        return place, parse(text.content if text else "")
+    return None
+
+
+def _no_file() -> Result:
+    return Result(data={"owned_by": [], "why_empty": f"There is none of {', '.join(PLACES)} on this branch."})
+
+
+def _named(section: Section) -> dict[str, Any]:
+    approvals: Mapping[str, Any] = (
+        {"optional": True} if section.optional else {"approvals": section.approvals}
+    )
+    return {"section": section.name, **approvals}
+
+
+def _shown(rule: Rule) -> dict[str, Any]:
+    if rule.excludes:
+        return {"line": rule.line, "excludes": rule.pattern}
+    return {"line": rule.line, "pattern": rule.pattern, "owners": list(rule.owners)}
+
+
+def _problems(owners: CodeOwners) -> dict[str, Any]:
+    found = [{"line": problem.line, "problem": problem.what} for problem in owners.problems]
+    return {"problems": found} if found else {}

@@ -1,0 +1,237 @@
+"""Commits: history, diffs, comments, statuses and signatures."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Field, model_validator
+
+from gitlab_mcp.actions.action import GET, Role, fill
+from gitlab_mcp.actions.exchange import Answer, GitLab
+from gitlab_mcp.actions.fields import Flag, Id, Line, Ref, Sent, Strings, Time, broken_rule
+from gitlab_mcp.actions.result import Result
+from gitlab_mcp.actions.scopes import InProject, OfCommit, Paged
+from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.gitlab.faults import Refused
+from gitlab_mcp.results.diffs import diff_result
+from gitlab_mcp.results.pages import next_page, page
+from gitlab_mcp.results.views import project, view
+
+browse = Tool("browse_commits", "Read commits of a repository and compare refs.", switch="repository")
+
+COMMIT = (
+    "sha=short_id title author=author_name committed=committed_date stats"
+    " | id message author_email committer_name parent_ids status last_pipeline=last_pipeline.id web_url"
+)
+STATUS = "name status ref description target_url pipeline_id | id coverage created_at finished_at"
+
+COMPARISON_TIMED_OUT = {
+    "what": "files: GitLab gave up on so large a comparison",
+    "omitted": "unknown",
+    "how_to_get_it": "compare refs that are nearer to each other",
+}
+
+
+@browse.action(
+    "list",
+    GET("/projects/{project_id}/repository/commits"),
+    docs="api/commits/#list-repository-commits",
+    example={"project_id": "acme/website"},
+    shows=COMMIT,
+    role=Role.REPORTER,
+)
+class ListCommits(InProject, Paged):
+    """History of a branch, the newest first; with path, of a file or directory."""
+
+    ref_name: Ref | None = None
+    path: Annotated[Line, Field(description="File or directory")] | None = None
+    author: Line | None = None
+    since: Time | None = None
+    until: Time | None = None
+    all: Annotated[Flag, Field(description="Of all branches")] | None = None
+    with_stats: Flag | None = None
+    first_parent: Flag | None = None
+    order: Literal["default", "topo"] | None = None
+
+    @model_validator(mode="after")
+    def _one_source(self) -> Self:
+        if self.all and self.ref_name is not None:
+            raise broken_rule("left out where all is true", field="ref_name")
+        return self
+
+    async def run(self, gitlab: GitLab) -> Answer | Result:
+        answer = await gitlab.send(self.request())
+        if answer.body or self.ref_name is None or await self._ref_exists(gitlab):
+            return answer
+        why = "There is no branch, tag or commit of the name in ref_name."
+        return Result(data={**page(self, answer, []), "why_empty": why})
+
+    async def _ref_exists(self, gitlab: GitLab) -> bool:
+        """GitLab lists no commits for a ref that does not exist, as if it had none."""
+        path = "/projects/{project_id}/repository/commits/{sha}"
+        try:
+            await gitlab.get(fill(path, project_id=self.project_id, sha=self.ref_name))
+        except Refused as refused:
+            if refused.status == 404:
+                return False
+            raise
+        return True
+
+
+@browse.action(
+    "get",
+    GET("/projects/{project_id}/repository/commits/{sha}"),
+    docs="api/commits/#retrieve-a-commit",
+    example={"project_id": "acme/website", "sha": "dbc35632b7b69fd93edcc32d714d59617c7b5790"},
+    shows=COMMIT,
+    role=Role.REPORTER,
+)
+class GetCommit(OfCommit):
+    """Read one commit."""
+
+    stats: Flag | None = None
+
+
+@browse.action(
+    "diff",
+    GET("/projects/{project_id}/repository/commits/{sha}/diff"),
+    docs="api/commits/#retrieve-commit-diff",
+    example={"project_id": "acme/website", "sha": "dbc35632b7b69fd93edcc32d714d59617c7b5790"},
+    role=Role.REPORTER,
+)
+class CommitDiff(OfCommit, Paged):
+    """What a commit changed: the files, then the diff of each."""
+
+    async def run(self, gitlab: GitLab) -> Result:
+        answer = await gitlab.send(self.request())
+        following = next_page(answer.headers)
+        facts = {} if following is None else {"next_page": following}
+        return diff_result(answer.body, source=f"diff of commit {self.sha}", facts=facts)
+
+
+@browse.action(
+    "compare",
+    GET("/projects/{project_id}/repository/compare"),
+    docs="api/repositories/#compare-branches-tags-or-commits",
+    example={"project_id": "acme/website", "from_ref": "main", "to_ref": "feature/login"},
+    role=Role.REPORTER,
+)
+class Compare(InProject):
+    """Commits and diffs that to_ref has beyond from_ref; straight also shows what it lacks."""
+
+    from_ref: Annotated[Line, Sent("from")]
+    to_ref: Annotated[Line, Sent("to")]
+    straight: Flag | None = None
+    from_project_id: Id | None = None
+
+    async def run(self, gitlab: GitLab) -> Result:
+        body = (await gitlab.send(self.request())).body
+        words = view("sha=short_id title author=author_name").in_a_list
+        facts: dict[str, Any] = {
+            "commits": [project(commit, words) for commit in reversed(body["commits"])],
+            "web_url": body.get("web_url"),
+        }
+        if body.get("compare_same_ref"):
+            facts["same_ref"] = True
+        source = f"diff of {self.to_ref} against {self.from_ref}"
+        result = diff_result(body["diffs"], source=source, facts=facts)
+        return (
+            replace(result, truncated=(*result.truncated, COMPARISON_TIMED_OUT))
+            if body.get("compare_timeout")
+            else result
+        )
+
+
+@browse.action(
+    "merge_base",
+    GET("/projects/{project_id}/repository/merge_base"),
+    docs="api/repositories/#get-merge-base",
+    example={"project_id": "acme/website", "refs": ["main", "feature/login"]},
+    shows=COMMIT,
+    role=Role.REPORTER,
+)
+class MergeBase(InProject):
+    """The commit from which the refs went apart."""
+
+    refs: Annotated[Strings, Field(min_length=2)]
+
+
+@browse.action(
+    "comments",
+    GET("/projects/{project_id}/repository/commits/{sha}/comments"),
+    docs="api/commits/#list-all-commit-comments",
+    example={"project_id": "acme/website", "sha": "dbc35632b7b69fd93edcc32d714d59617c7b5790"},
+    shows="author=author.username created_at path line note",
+    role=Role.REPORTER,
+)
+class CommitComments(OfCommit, Paged):
+    """What people said about a commit."""
+
+
+@browse.action(
+    "statuses",
+    GET("/projects/{project_id}/repository/commits/{sha}/statuses"),
+    docs="api/commits/#list-commit-statuses",
+    example={"project_id": "acme/website", "sha": "dbc35632b7b69fd93edcc32d714d59617c7b5790"},
+    shows=STATUS,
+    role=Role.REPORTER,
+)
+class CommitStatuses(OfCommit, Paged):
+    """Jobs and external checks of a commit; with all, also those that were run again."""
+
+    ref: Ref | None = None
+    stage: Line | None = None
+    name: Line | None = None
+    all: Flag | None = None
+
+
+@browse.action(
+    "refs",
+    GET("/projects/{project_id}/repository/commits/{sha}/refs"),
+    docs="api/commits/#list-all-references-a-commit-is-pushed-to",
+    example={"project_id": "acme/website", "sha": "dbc35632b7b69fd93edcc32d714d59617c7b5790"},
+    shows="type name",
+    role=Role.REPORTER,
+)
+class CommitRefs(OfCommit, Paged):
+    """Branches and tags that hold a commit."""
+
+    type: Literal["branch", "tag", "all"] | None = None
+
+
+@browse.action(
+    "merge_requests",
+    GET("/projects/{project_id}/repository/commits/{sha}/merge_requests"),
+    docs="api/commits/#list-merge-requests-associated-with-a-commit",
+    example={"project_id": "acme/website", "sha": "dbc35632b7b69fd93edcc32d714d59617c7b5790"},
+    shows="iid title state author=author.username source_branch target_branch web_url",
+    role=Role.REPORTER,
+    switch="merge_requests",
+)
+class CommitMergeRequests(OfCommit, Paged):
+    """Merge requests that brought a commit."""
+
+
+@browse.action(
+    "signature",
+    GET("/projects/{project_id}/repository/commits/{sha}/signature"),
+    docs="api/commits/#retrieve-commit-signature",
+    example={"project_id": "acme/website", "sha": "dbc35632b7b69fd93edcc32d714d59617c7b5790"},
+    role=Role.REPORTER,
+)
+class CommitSignature(OfCommit):
+    """Who signed a commit, and whether that holds; an unsigned commit has none."""
+
+
+@browse.action(
+    "sequence",
+    GET("/projects/{project_id}/repository/commits/{sha}/sequence"),
+    docs="api/commits/#get-commit-sequence",
+    example={"project_id": "acme/website", "sha": "dbc35632b7b69fd93edcc32d714d59617c7b5790"},
+    role=Role.REPORTER,
+)
+class CommitSequence(OfCommit):
+    """How many commits there are up to this one."""
+
+    first_parent: Flag | None = None

@@ -1,0 +1,62 @@
+"""Dependencies that GitLab found in a project, and exports of them."""
+
+from __future__ import annotations
+
+from gitlab_mcp.actions.action import GET, Action, Role
+from gitlab_mcp.actions.exchange import GitLab
+from gitlab_mcp.actions.fields import Id, Page, Words
+from gitlab_mcp.actions.result import Result
+from gitlab_mcp.actions.scopes import InProject
+from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.results.downloads import downloaded
+
+browse = Tool("browse_dependencies", "Read dependencies and exports of them (Ultimate).", toolset="security")
+
+
+@browse.action(
+    "list",
+    GET("/projects/{project_id}/dependencies"),
+    docs="api/dependencies/#list-project-dependencies",
+    example={"project_id": "tiers-b/one"},
+    shows="name version package_manager file=dependency_file_path vulnerabilities(id name severity)"
+    " licenses=licenses.name",
+    feature="dependency_list",
+    role=Role.DEVELOPER,
+)
+class ListDependencies(InProject):
+    """List dependencies with their known vulnerabilities and licences."""
+
+    package_manager: Words | None = None
+    page: Page | None = None
+
+
+@browse.action(
+    "get_export",
+    GET("/dependency_list_exports/{export_id}"),
+    docs="api/dependency_list_export/#get-single-dependency-list-export",
+    example={"export_id": 1},
+    shows="id has_finished",
+    feature="dependency_list_export",
+    role=Role.DEVELOPER,
+)
+class GetExport(Action):
+    """Read whether an export is finished."""
+
+    export_id: Id
+
+
+@browse.action(
+    "download_export",
+    GET("/dependency_list_exports/{export_id}/download"),
+    docs="api/dependency_list_export/#download-dependency-list-export",
+    example={"export_id": 1},
+    feature="dependency_list_export",
+    role=Role.DEVELOPER,
+)
+class DownloadExport(Action):
+    """Read a finished export: JSON, or for a pipeline an SBOM in the CycloneDX format."""
+
+    export_id: Id
+
+    async def run(self, gitlab: GitLab) -> Result:
+        return await downloaded(gitlab, self.request(), f"dependency export {self.export_id}")

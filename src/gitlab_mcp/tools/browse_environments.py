@@ -1,0 +1,173 @@
+"""Environments, deployments, freeze periods and protected environments."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from gitlab_mcp.actions.action import GET, Role
+from gitlab_mcp.actions.exchange import Answer, GitLab
+from gitlab_mcp.actions.fields import Id, Line, Search, Sort, Time
+from gitlab_mcp.actions.scopes import InProject, Paged, WithProtectedEnvironments
+from gitlab_mcp.actions.tool import Tool
+
+browse = Tool(
+    "browse_environments",
+    "Read environments, deployments, deploy freezes and protected environments (Premium).",
+    toolset="ci",
+    switch="environments",
+)
+
+ENVIRONMENT = (
+    "id name state tier external_url"
+    " | slug auto_stop_at created_at updated_at last_deployment=last_deployment.id"
+    " last_ref=last_deployment.ref last_sha=last_deployment.sha last_status=last_deployment.status"
+)
+DEPLOYMENT = (
+    "id iid status ref sha environment=environment.name user=user.username created_at"
+    " | updated_at pending_approval_count job=deployable.name job_id=deployable.id"
+    " pipeline_id=deployable.pipeline.id approvals(status comment user) approval_summary"
+)
+FREEZE = "id freeze_start freeze_end cron_timezone"
+PROTECTED = (
+    "name deploy=deploy_access_levels.access_level_description"
+    " approve=approval_rules.access_level_description"
+    " | deploy_access_levels(id access_level user_id group_id)"
+    " approval_rules(id access_level user_id group_id required_approvals)"
+)
+
+
+@browse.action(
+    "list",
+    GET("/projects/{project_id}/environments"),
+    docs="api/environments/#list-all-environments",
+    example={"project_id": "acme/website"},
+    shows=ENVIRONMENT,
+    role=Role.REPORTER,
+)
+class ListEnvironments(InProject, Paged):
+    """List environments."""
+
+    name: Line | None = None
+    search: Search | None = None
+    states: Literal["available", "stopping", "stopped"] | None = None
+
+
+@browse.action(
+    "get",
+    GET("/projects/{project_id}/environments/{environment_id}"),
+    docs="api/environments/#retrieve-an-environment",
+    example={"project_id": "acme/website", "environment_id": 1},
+    shows=ENVIRONMENT,
+    role=Role.REPORTER,
+)
+class GetEnvironment(InProject):
+    """Read one environment with its last deployment."""
+
+    environment_id: Id
+
+
+@browse.action(
+    "list_deployments",
+    GET("/projects/{project_id}/deployments"),
+    docs="api/deployments/#list-all-project-deployments",
+    example={"project_id": "tiers-a/one", "environment": "production", "order_by": "id", "per_page": 1},
+    shows=DEPLOYMENT,
+    role=Role.REPORTER,
+)
+class ListDeployments(InProject, Paged):
+    """List deployments, newest first."""
+
+    environment: Line | None = None
+    status: Literal["created", "running", "success", "failed", "canceled", "skipped", "blocked"] | None = None
+    updated_after: Time | None = None
+    order_by: Literal["id", "iid", "created_at", "updated_at", "finished_at"] | None = None
+    sort: Sort | None = None
+
+    async def run(self, gitlab: GitLab) -> Answer:
+        # GitLab lists the oldest first.
+        return await gitlab.send(self.request(sort=self.sort or "desc"))
+
+
+@browse.action(
+    "get_deployment",
+    GET("/projects/{project_id}/deployments/{deployment_id}"),
+    docs="api/deployments/#retrieve-a-deployment",
+    example={"project_id": "acme/website", "deployment_id": 1},
+    shows=DEPLOYMENT,
+    role=Role.REPORTER,
+)
+class GetDeployment(InProject):
+    """Read one deployment with its approvals."""
+
+    deployment_id: Id
+
+
+@browse.action(
+    "deployment_merge_requests",
+    GET("/projects/{project_id}/deployments/{deployment_id}/merge_requests"),
+    docs="api/deployments/#list-all-merge-requests-associated-with-a-deployment",
+    example={"project_id": "acme/website", "deployment_id": 1},
+    shows="iid title state author=author.username merged_at web_url",
+    role=Role.REPORTER,
+)
+class DeploymentMergeRequests(InProject, Paged):
+    """List the merge requests that a deployment shipped."""
+
+    deployment_id: Id
+
+
+@browse.action(
+    "list_freeze_periods",
+    GET("/projects/{project_id}/freeze_periods"),
+    docs="api/freeze_periods/#list-freeze-periods",
+    example={"project_id": "acme/website"},
+    shows=FREEZE,
+    role=Role.REPORTER,
+)
+class ListFreezePeriods(InProject, Paged):
+    """List when nothing is to be deployed."""
+
+
+@browse.action(
+    "get_freeze_period",
+    GET("/projects/{project_id}/freeze_periods/{freeze_period_id}"),
+    docs="api/freeze_periods/#retrieve-a-freeze-period",
+    example={"project_id": "acme/website", "freeze_period_id": 1},
+    shows=FREEZE,
+    role=Role.REPORTER,
+)
+class GetFreezePeriod(InProject):
+    """Read one deploy freeze."""
+
+    freeze_period_id: Id
+
+
+@browse.action(
+    "list_protected",
+    GET("/projects/{project_id}/protected_environments", "/groups/{group_id}/protected_environments"),
+    docs="api/protected_environments/#list-protected-environments",
+    example={"project_id": "tiers-a/one"},
+    shows=PROTECTED,
+    feature="protected_environments",
+    role=Role.MAINTAINER,
+)
+class ListProtected(WithProtectedEnvironments, Paged):
+    """List protected environments of a project, or protected tiers of a group."""
+
+
+@browse.action(
+    "get_protected",
+    GET(
+        "/projects/{project_id}/protected_environments/{name}",
+        "/groups/{group_id}/protected_environments/{name}",
+    ),
+    docs="api/protected_environments/#get-a-single-protected-environment",
+    example={"project_id": "tiers-a/one", "name": "production"},
+    shows=PROTECTED,
+    feature="protected_environments",
+    role=Role.MAINTAINER,
+)
+class GetProtected(WithProtectedEnvironments):
+    """Read who may deploy to an environment, and who must approve."""
+
+    name: Line

@@ -1,0 +1,137 @@
+"""Files and directories of a repository."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Annotated, Any, Self
+
+from pydantic import Field, model_validator
+
+from gitlab_mcp.actions.action import GET, Role
+from gitlab_mcp.actions.exchange import Answer, GitLab
+from gitlab_mcp.actions.fields import FilePath, Flag, Integer, Line, Ref, Sent, broken_rule
+from gitlab_mcp.actions.result import Result, Text
+from gitlab_mcp.actions.scopes import InProject, Paged
+from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.results.counts import counted
+from gitlab_mcp.results.files import file_result
+
+browse = Tool("browse_files", "Read files and directories of a repository.", switch="repository")
+
+DEFAULT_BRANCH = "HEAD"
+
+LineNumber = Annotated[Integer, Field(ge=1, le=2**31 - 1)]
+
+
+class OfFile(InProject):
+    file_path: FilePath
+    ref: Ref | None = None
+
+
+def _check_lines(start_line: int | None, end_line: int | None) -> None:
+    if start_line is not None and end_line is not None and end_line < start_line:
+        raise broken_rule("a line that is not before start_line", field="end_line")
+
+
+@browse.action(
+    "tree",
+    GET("/projects/{project_id}/repository/tree"),
+    docs="api/repositories/#list-all-repository-trees-in-a-project",
+    example={"project_id": "acme/website"},
+    shows="path type",
+    role=Role.REPORTER,
+)
+class Tree(InProject, Paged):
+    """List a directory, or with recursive all that is below it."""
+
+    path: Annotated[Line, Field(description="Directory")] | None = None
+    ref: Ref | None = None
+    recursive: Flag | None = None
+
+    async def run(self, gitlab: GitLab) -> Answer | Result:
+        answer = await gitlab.send(self.request())
+        if answer.body or self.path is None or self.page not in (None, 1):
+            return replace(answer, headers=counted(answer.headers, len(answer.body)))
+        # Git keeps no empty directories: GitLab 17 answers an empty list where there is no such directory.
+        why = "There is no such directory at this ref; a file is read with get."
+        return Result(data={"items": [], "total": 0, "why_empty": why})
+
+
+@browse.action(
+    "get",
+    GET("/projects/{project_id}/repository/files/{file_path}"),
+    docs="api/repository_files/#retrieve-a-file-from-a-repository",
+    example={"project_id": "acme/website", "file_path": "src/app.py", "ref": "main"},
+    role=Role.REPORTER,
+)
+class GetFile(OfFile):
+    """Read a file: text by lines, images as images, other binaries as size and type."""
+
+    start_line: LineNumber | None = None
+    end_line: LineNumber | None = None
+
+    @model_validator(mode="after")
+    def _lines_in_order(self) -> Self:
+        _check_lines(self.start_line, self.end_line)
+        return self
+
+    async def run(self, gitlab: GitLab) -> Result:
+        request = self.request(ref=self.ref or DEFAULT_BRANCH, start_line=None, end_line=None)
+        answer = await gitlab.send(request)
+        lines = {"start_line": self.start_line, "end_line": self.end_line}
+        return file_result(answer.body, asked_for=self.file_path, **lines)
+
+
+@browse.action(
+    "blame",
+    GET("/projects/{project_id}/repository/files/{file_path}/blame"),
+    docs="api/repository_files/#retrieve-file-blame-history-from-a-repository",
+    example={"project_id": "acme/website", "file_path": "src/app.py", "ref": "main"},
+    role=Role.REPORTER,
+)
+class BlameFile(OfFile):
+    """Who last changed each line, and with which commit."""
+
+    start_line: Annotated[LineNumber, Sent("range[start]")] | None = None
+    end_line: Annotated[LineNumber, Sent("range[end]")] | None = None
+
+    @model_validator(mode="after")
+    def _both_ends(self) -> Self:
+        _check_lines(self.start_line, self.end_line)
+        if self.start_line is not None and self.end_line is None:
+            raise broken_rule("a line number, as start_line is given", field="end_line")
+        return self
+
+    async def run(self, gitlab: GitLab) -> Result:
+        # GitLab wants both ends of a range or none.
+        start = 1 if self.end_line is not None and self.start_line is None else self.start_line
+        changes = {"ref": self.ref or DEFAULT_BRANCH, "range[start]": start}
+        answer = await gitlab.send(self.request(**changes))
+        return _blame_result(answer.body, self.file_path, start or 1)
+
+
+def _blame_result(parts: Iterable[Mapping[str, Any]], file_path: str, start_line: int) -> Result:
+    """Each commit once, and the lines with the commit each is from."""
+    commits: dict[str, dict[str, Any]] = {}
+    lines = []
+    number = start_line
+    for part in parts:
+        commit = part["commit"]
+        sha = str(commit["id"])[:8]
+        commits.setdefault(
+            sha,
+            {
+                "sha": sha,
+                "author": commit["author_name"],
+                "date": str(commit["authored_date"])[:10],
+                "title": commit["message"].split("\n", 1)[0],
+            },
+        )
+        for line in part["lines"]:
+            lines.append(f"{sha} {number:>4} {line}")
+            number += 1
+    data: dict[str, Any] = {"start_line": start_line, "lines": len(lines), "commits": list(commits.values())}
+    if not lines:
+        return Result(data={"lines": 0, "why_empty": "The file has no such lines."})
+    return Result(data=data, text=Text("\n".join(lines), f"blame of {file_path}"))

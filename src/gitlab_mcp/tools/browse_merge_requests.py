@@ -1,0 +1,373 @@
+"""Merge requests: lists, diffs, approvals, pipelines, and whether they can be merged."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from gitlab_mcp.actions.action import GET, Role
+from gitlab_mcp.actions.exchange import GitLab
+from gitlab_mcp.actions.fields import (
+    Branch,
+    FilePath,
+    Flag,
+    Id,
+    Ids,
+    Integer,
+    Labels,
+    Line,
+    Needs,
+    Search,
+    Sent,
+    Sort,
+    Time,
+    UserId,
+    UserOrNone,
+    Words,
+    broken_rule,
+)
+from gitlab_mcp.actions.result import Result
+from gitlab_mcp.actions.scopes import InProjectOrGroup, OfMergeRequest, Paged
+from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.failures.codes import Code
+from gitlab_mcp.failures.failure import CallFailed, Failure
+from gitlab_mcp.results.diffs import diff_result
+from gitlab_mcp.results.pages import page
+from gitlab_mcp.results.views import project, view
+from gitlab_mcp.workflows.merge_readiness import readiness
+from gitlab_mcp.workflows.merge_request_evidence import bundle, one_diff, situation_of
+
+browse = Tool(
+    "browse_merge_requests", "Read merge requests, and what keeps them from merging.", switch="merge_requests"
+)
+
+MR = "/projects/{project_id}/merge_requests/{merge_request_iid}"
+EXAMPLE = {"project_id": "acme/website", "merge_request_iid": 1}
+
+MERGE_REQUEST = (
+    "iid title state author=author.username source_branch target_branch detailed_merge_status web_url"
+    " | draft description labels assignees=assignees.username reviewers=reviewers.username"
+    " milestone=milestone.title sha head_pipeline_id=head_pipeline.id head_pipeline=head_pipeline.status"
+    " has_conflicts blocking_discussions_resolved changes_count user_notes_count merge_when_pipeline_succeeds"
+    " merge_error rebase_in_progress diverged_commits_count squash source_project_id created_at updated_at"
+    " merged_at merged_by=merge_user.username merge_commit_sha squash_commit_sha closed_at"
+)
+COMMIT = "id=short_id title author=author_name created_at | message"
+ISSUE = "iid title state labels assignees=assignees.username web_url"
+PIPELINE = "id status ref sha source updated_at | web_url"
+VERSION = "id head_commit_sha real_size created_at | base_commit_sha start_commit_sha"
+APPROVALS = (
+    "approved approvals_required approvals_left approved_by=approved_by.user.username"
+    " user_has_approved user_can_approve rules_left=approval_rules_left.name"
+)
+DEPENDENCY = (
+    "id iid=blocking_merge_request.iid title=blocking_merge_request.title"
+    " state=blocking_merge_request.state project_id=blocking_merge_request.project_id"
+    " web_url=blocking_merge_request.web_url"
+)
+
+
+@browse.action(
+    "list",
+    GET("/projects/{project_id}/merge_requests", "/groups/{group_id}/merge_requests", "/merge_requests"),
+    docs="api/merge_requests/#list-merge-requests",
+    example={"project_id": "acme/website"},
+    shows=MERGE_REQUEST,
+    role=Role.REPORTER,
+)
+class ListMergeRequests(InProjectOrGroup, Paged):
+    """List merge requests of a project, of a group, or (naming neither) your own."""
+
+    state: Literal["opened", "closed", "locked", "merged", "all"] | None = None
+    scope: Literal["created_by_me", "assigned_to_me", "all"] | None = None
+    search: Search | None = None
+    author_username: Line | None = None
+    author_id: UserId | None = None
+    assignee_username: Words | None = None
+    assignee_id: UserOrNone | None = None
+    reviewer_username: Line | None = None
+    reviewer_id: UserOrNone | None = None
+    approved_by_usernames: Annotated[Words, Needs("mr_approver_filters")] | None = None
+    approved: Literal["yes", "no"] | None = None
+    labels: Labels | None = None
+    milestone: Annotated[Line, Field(description="Title, None or Any")] | None = None
+    source_branch: Branch | None = None
+    target_branch: Branch | None = None
+    wip: Annotated[Literal["yes", "no"], Field(description="Drafts")] | None = None
+    environment: Line | None = None
+    iids: Ids | None = None
+    created_after: Time | None = None
+    created_before: Time | None = None
+    updated_after: Time | None = None
+    updated_before: Time | None = None
+    not_labels: Annotated[Labels, Sent("not[labels]")] | None = None
+    not_author_username: Annotated[Line, Sent("not[author_username]")] | None = None
+    order_by: (
+        Literal["created_at", "updated_at", "merged_at", "title", "priority", "milestone_due", "popularity"]
+        | None
+    ) = None
+    sort: Sort | None = None
+
+
+@browse.action(
+    "get",
+    GET(MR),
+    docs="api/merge_requests/#retrieve-a-merge-request",
+    example=EXAMPLE,
+    shows=MERGE_REQUEST,
+    role=Role.REPORTER,
+)
+class GetMergeRequest(OfMergeRequest):
+    """Read one merge request."""
+
+    include_diverged_commits_count: Flag | None = None
+    include_rebase_in_progress: Flag | None = None
+
+
+@browse.action(
+    "commits",
+    GET(f"{MR}/commits"),
+    docs="api/merge_requests/#retrieve-merge-request-commits",
+    example=EXAMPLE,
+    shows=COMMIT,
+    role=Role.REPORTER,
+)
+class ListCommits(OfMergeRequest, Paged):
+    """List the commits, the newest first."""
+
+
+@browse.action(
+    "diffs",
+    GET(f"{MR}/diffs"),
+    docs="api/merge_requests/#list-merge-request-diffs",
+    example=EXAMPLE,
+    role=Role.REPORTER,
+)
+class ReadDiffs(OfMergeRequest, Paged):
+    """List the changed files with their sizes, and show their diffs; with file_path those of one file."""
+
+    file_path: FilePath | None = None
+    # Above 30, GitLab 17.2 answers 500.
+    per_page: Annotated[Integer, Field(ge=1, le=30)] | None = None
+
+    @model_validator(mode="after")
+    def _a_file_or_a_page(self) -> Self:
+        if self.file_path is not None and (self.page is not None or self.per_page is not None):
+            raise broken_rule("page and per_page only without file_path", field="file_path")
+        return self
+
+    async def run(self, gitlab: GitLab) -> Result:
+        source = f"diffs of merge request !{self.merge_request_iid}"
+        if self.file_path is None:
+            answer = await gitlab.send(self.request())
+            facts = page(self, answer, answer.body)
+            del facts["items"]
+            return diff_result(answer.body, source=source, facts=facts)
+        diff = await one_diff(gitlab, self.request().path.removesuffix("/diffs"), self.file_path)
+        if diff is None:
+            raise CallFailed(self._not_changed())
+        return diff_result([diff], source=source)
+
+    def _not_changed(self) -> Failure:
+        return Failure(Code.NOT_FOUND, "The merge request does not change this file.").knowing(
+            missing="file_path",
+            confidence="certain",
+            evidence=["the list of changed files does not name it"],
+            suggested_fix="Call diffs without file_path to see which files it changes.",
+        )
+
+
+@browse.action(
+    "versions",
+    GET(f"{MR}/versions"),
+    docs="api/merge_requests/#retrieve-merge-request-diff-versions",
+    example=EXAMPLE,
+    shows=VERSION,
+    role=Role.REPORTER,
+)
+class ListVersions(OfMergeRequest, Paged):
+    """List what was pushed, one version for each push."""
+
+
+@browse.action(
+    "version",
+    GET(f"{MR}/versions/{{version_id}}"),
+    docs="api/merge_requests/#retrieve-a-merge-request-diff-version",
+    example={**EXAMPLE, "version_id": 1},
+    role=Role.REPORTER,
+)
+class ReadVersion(OfMergeRequest):
+    """Read one version with all its diffs, also those that are collapsed elsewhere."""
+
+    version_id: Id
+
+    async def run(self, gitlab: GitLab) -> Result:
+        body = (await gitlab.send(self.request())).body
+        facts = {
+            **project(body, view(VERSION).alone),
+            "commits": [project(commit, view(COMMIT).in_a_list) for commit in body.get("commits") or ()],
+        }
+        source = f"version {self.version_id} of merge request !{self.merge_request_iid}"
+        return diff_result(body.get("diffs") or (), source=source, facts=facts)
+
+
+@browse.action(
+    "participants",
+    GET(f"{MR}/participants"),
+    docs="api/merge_requests/#retrieve-merge-request-participants",
+    example=EXAMPLE,
+    shows="id username name",
+    role=Role.REPORTER,
+)
+class ListParticipants(OfMergeRequest, Paged):
+    """List who took part."""
+
+
+@browse.action(
+    "reviewers",
+    GET(f"{MR}/reviewers"),
+    docs="api/merge_requests/#retrieve-merge-request-reviewers",
+    example=EXAMPLE,
+    shows="id=user.id username=user.username state created_at",
+    role=Role.REPORTER,
+)
+class ListReviewers(OfMergeRequest, Paged):
+    """List the reviewers and what each has said."""
+
+
+@browse.action(
+    "pipelines",
+    GET(f"{MR}/pipelines"),
+    docs="api/merge_requests/#list-merge-request-pipelines",
+    example=EXAMPLE,
+    shows=PIPELINE,
+    role=Role.REPORTER,
+)
+class ListPipelines(OfMergeRequest, Paged):
+    """List the pipelines, the newest first."""
+
+
+@browse.action(
+    "approvals",
+    GET(f"{MR}/approvals"),
+    docs="api/merge_request_approvals/#retrieve-approval-state-for-a-merge-request",
+    example=EXAMPLE,
+    shows=APPROVALS,
+    role=Role.REPORTER,
+)
+class ReadApprovals(OfMergeRequest):
+    """Read who approved, and how many approvals are left."""
+
+
+@browse.action(
+    "approval_state",
+    GET(f"{MR}/approval_state"),
+    docs="api/merge_request_approvals/#retrieve-approval-details-for-a-merge-request",
+    example={"project_id": "acme/shop", "merge_request_iid": 6},
+    feature="mr_approval_rules",
+    role=Role.REPORTER,
+)
+class ReadApprovalState(OfMergeRequest):
+    """Read the approval rules, and by whom each is met."""
+
+
+@browse.action(
+    "closes_issues",
+    GET(f"{MR}/closes_issues"),
+    docs="api/merge_requests/#list-issues-that-close-on-merge",
+    example=EXAMPLE,
+    shows=ISSUE,
+    role=Role.REPORTER,
+)
+class ListClosedIssues(OfMergeRequest, Paged):
+    """List the issues that its merge closes."""
+
+
+@browse.action(
+    "related_issues",
+    GET(f"{MR}/related_issues"),
+    docs="api/merge_requests/#list-issues-related-to-the-merge-request",
+    example=EXAMPLE,
+    shows=ISSUE,
+    role=Role.REPORTER,
+)
+class ListRelatedIssues(OfMergeRequest, Paged):
+    """List the issues that it mentions or closes."""
+
+
+@browse.action(
+    "context_commits",
+    GET(f"{MR}/context_commits"),
+    docs="api/merge_request_context_commits/#list-context-commits-for-a-merge-request",
+    example=EXAMPLE,
+    shows=COMMIT,
+    role=Role.REPORTER,
+)
+class ListContextCommits(OfMergeRequest, Paged):
+    """List merged commits that were added to help reviewers."""
+
+
+@browse.action(
+    "time_stats",
+    GET(f"{MR}/time_stats"),
+    docs="api/merge_requests/#retrieve-time-tracking-statistics",
+    example=EXAMPLE,
+    role=Role.REPORTER,
+)
+class ReadTimeStats(OfMergeRequest):
+    """Read the estimate and the time spent."""
+
+
+@browse.action(
+    "dependencies",
+    GET(f"{MR}/blocks"),
+    docs="api/merge_requests/#retrieve-merge-request-dependencies",
+    example={"project_id": "acme/shop", "merge_request_iid": 6},
+    shows=DEPENDENCY,
+    feature="mr_dependencies",
+    role=Role.REPORTER,
+)
+class ListDependencies(OfMergeRequest, Paged):
+    """List the merge requests that must be merged before this one."""
+
+
+@browse.action(
+    "merge_train",
+    GET("/projects/{project_id}/merge_trains/merge_requests/{merge_request_iid}"),
+    docs="api/merge_trains/#retrieve-merge-train-status",
+    example=EXAMPLE,
+    shows="id status target_branch pipeline_id=pipeline.id pipeline=pipeline.status created_at merged_at",
+    feature="merge_trains",
+    role=Role.DEVELOPER,
+)
+class ReadMergeTrain(OfMergeRequest):
+    """Read where it stands on a merge train."""
+
+
+@browse.action(
+    "merge_readiness",
+    GET(MR),
+    docs="user/project/merge_requests/auto_merge/",
+    example={"project_id": "acme/shop", "merge_request_iid": 19},
+    role=Role.REPORTER,
+)
+class AssessReadiness(OfMergeRequest):
+    """Find out in one call everything that keeps it from merging, and what lifts each."""
+
+    async def run(self, gitlab: GitLab) -> Result:
+        return readiness(await situation_of(gitlab, self.request().path))
+
+
+@browse.action(
+    "review_bundle",
+    GET(MR),
+    docs="user/project/merge_requests/reviews/",
+    example={"project_id": "acme/shop", "merge_request_iid": 6},
+    role=Role.REPORTER,
+)
+class BundleReview(OfMergeRequest):
+    """Read in one call what a reviewer needs: the request, its commits, open threads, approvals and diffs."""
+
+    async def run(self, gitlab: GitLab) -> Result:
+        return await bundle(gitlab, self.request().path)

@@ -1,0 +1,304 @@
+"""CI/CD pipelines with their jobs, test reports and a digest of a failure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, model_validator
+
+from gitlab_mcp.actions.action import GET, Role, fill
+from gitlab_mcp.actions.exchange import Answer, GitLab
+from gitlab_mcp.actions.fields import (
+    CiStatus,
+    Expects,
+    Flag,
+    Line,
+    MergeRequestIid,
+    PipelineId,
+    Ref,
+    Sha,
+    Sort,
+    Time,
+    broken_rule,
+)
+from gitlab_mcp.actions.result import Notice, Result
+from gitlab_mcp.actions.scopes import InProject, OfPipeline, Paged
+from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.failures.codes import Code, NoticeCode
+from gitlab_mcp.failures.failure import CallFailed, Failure
+from gitlab_mcp.gitlab.concurrently import concurrently
+from gitlab_mcp.gitlab.faults import FAULTS, Refused
+from gitlab_mcp.gitlab.pages import every_page
+from gitlab_mcp.results.pages import page
+from gitlab_mcp.results.test_reports import counts, failures, suite_errors
+from gitlab_mcp.results.views import project, view
+from gitlab_mcp.workflows.failure_digest import digest
+from gitlab_mcp.workflows.failure_evidence import investigate
+
+browse = Tool("browse_pipelines", "Read CI/CD pipelines and find out why they failed.", switch="builds")
+
+PIPELINE = (
+    "id name status ref sha source updated_at"
+    " | web_url created_at finished_at duration coverage yaml_errors user=user.username"
+)
+JOB = "id name stage status failure_reason allow_failure duration"
+BRIDGES = "/projects/{project_id}/pipelines/{pipeline_id}/bridges"
+NO_REPORT = "No job of this pipeline has uploaded a test report."
+BRIDGE = (
+    "id name stage status failure_reason downstream_id=downstream_pipeline.id"
+    " downstream_status=downstream_pipeline.status downstream_url=downstream_pipeline.web_url"
+)
+
+SOURCES = (
+    "push",
+    "web",
+    "trigger",
+    "schedule",
+    "api",
+    "external",
+    "pipeline",
+    "chat",
+    "webide",
+    "merge_request_event",
+    "external_pull_request_event",
+    "parent_pipeline",
+    "ondemand_dast_scan",
+    "ondemand_dast_validation",
+    "security_orchestration_policy",
+    "container_registry_push",
+    "unknown",
+)
+
+
+def _a_source(value: str) -> str:
+    if value not in SOURCES:
+        raise ValueError("unknown source")
+    return value
+
+
+# Not listed in the schema: they are many and rarely needed, and the error for a wrong one names them all.
+Source = Annotated[str, AfterValidator(_a_source), Expects("one of " + ", ".join(SOURCES))]
+
+
+@browse.action(
+    "list",
+    GET("/projects/{project_id}/pipelines"),
+    docs="api/pipelines/#list-project-pipelines",
+    example={"project_id": "acme/website"},
+    shows=PIPELINE,
+    role=Role.GUEST,
+)
+class ListPipelines(InProject, Paged):
+    """List pipelines, the newest first. Child pipelines are listed only with source: parent_pipeline."""
+
+    status: CiStatus | None = None
+    ref: Ref | None = None
+    sha: Sha | None = None
+    source: Source | None = None
+    username: Line | None = None
+    name: Line | None = None
+    yaml_errors: Flag | None = None
+    updated_after: Time | None = None
+    updated_before: Time | None = None
+    order_by: Literal["id", "status", "ref", "updated_at", "user_id"] | None = None
+    sort: Sort | None = None
+
+
+@browse.action(
+    "get",
+    GET("/projects/{project_id}/pipelines/{pipeline_id}"),
+    docs="api/pipelines/#retrieve-a-single-pipeline",
+    example={"project_id": "acme/website", "pipeline_id": 16},
+    shows=PIPELINE,
+    role=Role.GUEST,
+)
+class GetPipeline(OfPipeline):
+    """Read one pipeline."""
+
+
+@browse.action(
+    "latest",
+    GET("/projects/{project_id}/pipelines/latest"),
+    docs="api/pipelines/#retrieve-the-latest-pipeline",
+    example={"project_id": "acme/website"},
+    shows=PIPELINE,
+    role=Role.GUEST,
+)
+class GetLatestPipeline(InProject):
+    """Read the newest pipeline of a branch or tag; of the default branch where none is named."""
+
+    ref: Ref | None = None
+
+    async def run(self, gitlab: GitLab) -> Answer:
+        return await _latest(gitlab, self.project_id, self.ref)
+
+
+async def _latest(gitlab: GitLab, project_id: str, ref: str | None) -> Answer:
+    """GitLab answers 403 also where there is no pipeline. The list of pipelines tells which it is."""
+    path = fill("/projects/{project_id}/pipelines", project_id=project_id)
+    query = {"ref": ref} if ref else {}
+    try:
+        return await gitlab.get(f"{path}/latest", **query)
+    except Refused as refused:
+        if refused.status != 403 or await _lists_any(gitlab, path, query):
+            raise
+    where = "this ref" if ref else "the default branch"
+    raise CallFailed(
+        Failure(Code.NOT_FOUND, f"There is no pipeline for {where}.").knowing(
+            missing="pipeline",
+            http_status=403,
+            confidence="certain",
+            evidence=["GitLab answered 403, and lists no pipeline there"],
+            suggested_fix="Name a ref that has one (browse_pipelines list), or run one: manage_pipeline create.",
+        )
+    )
+
+
+async def _lists_any(gitlab: GitLab, path: str, query: Mapping[str, str]) -> bool:
+    try:
+        return bool((await gitlab.get(path, **query)).body)
+    except FAULTS:
+        return True
+
+
+@browse.action(
+    "jobs",
+    GET("/projects/{project_id}/pipelines/{pipeline_id}/jobs"),
+    docs="api/jobs/#list-all-jobs-by-pipeline",
+    example={"project_id": "acme/website", "pipeline_id": 16},
+    shows=JOB,
+    role=Role.GUEST,
+)
+class ListJobsOfPipeline(OfPipeline, Paged):
+    """List the jobs of a pipeline, and its bridges: the jobs that start other pipelines."""
+
+    include_retried: Flag | None = None
+
+    async def run(self, gitlab: GitLab) -> Result:
+        # GitLab leaves bridges out of this list. Without them a pipeline that failed in a child looks successful.
+        bridges_path = fill(BRIDGES, project_id=self.project_id, pipeline_id=self.pipeline_id)
+        jobs, bridges = await concurrently(
+            [lambda: gitlab.send(self.request()), lambda: every_page(gitlab, bridges_path)]
+        )
+        if not isinstance(jobs, Answer):
+            raise jobs
+        shown = page(self, jobs, [project(job, view(JOB).in_a_list) for job in jobs.body])
+        if not isinstance(bridges, Answer):
+            facts = {"how_to_get_it": "browse_pipelines bridges"}
+            warning = Notice(
+                NoticeCode.PARTIAL, "The jobs that start other pipelines could not be read.", facts
+            )
+            return Result(data=shown, warnings=[warning])
+        if bridges.body:
+            shown["bridges"] = [project(bridge, view(BRIDGE).in_a_list) for bridge in bridges.body]
+        return Result(data=shown)
+
+
+@browse.action(
+    "bridges",
+    GET(BRIDGES),
+    docs="api/jobs/#list-all-trigger-jobs-by-pipeline",
+    example={"project_id": "acme/shop", "pipeline_id": 208},
+    shows=BRIDGE,
+    role=Role.GUEST,
+)
+class ListBridges(OfPipeline, Paged):
+    """List the jobs that start child and downstream pipelines, with the pipelines they started."""
+
+    scope: CiStatus | None = None
+
+    async def run(self, gitlab: GitLab) -> Answer:
+        return await gitlab.send(self.request(scope=self.scope and [self.scope]))
+
+
+@browse.action(
+    "variables",
+    GET("/projects/{project_id}/pipelines/{pipeline_id}/variables"),
+    docs="api/pipelines/#retrieve-pipeline-variables",
+    example={"project_id": "acme/website", "pipeline_id": 16},
+    shows="key value variable_type",
+    role=Role.MAINTAINER,
+)
+class ListVariables(OfPipeline):
+    """List the variables a pipeline was run with."""
+
+
+@browse.action(
+    "test_report",
+    GET("/projects/{project_id}/pipelines/{pipeline_id}/test_report"),
+    docs="api/pipelines/#retrieve-a-test-report-for-a-pipeline",
+    example={"project_id": "acme/shop", "pipeline_id": 202},
+    role=Role.GUEST,
+)
+class GetTestReport(OfPipeline):
+    """Read which tests failed, and what they said."""
+
+    async def run(self, gitlab: GitLab) -> Result:
+        report = (await gitlab.send(self.request())).body
+        if not report.get("total_count"):
+            return Result(data={"empty": True, "why_empty": NO_REPORT, **_unreadable(report)})
+        suites = [{"name": suite["name"], **counts(suite)} for suite in report["test_suites"]]
+        shown = {**counts(report), "suites": suites, "failures": failures(report, longest=4_000)}
+        return Result(data={**shown, **_unreadable(report)})
+
+
+def _unreadable(report: Mapping[str, Any]) -> dict[str, Any]:
+    broken = suite_errors(report)
+    return {"unreadable_reports": broken} if broken else {}
+
+
+@browse.action(
+    "test_report_summary",
+    GET("/projects/{project_id}/pipelines/{pipeline_id}/test_report_summary"),
+    docs="api/pipelines/#retrieve-a-test-report-summary-for-a-pipeline",
+    example={"project_id": "acme/shop", "pipeline_id": 202},
+    role=Role.GUEST,
+)
+class GetTestReportSummary(OfPipeline):
+    """Read how many tests passed and failed, by suite."""
+
+    async def run(self, gitlab: GitLab) -> Answer | Result:
+        answer = await gitlab.send(self.request())
+        if answer.body.get("test_suites"):
+            return answer
+        return Result(data={"empty": True, "why_empty": NO_REPORT})
+
+
+@browse.action(
+    "failure_digest",
+    GET(
+        "/projects/{project_id}/pipelines/{pipeline_id}",
+        "/projects/{project_id}/merge_requests/{merge_request_iid}",
+        "/projects/{project_id}/pipelines/latest",
+    ),
+    docs="ci/debugging/",
+    example={"project_id": "acme/shop", "pipeline_id": 202},
+    role=Role.GUEST,
+)
+class DigestFailure(InProject):
+    """Find out in one call why a pipeline failed: failed jobs with the places of their errors, child pipelines,
+    failed tests, and whether the default branch is red too. Of a merge request, or of a ref, the newest."""
+
+    pipeline_id: PipelineId | None = None
+    merge_request_iid: MergeRequestIid | None = None
+    ref: Ref | None = None
+
+    @model_validator(mode="after")
+    def _one_pipeline(self) -> DigestFailure:
+        if self.ref is not None and (self.pipeline_id or self.merge_request_iid):
+            raise broken_rule("ref only without pipeline_id and merge_request_iid", field="ref")
+        return self
+
+    async def run(self, gitlab: GitLab) -> Result:
+        if self.pipeline_id is None and self.merge_request_iid is None:
+            found = (await _latest(gitlab, self.project_id, self.ref)).body
+        else:
+            found = (await gitlab.send(self.request())).body
+        pipeline = found.get("head_pipeline") if self.merge_request_iid else found
+        if pipeline is None:
+            return Result(data={"verdict": "The merge request has no pipeline."})
+        # The pipeline of a merge request from a fork lives in the fork.
+        is_here = pipeline["project_id"] == found["project_id"]
+        project_id = self.project_id if is_here else pipeline["project_id"]
+        return digest(await investigate(gitlab, project_id, pipeline))

@@ -1,0 +1,337 @@
+"""Projects: lists, members, forks, events, statistics and templates."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from gitlab_mcp.actions.action import GET, Role
+from gitlab_mcp.actions.fields import (
+    AccessLevel,
+    Date,
+    Flag,
+    GroupId,
+    Line,
+    Search,
+    Sent,
+    Sort,
+    Time,
+    UserId,
+    Visibility,
+    Words,
+    broken_rule,
+)
+from gitlab_mcp.actions.scopes import InProject, Paged
+from gitlab_mcp.actions.tool import Tool
+
+browse = Tool("browse_projects", "Read projects: all visible ones, those of a group or of a user.")
+
+PROJECT = (
+    "id path_with_namespace description visibility archived last_activity_at"
+    " | name web_url default_branch topics star_count forks_count open_issues_count created_at"
+    " http_url_to_repo ssh_url_to_repo readme_url empty_repo forked_from=forked_from_project.path_with_namespace"
+    " project_role=permissions.project_access.access_level group_role=permissions.group_access.access_level"
+    " merge_method squash_option ci_config_path issues_access_level merge_requests_access_level"
+    " builds_access_level repository_access_level marked_for_deletion_on import_status statistics"
+)
+EVENT = (
+    "created_at action_name author=author_username target_type target_iid target_title project_id"
+    " ref=push_data.ref commit_title=push_data.commit_title commits=push_data.commit_count note=note.body"
+)
+GROUP = "id full_path name web_url"
+
+OrderBy = Literal["id", "name", "path", "created_at", "updated_at", "last_activity_at", "similarity"]
+TemplateType = Literal["issues", "merge_requests"]
+
+_ONLY_WITH_A_GROUP = ("include_subgroups", "with_shared")
+_ONLY_WITHOUT_A_GROUP = (
+    "membership",
+    "topic",
+    "with_programming_language",
+    "last_activity_after",
+    "last_activity_before",
+)
+
+
+@browse.action(
+    "list",
+    GET("/projects", "/groups/{group_id}/projects", "/users/{user_id}/projects"),
+    docs="api/projects/#list-all-projects",
+    example={"group_id": "acme"},
+    shows=PROJECT,
+)
+class ListProjects(Paged):
+    """List projects, the newest first; without a filter these are all that the token may see."""
+
+    group_id: GroupId | None = None
+    user_id: UserId | None = None
+    search: Search | None = None
+    membership: Annotated[Flag, Field(description="Only where I am a member")] | None = None
+    owned: Flag | None = None
+    starred: Flag | None = None
+    archived: Flag | None = None
+    visibility: Visibility | None = None
+    min_access_level: AccessLevel | None = None
+    topic: Words | None = None
+    with_programming_language: Line | None = None
+    last_activity_after: Time | None = None
+    last_activity_before: Time | None = None
+    include_subgroups: Flag | None = None
+    with_shared: Flag | None = None
+    order_by: OrderBy | None = None
+    sort: Sort | None = None
+
+    @model_validator(mode="after")
+    def _filters_the_route_knows(self) -> Self:
+        # GitLab ignores a filter that the route does not know, and lists everything.
+        unknown = _ONLY_WITHOUT_A_GROUP if self.group_id is not None else _ONLY_WITH_A_GROUP
+        for name in unknown:
+            if getattr(self, name) is not None:
+                where = "without group_id" if self.group_id is not None else "with group_id"
+                raise broken_rule(f"a filter that works {where}", field=name)
+        return self
+
+
+@browse.action(
+    "get",
+    GET("/projects/{project_id}"),
+    docs="api/projects/#retrieve-a-project",
+    example={"project_id": "acme/website"},
+    shows=PROJECT,
+    role=Role.GUEST,
+)
+class GetProject(InProject):
+    """Read one project: settings, switches, and the caller's role in it."""
+
+    statistics: Flag | None = None
+
+
+class ListOfProject(InProject, Paged):
+    search: Search | None = None
+
+
+@browse.action(
+    "languages",
+    GET("/projects/{project_id}/languages"),
+    docs="api/projects/#list-programming-languages-used",
+    example={"project_id": "acme/website"},
+    role=Role.GUEST,
+)
+class Languages(InProject):
+    """Programming languages with their share in percent."""
+
+
+@browse.action(
+    "users",
+    GET("/projects/{project_id}/users"),
+    docs="api/projects/#list-users",
+    example={"project_id": "acme/website"},
+    shows="id username name state",
+    role=Role.GUEST,
+)
+class Users(ListOfProject):
+    """People who can be mentioned and assigned in the project."""
+
+
+@browse.action(
+    "groups",
+    GET("/projects/{project_id}/groups"),
+    docs="api/projects/#list-groups",
+    example={"project_id": "acme/website"},
+    shows=GROUP,
+    role=Role.GUEST,
+)
+class Groups(ListOfProject):
+    """The groups above the project."""
+
+
+@browse.action(
+    "forks",
+    GET("/projects/{project_id}/forks"),
+    docs="api/project_forks/#list-forks-of-a-project",
+    example={"project_id": "acme/website"},
+    shows=PROJECT,
+    role=Role.GUEST,
+)
+class Forks(ListOfProject):
+    """Forks that the token may see."""
+
+    owned: Flag | None = None
+
+
+@browse.action(
+    "starrers",
+    GET("/projects/{project_id}/starrers"),
+    docs="api/project_starring/#list-users-who-starred-a-project",
+    example={"project_id": "acme/website"},
+    shows="starred_since username=user.username",
+    role=Role.GUEST,
+)
+class Starrers(ListOfProject):
+    """Who starred the project."""
+
+
+@browse.action(
+    "events",
+    GET("/projects/{project_id}/events"),
+    docs="api/events/#list-all-visible-events-for-a-project",
+    example={"project_id": "acme/website"},
+    shows=EVENT,
+    role=Role.GUEST,
+)
+class Events(InProject, Paged):
+    """What happened lately: pushes, comments, merges."""
+
+    event_action: Annotated[Line, Sent("action"), Field(description="pushed, commented, merged…")] | None = (
+        None
+    )
+    target_type: (
+        Literal["issue", "milestone", "merge_request", "note", "project", "snippet", "user"] | None
+    ) = None
+    before: Date | None = None
+    after: Date | None = None
+    sort: Sort | None = None
+
+
+@browse.action(
+    "contributors",
+    GET("/projects/{project_id}/repository/contributors"),
+    docs="api/repositories/#get-contributor-list",
+    example={"project_id": "acme/website"},
+    shows="name email commits additions deletions",
+    role=Role.REPORTER,
+    switch="repository",
+)
+class Contributors(InProject, Paged):
+    """Who committed how often to the default branch."""
+
+    order_by: Literal["name", "email", "commits"] | None = None
+    sort: Sort | None = None
+
+
+@browse.action(
+    "statistics",
+    GET("/projects/{project_id}/statistics"),
+    docs="api/project_statistics/#get-the-statistics-of-the-last-30-days",
+    example={"project_id": "acme/website"},
+    role=Role.REPORTER,
+)
+class Statistics(InProject):
+    """Clones and fetches of the last 30 days."""
+
+
+@browse.action(
+    "transfer_locations",
+    GET("/projects/{project_id}/transfer_locations"),
+    docs="api/projects/#list-groups-available-for-project-transfer",
+    example={"project_id": "acme/website"},
+    shows=GROUP,
+    role=Role.OWNER,
+)
+class TransferLocations(ListOfProject):
+    """Groups the project could be moved to."""
+
+
+@browse.action(
+    "share_locations",
+    GET("/projects/{project_id}/share_locations"),
+    docs="api/projects/#list-shareable-groups",
+    example={"project_id": "1"},
+    shows=GROUP,
+    role=Role.GUEST,
+)
+class ShareLocations(InProject):
+    """Groups the project could be shared with."""
+
+    search: Search | None = None
+
+
+@browse.action(
+    "badges",
+    GET("/projects/{project_id}/badges"),
+    docs="api/project_badges/#list-all-badges-of-a-project",
+    example={"project_id": "acme/website"},
+    shows="id name kind link=rendered_link_url image=rendered_image_url",
+    role=Role.GUEST,
+)
+class Badges(InProject, Paged):
+    """Badges of the project and of the groups above it."""
+
+
+@browse.action(
+    "remote_mirrors",
+    GET("/projects/{project_id}/remote_mirrors"),
+    docs="api/remote_mirrors/#list-all-remote-mirrors-for-a-project",
+    example={"project_id": "acme/website"},
+    shows="id url enabled update_status last_successful_update_at last_error only_protected_branches",
+    role=Role.MAINTAINER,
+)
+class RemoteMirrors(InProject, Paged):
+    """Where GitLab pushes the repository to, and whether that works."""
+
+
+@browse.action(
+    "import_status",
+    GET("/projects/{project_id}/import"),
+    docs="api/project_import_export/#import-status",
+    example={"project_id": "acme/website"},
+    shows="path_with_namespace import_status import_type import_error failed_relations stats",
+    role=Role.REPORTER,
+)
+class ImportStatus(InProject):
+    """How far a fork or an import is, and what failed."""
+
+
+@browse.action(
+    "export_status",
+    GET("/projects/{project_id}/export"),
+    docs="api/project_import_export/#export-status",
+    example={"project_id": "acme/website"},
+    shows="path_with_namespace export_status links=_links",
+    role=Role.MAINTAINER,
+)
+class ExportStatus(InProject):
+    """How far an export is; the download link is in it when it is done."""
+
+
+@browse.action(
+    "templates",
+    GET("/projects/{project_id}/templates/{type}"),
+    docs="api/project_templates/#get-all-templates-of-a-particular-type",
+    example={"project_id": "acme/website", "type": "issues"},
+    shows="key name",
+    role=Role.GUEST,
+)
+class Templates(InProject, Paged):
+    """Templates the project offers for issues and merge requests."""
+
+    type: TemplateType
+
+
+@browse.action(
+    "template",
+    GET("/projects/{project_id}/templates/{type}/{name}"),
+    docs="api/project_templates/#get-one-template-of-a-particular-type",
+    example={"project_id": "acme/website", "type": "issues", "name": "bug"},
+    shows="name content",
+    role=Role.GUEST,
+)
+class Template(InProject):
+    """One template with its text."""
+
+    type: TemplateType
+    name: Annotated[Line, Field(description="Key of the template")]
+
+
+@browse.action(
+    "namespaces",
+    GET("/namespaces"),
+    docs="api/namespaces/#list-all-namespaces",
+    example={"search": "writes"},
+    shows="id full_path kind web_url",
+)
+class Namespaces(Paged):
+    """Groups and users under which projects can be."""
+
+    search: Search | None = None

@@ -1,0 +1,115 @@
+"""Releases with their links, and changelogs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Annotated, Literal
+
+from gitlab_mcp.actions.action import GET, Role
+from gitlab_mcp.actions.exchange import Answer, GitLab
+from gitlab_mcp.actions.fields import Id, Line, SemanticVersion, Sent, Sort
+from gitlab_mcp.actions.result import Result, Text
+from gitlab_mcp.actions.scopes import InProject, InProjectOrGroup, OfRelease, Paged
+from gitlab_mcp.actions.tool import Tool
+
+browse = Tool("browse_releases", "Read releases and changelogs.", toolset="delivery", switch="releases")
+
+RELEASE = (
+    "tag_name name released_at upcoming_release author=author.username url=_links.self"
+    " | description commit=commit.short_id milestones=milestones.title links=assets.links"
+    " evidences=evidences.filepath created_at"
+)
+LINK = "id name url link_type direct_asset_url"
+
+
+@browse.action(
+    "list",
+    GET("/projects/{project_id}/releases", "/groups/{group_id}/releases"),
+    docs="api/releases/#list-releases",
+    example={"project_id": "acme/website"},
+    shows=RELEASE,
+    role=Role.GUEST,
+)
+class ListReleases(InProjectOrGroup, Paged):
+    """List releases of a project or a group, the latest first."""
+
+    order_by: Literal["released_at", "created_at"] | None = None
+    sort: Sort | None = None
+
+
+@browse.action(
+    "get",
+    GET("/projects/{project_id}/releases/{tag_name}"),
+    docs="api/releases/#get-a-release-by-a-tag-name",
+    example={"project_id": "acme/website", "tag_name": "v1.0.0"},
+    shows=RELEASE,
+    role=Role.REPORTER,
+)
+class GetRelease(OfRelease):
+    """Read one release."""
+
+
+@browse.action(
+    "latest",
+    GET("/projects/{project_id}/releases"),
+    docs="api/releases/#get-the-latest-release",
+    example={"project_id": "acme/website"},
+    shows=RELEASE,
+    role=Role.REPORTER,
+)
+class LatestRelease(InProject):
+    """The newest release that is out already."""
+
+    async def run(self, gitlab: GitLab) -> Answer | Result:
+        # GitLab's own permalink redirects, and may lead to a release that is only announced.
+        answer = await gitlab.send(self.request())
+        released = [release for release in answer.body if not release.get("upcoming_release")]
+        if not released:
+            return Result(data={"empty": True, "why_empty": "Nothing is released yet."})
+        return replace(answer, body=released[0])
+
+
+@browse.action(
+    "links",
+    GET("/projects/{project_id}/releases/{tag_name}/assets/links"),
+    docs="api/releases/links/#list-all-release-links",
+    example={"project_id": "acme/website", "tag_name": "v1.0.0"},
+    shows=LINK,
+    role=Role.GUEST,
+)
+class ListLinks(OfRelease, Paged):
+    """Links to files and pages that belong to a release."""
+
+
+@browse.action(
+    "link",
+    GET("/projects/{project_id}/releases/{tag_name}/assets/links/{link_id}"),
+    docs="api/releases/links/#retrieve-a-release-link",
+    example={"project_id": "acme/website", "tag_name": "v1.0.0", "link_id": 1},
+    shows=LINK,
+    role=Role.GUEST,
+)
+class GetLink(OfRelease):
+    """One link of a release."""
+
+    link_id: Id
+
+
+@browse.action(
+    "changelog",
+    GET("/projects/{project_id}/repository/changelog"),
+    docs="api/repositories/#generate-changelog-data",
+    example={"project_id": "acme/website", "version": "1.1.0", "from_ref": "v1.0.0"},
+    role=Role.REPORTER,
+    switch="repository",
+)
+class Changelog(InProject):
+    """Notes for a version, from the commits whose message has a Changelog trailer."""
+
+    version: SemanticVersion
+    from_ref: Annotated[Line, Sent("from")] | None = None
+    to_ref: Annotated[Line, Sent("to")] | None = None
+
+    async def run(self, gitlab: GitLab) -> Result:
+        notes = (await gitlab.send(self.request())).body["notes"]
+        return Result(data={"version": self.version}, text=Text(notes, f"changelog of {self.version}"))

@@ -1,0 +1,48 @@
+"""Service accounts and custom roles."""
+
+from __future__ import annotations
+
+from gitlab_mcp.actions.action import GET, Role
+from gitlab_mcp.actions.exchange import GitLab
+from gitlab_mcp.actions.fields import Page
+from gitlab_mcp.actions.result import Result
+from gitlab_mcp.actions.scopes import InGroupOrInstance
+from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.results.custom_roles import custom_role
+
+browse = Tool(
+    "browse_service_accounts",
+    "Read service accounts (Premium before 18.11) and custom roles (Ultimate).",
+    toolset="access",
+)
+
+
+@browse.action(
+    "list",
+    GET("/service_accounts", "/groups/{group_id}/service_accounts"),
+    docs="api/service_accounts/#list-all-instance-service-accounts",
+    example={"group_id": "acme"},
+    shows="id username name email",
+    feature="service_accounts",
+    role=Role.OWNER,
+)
+class ListAccounts(InGroupOrInstance):
+    """List service accounts."""
+
+    page: Page | None = None
+
+
+@browse.action(
+    "list_roles",
+    GET("/member_roles", "/groups/{group_id}/member_roles"),
+    docs="api/member_roles/#get-all-instance-member-roles",
+    example={},
+    feature="member_roles",
+    role=Role.OWNER,
+)
+class ListRoles(InGroupOrInstance):
+    """List custom roles with the permissions they add."""
+
+    async def run(self, gitlab: GitLab) -> Result:
+        answer = await gitlab.send(self.request())
+        return Result(data={"items": [custom_role(each) for each in answer.body], "total": len(answer.body)})

@@ -1,0 +1,64 @@
+"""Tags of a repository."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Literal
+
+from gitlab_mcp.actions.action import GET, Role
+from gitlab_mcp.actions.exchange import Answer, GitLab
+from gitlab_mcp.actions.fields import Search, Sort
+from gitlab_mcp.actions.scopes import InProject, OfTag, Paged
+from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.results.counts import counted
+
+browse = Tool("browse_tags", "Read the tags of a repository.", toolset="delivery", switch="repository")
+
+TAG = (
+    "name protected message last_commit=commit.title committed=commit.committed_date"
+    " | sha=commit.id target author=commit.author_name release created_at"
+)
+
+
+@browse.action(
+    "list",
+    GET("/projects/{project_id}/repository/tags"),
+    docs="api/tags/#list-project-repository-tags",
+    example={"project_id": "acme/website"},
+    shows=TAG,
+    role=Role.REPORTER,
+)
+class ListTags(InProject, Paged):
+    """List tags, the latest first; order_by version sorts 1.10 after 1.9."""
+
+    search: Search | None = None
+    order_by: Literal["name", "updated", "version"] | None = None
+    sort: Sort | None = None
+
+    async def run(self, gitlab: GitLab) -> Answer:
+        answer = await gitlab.send(self.request())
+        headers = counted(answer.headers, len(answer.body), searched=self.search is not None)
+        return replace(answer, headers=headers)
+
+
+@browse.action(
+    "get",
+    GET("/projects/{project_id}/repository/tags/{tag_name}"),
+    docs="api/tags/#get-a-single-repository-tag",
+    example={"project_id": "acme/website", "tag_name": "v1.0.0"},
+    shows=TAG,
+    role=Role.REPORTER,
+)
+class GetTag(OfTag):
+    """Read one tag with its commit."""
+
+
+@browse.action(
+    "signature",
+    GET("/projects/{project_id}/repository/tags/{tag_name}/signature"),
+    docs="api/tags/#get-x509-signature-of-a-tag",
+    example={"project_id": "acme/website", "tag_name": "v1.0.0"},
+    role=Role.REPORTER,
+)
+class TagSignature(OfTag):
+    """Who signed a tag, and whether that holds; an unsigned tag has none."""

@@ -1,0 +1,247 @@
+"""Users: the caller and others, their projects, activity and keys."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from gitlab_mcp.actions.action import GET, Action, Role
+from gitlab_mcp.actions.fields import Date, Flag, Line, Search, Sent, Sort, Time, UserId
+from gitlab_mcp.actions.scopes import Paged
+from gitlab_mcp.actions.tool import Tool
+
+browse = Tool("browse_users", "Read users: the caller, others, their projects and activity.")
+
+USER = (
+    "id username name state"
+    " | web_url bot public_email job_title organization location bio pronouns local_time created_at"
+    " followers following is_followed"
+)
+CURRENT_USER = (
+    "id username name state email web_url is_admin can_create_project can_create_group external"
+    " two_factor_enabled public_email commit_email job_title created_at last_activity_on"
+)
+EVENT = (
+    "created_at action_name author=author_username project_id target_type target_iid target_title"
+    " ref=push_data.ref commit_title=push_data.commit_title commits=push_data.commit_count note=note.body"
+)
+PROJECT = "id path_with_namespace description visibility archived last_activity_at"
+KEY = "id title key usage_type created_at expires_at"
+
+Username = Annotated[Line, Field(max_length=255)]
+
+
+class OfUser(Action):
+    """On these routes GitLab takes a username in the place of the number."""
+
+    user_id: UserId | None = None
+    username: Username | None = None
+
+
+@browse.action("current", GET("/user"), docs="api/users/", example={}, shows=CURRENT_USER)
+class CurrentUser(Action):
+    """The person (or bot) whose token this is."""
+
+
+@browse.action(
+    "get",
+    GET("/users/{user_id}"),
+    docs="api/users/#retrieve-a-single-user-as-a-regular-user",
+    example={"user_id": 2},
+    shows=USER,
+)
+class GetUser(Action):
+    """Read one user by number; `list` finds the number of a username."""
+
+    user_id: UserId
+
+
+@browse.action(
+    "list",
+    GET("/users"),
+    docs="api/users/",
+    example={"username": "bob"},
+    shows=USER,
+)
+class ListUsers(Paged):
+    """Find users by username, or by words of their name or email."""
+
+    username: Username | None = None
+    search: Search | None = None
+    active: Flag | None = None
+    blocked: Flag | None = None
+    without_project_bots: Flag | None = None
+    admins: Flag | None = None
+    created_after: Time | None = None
+    created_before: Time | None = None
+    order_by: Literal["id", "name", "username", "created_at", "updated_at"] | None = None
+    sort: Sort | None = None
+
+
+@browse.action(
+    "projects",
+    GET("/users/{user_id}/projects", "/users/{username}/projects"),
+    docs="api/projects/#list-all-personal-projects-for-a-user",
+    example={"user_id": 2},
+    shows=PROJECT,
+)
+class PersonalProjects(OfUser, Paged):
+    """Projects in the user's own namespace."""
+
+    search: Search | None = None
+
+
+@browse.action(
+    "contributed_projects",
+    GET("/users/{user_id}/contributed_projects", "/users/{username}/contributed_projects"),
+    docs="api/projects/#list-projects-a-user-has-contributed-to",
+    example={"user_id": 2},
+    shows=PROJECT,
+)
+class ContributedProjects(OfUser, Paged):
+    """Projects the user worked on in the last year."""
+
+
+@browse.action(
+    "starred_projects",
+    GET("/users/{user_id}/starred_projects", "/users/{username}/starred_projects"),
+    docs="api/project_starring/#list-projects-starred-by-a-user",
+    example={"user_id": 2},
+    shows=PROJECT,
+)
+class StarredProjects(OfUser, Paged):
+    """Projects the user starred."""
+
+    search: Search | None = None
+
+
+@browse.action(
+    "events",
+    GET("/events", "/users/{user_id}/events", "/users/{username}/events"),
+    docs="api/events/#get-contribution-events-for-a-user",
+    example={"user_id": 2},
+    shows=EVENT,
+)
+class Events(OfUser, Paged):
+    """What a user did lately; without a user, what the caller did."""
+
+    event_action: Annotated[Line, Sent("action"), Field(description="pushed, commented, merged…")] | None = (
+        None
+    )
+    target_type: (
+        Literal["issue", "milestone", "merge_request", "note", "project", "snippet", "user"] | None
+    ) = None
+    before: Date | None = None
+    after: Date | None = None
+    sort: Sort | None = None
+
+
+@browse.action(
+    "status",
+    GET("/user/status", "/users/{user_id}/status", "/users/{username}/status"),
+    docs="api/users/#retrieve-the-status-of-a-user",
+    example={"user_id": 2},
+    shows="emoji message availability clear_status_at",
+)
+class Status(OfUser):
+    """Busy or not, and the message; without a user, the caller's."""
+
+
+@browse.action(
+    "counts",
+    GET("/user_counts"),
+    docs="api/users/#retrieve-a-count-of-your-assigned-issues-merge-requests-and-reviews",
+    example={},
+)
+class Counts(Action):
+    """How many issues, merge requests, reviews and to-dos wait for the caller."""
+
+
+@browse.action(
+    "associations_count",
+    GET("/users/{user_id}/associations_count"),
+    docs="api/users/#retrieve-a-count-of-a-users-projects-groups-issues-and-merge-requests",
+    example={"user_id": 2},
+)
+class AssociationsCount(Action):
+    """How many projects, groups, issues and merge requests a user has; others' for administrators only."""
+
+    user_id: UserId
+
+
+@browse.action(
+    "memberships",
+    GET("/users/{user_id}/memberships"),
+    docs="api/users/#list-projects-and-groups-that-a-user-is-a-member-of",
+    example={"user_id": 2},
+    shows="source_type source_id source_name access_level",
+    role=Role.ADMIN,
+)
+class Memberships(Paged):
+    """Groups and projects a user is a member of, with the role."""
+
+    user_id: UserId
+
+
+@browse.action(
+    "followers",
+    GET("/users/{user_id}/followers"),
+    docs="api/user_follow_unfollow/#list-all-accounts-that-follow-a-user",
+    example={"user_id": 2},
+    shows=USER,
+)
+class Followers(Paged):
+    """Who follows a user."""
+
+    user_id: UserId
+
+
+@browse.action(
+    "following",
+    GET("/users/{user_id}/following"),
+    docs="api/user_follow_unfollow/#list-all-accounts-followed-by-a-user",
+    example={"user_id": 2},
+    shows=USER,
+)
+class Following(Paged):
+    """Whom a user follows."""
+
+    user_id: UserId
+
+
+@browse.action(
+    "keys",
+    GET("/user/keys", "/users/{user_id}/keys", "/users/{username}/keys"),
+    docs="api/user_keys/#list-all-ssh-keys",
+    example={"user_id": 2},
+    shows=KEY,
+)
+class Keys(OfUser, Paged):
+    """Public SSH keys; without a user, the caller's."""
+
+
+@browse.action(
+    "gpg_keys",
+    GET("/user/gpg_keys", "/users/{user_id}/gpg_keys"),
+    docs="api/user_keys/#list-all-gpg-keys",
+    example={"user_id": 2},
+    shows="id created_at key",
+)
+class GpgKeys(Paged):
+    """Public GPG keys; without a user, the caller's."""
+
+    user_id: UserId | None = None
+
+
+@browse.action(
+    "emails",
+    GET("/user/emails", "/users/{user_id}/emails"),
+    docs="api/user_email_addresses/#list-all-email-addresses",
+    example={},
+    shows="id email confirmed_at",
+)
+class Emails(Paged):
+    """The caller's email addresses; another user's for administrators only."""
+
+    user_id: UserId | None = None

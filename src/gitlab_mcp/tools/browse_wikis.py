@@ -1,0 +1,47 @@
+"""Wiki pages of a project or a group."""
+
+from __future__ import annotations
+
+from gitlab_mcp.actions.action import GET, Role
+from gitlab_mcp.actions.exchange import GitLab
+from gitlab_mcp.actions.fields import Flag
+from gitlab_mcp.actions.result import Result, Text
+from gitlab_mcp.actions.scopes import OfWikiPage, WithWiki
+from gitlab_mcp.actions.tool import Tool
+
+browse = Tool(
+    "browse_wikis", "Read the wiki of a project or group (Premium).", toolset="knowledge", switch="wiki"
+)
+
+PAGE = "slug title format"
+
+
+@browse.action(
+    "list",
+    GET("/projects/{project_id}/wikis", "/groups/{group_id}/wikis"),
+    docs="api/wikis/#list-all-wiki-pages",
+    example={"project_id": "acme/website"},
+    shows=PAGE + " content",
+    role=Role.GUEST,
+)
+class ListPages(WithWiki):
+    """List all pages; GitLab does not page this list."""
+
+    with_content: Flag | None = None
+
+
+@browse.action(
+    "get",
+    GET("/projects/{project_id}/wikis/{slug}", "/groups/{group_id}/wikis/{slug}"),
+    docs="api/wikis/#retrieve-a-wiki-page",
+    example={"project_id": "acme/website", "slug": "home"},
+    shows=PAGE,
+    role=Role.GUEST,
+)
+class GetPage(OfWikiPage):
+    """Read one page, its content as text."""
+
+    async def run(self, gitlab: GitLab) -> Result:
+        page = (await gitlab.send(self.request())).body
+        facts = {name: page[name] for name in ("slug", "title", "format")}
+        return Result(data=facts, text=Text(page.get("content") or "", f"wiki page {self.slug}"))

@@ -1,0 +1,142 @@
+"""Comment on commits, cherry-pick and revert them, set their status."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Field, model_validator
+
+from gitlab_mcp.actions.action import POST, Danger, Role
+from gitlab_mcp.actions.fields import Branch, FilePath, Flag, Integer, Line, PipelineId, Ref, broken_rule
+from gitlab_mcp.actions.quick_actions import SpokenLine
+from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup, said
+from gitlab_mcp.actions.scopes import OfCommit
+from gitlab_mcp.actions.tool import Tool
+
+manage = Tool(
+    "manage_commit", "Comment, cherry-pick and revert commits, and set their status.", switch="repository"
+)
+
+
+@manage.action(
+    "comment",
+    POST("/projects/{project_id}/repository/commits/{sha}/comments"),
+    danger=Danger.REVERSIBLE,
+    docs="api/commits/#post-comment-to-commit",
+    example={
+        "project_id": "acme/website",
+        "sha": "dbc35632b7b69fd93edcc32d714d59617c7b5790",
+        "note": "Nice",
+        "path": "src/app.py",
+        "line": 1,
+        "line_type": "new",
+    },
+    shows="created_at",
+    role=Role.REPORTER,
+    recover_with=RecoveryLookup(
+        "browse_commits comments", "project_id sha", proof=said("note"), every_page=True
+    ),
+)
+class CommentCommit(OfCommit):
+    """Comment on a commit, or on one line of its diff."""
+
+    note: SpokenLine
+    path: FilePath | None = None
+    line: Annotated[Integer, Field(ge=1, le=2**31 - 1)] | None = None
+    line_type: Literal["new", "old"] | None = None
+
+    @model_validator(mode="after")
+    def _all_of_a_position(self) -> Self:
+        place = {"path": self.path, "line": self.line, "line_type": self.line_type}
+        missing = [name for name, value in place.items() if value is None]
+        if 0 < len(missing) < len(place):
+            raise broken_rule("given, or none of path, line and line_type", field=missing[0])
+        return self
+
+
+def _names_the_commit(write: LostWrite, found: Mapping[str, Any]) -> bool:
+    """GitLab ends the message of both with the commit: `(cherry picked from commit 4432a39d…)`."""
+    return write.is_new(found) and f" commit {write.action.sha}" in found["message"]
+
+
+@manage.action(
+    "cherry_pick",
+    POST("/projects/{project_id}/repository/commits/{sha}/cherry_pick"),
+    danger=Danger.REVERSIBLE,
+    docs="api/commits/#cherry-pick-a-commit",
+    example={
+        "project_id": "writes/app",
+        "sha": "e210dec7843d150f309f9c3cd806bf54d4082fc1",
+        "branch": "pick-target",
+        "dry_run": True,
+    },
+    shows="id title dry_run web_url",
+    role=Role.DEVELOPER,
+    recover_with=RecoveryLookup("browse_commits list", "project_id ref_name=branch", proof=_names_the_commit),
+)
+class CherryPick(OfCommit):
+    """Repeat a commit on another branch; dry_run only tries it."""
+
+    branch: Branch
+    dry_run: Flag | None = None
+    message: Line | None = None
+
+
+@manage.action(
+    "revert",
+    POST("/projects/{project_id}/repository/commits/{sha}/revert"),
+    danger=Danger.REVERSIBLE,
+    docs="api/commits/#revert-a-commit",
+    example={
+        "project_id": "writes/app",
+        "sha": "4e5cee425c87347fd927d9d69fe734fed4292c3e",
+        "branch": "pick-target",
+        "dry_run": True,
+    },
+    shows="id title dry_run web_url",
+    role=Role.DEVELOPER,
+    recover_with=RecoveryLookup("browse_commits list", "project_id ref_name=branch", proof=_names_the_commit),
+)
+class Revert(OfCommit):
+    """Take a commit back with a new commit on a branch; dry_run only tries it."""
+
+    branch: Branch
+    dry_run: Flag | None = None
+
+
+def _status_is_set(write: LostWrite, found: Mapping[str, Any]) -> bool:
+    as_sent = {"name": write.action.name or "default", "status": write.action.state}
+    return all(found[name] == value for name, value in as_sent.items()) and write.has(
+        found, "ref", "target_url"
+    )
+
+
+@manage.action(
+    "set_status",
+    POST("/projects/{project_id}/statuses/{sha}"),
+    danger=Danger.REVERSIBLE,
+    docs="api/commits/#set-commit-pipeline-status",
+    example={
+        "project_id": "acme/website",
+        "sha": "dbc35632b7b69fd93edcc32d714d59617c7b5790",
+        "state": "success",
+        "name": "external",
+        "target_url": "https://ci.acme.example/1",
+        "description": "ok",
+    },
+    shows="id status name ref pipeline_id",
+    role=Role.DEVELOPER,
+    switch="builds",
+    recover_with=RecoveryLookup("browse_commits statuses", "project_id sha", proof=_status_is_set),
+)
+class SetStatus(OfCommit):
+    """Report the outcome of an external check of a commit."""
+
+    state: Literal["pending", "running", "success", "failed", "canceled"]
+    name: Line | None = None
+    ref: Ref | None = None
+    target_url: Annotated[str, Field(pattern=r"^https?://\S+$", max_length=255)] | None = None
+    description: Annotated[str, Field(max_length=255)] | None = None
+    coverage: Annotated[float, Field(ge=0, le=100)] | None = None
+    pipeline_id: PipelineId | None = None

@@ -1,0 +1,404 @@
+"""Write environments, deployments, freeze periods and protected environments."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, model_validator
+
+from gitlab_mcp.actions.action import DELETE, POST, PUT, Danger, Role, something_to_change
+from gitlab_mcp.actions.allow_lists import AllowList
+from gitlab_mcp.actions.fields import Expects, Flag, Id, Line, Ref, Sha, Time, WebUrl, broken_rule
+from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup, made, new
+from gitlab_mcp.actions.scopes import InProject, WithProtectedEnvironments
+from gitlab_mcp.actions.tool import Tool
+
+manage = Tool(
+    "manage_environment",
+    "Change environments, deployments, deploy freezes and protected environments (Premium).",
+    toolset="ci",
+    switch="environments",
+)
+
+Tier = Literal["production", "staging", "testing", "development", "other"]
+Cron = Annotated[
+    str, Field(pattern=r"^\S+( \S+){4}$", description="Cron, like 0 23 * * 5"), Expects("five cron fields")
+]
+Status = Literal["running", "success", "failed", "canceled"]
+FREEZE = "id freeze_start freeze_end cron_timezone"
+PROTECTED = (
+    "name deploy_access_levels(id access_level user_id group_id)"
+    " approval_rules(id access_level user_id group_id required_approvals)"
+)
+
+FIND_DEPLOYMENT = RecoveryLookup("browse_environments get_deployment", "project_id deployment_id")
+FIND_FREEZE_PERIOD = RecoveryLookup("browse_environments get_freeze_period", "project_id freeze_period_id")
+FIND_PROTECTED = RecoveryLookup("browse_environments get_protected", "project_id group_id name")
+
+
+def _is_stopped(write: LostWrite, found: Mapping[str, Any]) -> bool:
+    return bool(found["state"] != "available")
+
+
+def _approved_by_me(write: LostWrite, found: Mapping[str, Any]) -> bool:
+    given = ((each["user"]["id"], each["status"]) for each in found.get("approvals") or ())
+    return (write.user_id, write.sent["status"]) in given
+
+
+class OfEnvironment(InProject):
+    environment_id: Id
+
+
+class OfDeployment(InProject):
+    deployment_id: Id
+
+
+class OfProtectedEnvironment(WithProtectedEnvironments):
+    name: Line
+
+
+@manage.action(
+    "create",
+    POST("/projects/{project_id}/environments"),
+    danger=Danger.REVERSIBLE,
+    docs="api/environments/#create-an-environment",
+    example={
+        "project_id": "acme/website",
+        "name": "review/login",
+        "external_url": "https://review.acme.example",
+        "tier": "development",
+    },
+    shows="id slug state",
+    role=Role.DEVELOPER,
+    recover_with=RecoveryLookup("browse_environments list", "project_id name", proof=new("name")),
+)
+class CreateEnvironment(InProject):
+    """Create an environment."""
+
+    name: Annotated[Line, Field(max_length=255)]
+    external_url: WebUrl | None = None
+    tier: Tier | None = None
+
+
+@manage.action(
+    "update",
+    PUT("/projects/{project_id}/environments/{environment_id}"),
+    danger=Danger.REVERSIBLE,
+    docs="api/environments/#update-an-existing-environment",
+    example={
+        "project_id": "writes/sub-one/second",
+        "environment_id": 9,
+        "external_url": "https://review-one.example.com",
+        "tier": "testing",
+    },
+    shows="id name external_url tier state",
+    role=Role.DEVELOPER,
+)
+class UpdateEnvironment(OfEnvironment):
+    """Change the address or the tier of an environment."""
+
+    external_url: WebUrl | None = None
+    tier: Tier | None = None
+
+    @model_validator(mode="after")
+    def _changes_something(self) -> UpdateEnvironment:
+        if self.external_url is None and self.tier is None:
+            raise broken_rule("external_url or tier", field="external_url")
+        return self
+
+
+@manage.action(
+    "stop",
+    POST("/projects/{project_id}/environments/{environment_id}/stop"),
+    # Its on_stop job takes down what runs there.
+    danger=Danger.DESTRUCTIVE,
+    docs="api/environments/#stop-an-environment",
+    example={"project_id": "writes/sub-one/second", "environment_id": 9},
+    shows="id name state",
+    role=Role.DEVELOPER,
+    recover_with=RecoveryLookup("browse_environments get", "project_id environment_id", proof=_is_stopped),
+)
+class StopEnvironment(OfEnvironment):
+    """Stop an environment; force leaves its on_stop job out."""
+
+    force: Flag | None = None
+
+
+@manage.action(
+    "delete",
+    DELETE("/projects/{project_id}/environments/{environment_id}"),
+    danger=Danger.DESTRUCTIVE,
+    docs="api/environments/#delete-an-environment",
+    example={"project_id": "writes/sub-one/second", "environment_id": 9},
+    role=Role.DEVELOPER,
+)
+class DeleteEnvironment(OfEnvironment):
+    """Delete a stopped environment with its deployments."""
+
+
+@manage.action(
+    "stop_stale",
+    POST("/projects/{project_id}/environments/stop_stale"),
+    danger=Danger.DANGEROUS,
+    docs="api/environments/#stop-stale-environments",
+    example={"project_id": "writes/sub-one/second", "before": "2026-11-01T00:00:00Z"},
+    shows="message",
+    role=Role.MAINTAINER,
+    recover_with=RecoveryLookup(
+        "browse_environments list", "project_id", because="others may stop at the same time"
+    ),
+)
+class StopStale(InProject):
+    """Stop all environments that nothing was deployed to since a time."""
+
+    before: Time
+
+
+@manage.action(
+    "delete_review_apps",
+    DELETE("/projects/{project_id}/environments/review_apps"),
+    danger=Danger.DANGEROUS,
+    docs="api/environments/#delete-multiple-stopped-review-apps",
+    example={
+        "project_id": "writes/sub-one/second",
+        "dry_run": True,
+        "before": "2026-11-17T00:00:00Z",
+    },
+    shows="scheduled_entries(id name) unprocessable_entries(id name)",
+    role=Role.DEVELOPER,
+    repeatable=False,
+    recover_with=RecoveryLookup(
+        "browse_environments list", "project_id", because="they are deleted a week later"
+    ),
+)
+class DeleteReviewApps(InProject):
+    """Delete stopped review environments in a week; unless dry_run is false, only name them."""
+
+    before: Time | None = None
+    dry_run: Flag | None = None
+
+
+@manage.action(
+    "create_deployment",
+    POST("/projects/{project_id}/deployments"),
+    danger=Danger.REVERSIBLE,
+    docs="api/deployments/#create-a-deployment",
+    example={
+        "project_id": "writes/sub-one/second",
+        "environment": "review/one",
+        "sha": "02f37e25175a845cde1a7f167e3f86af3bc529b2",
+        "ref": "main",
+        "tag": False,
+        "status": "running",
+    },
+    shows="id iid status",
+    role=Role.DEVELOPER,
+    recover_with=RecoveryLookup(
+        "browse_environments list_deployments",
+        "project_id environment",
+        {"sort": "desc"},
+        proof=made("sha", "ref"),
+    ),
+)
+class CreateDeployment(InProject):
+    """Record a deployment that something else makes."""
+
+    environment: Line
+    sha: Sha
+    ref: Ref
+    tag: Annotated[Flag, Field(description="ref is a tag")]
+    status: Status
+
+
+@manage.action(
+    "update_deployment",
+    PUT("/projects/{project_id}/deployments/{deployment_id}"),
+    danger=Danger.REVERSIBLE,
+    docs="api/deployments/#update-a-deployment",
+    example={"project_id": "writes/sub-one/second", "deployment_id": 8, "status": "success"},
+    shows="id iid status",
+    role=Role.DEVELOPER,
+    recover_with=FIND_DEPLOYMENT,
+)
+class UpdateDeployment(OfDeployment):
+    """Say how a deployment went."""
+
+    status: Status
+
+
+@manage.action(
+    "delete_deployment",
+    DELETE("/projects/{project_id}/deployments/{deployment_id}"),
+    danger=Danger.DESTRUCTIVE,
+    docs="api/deployments/#delete-a-deployment",
+    example={"project_id": "writes/sub-one/second", "deployment_id": 9},
+    role=Role.MAINTAINER,
+    recover_with=FIND_DEPLOYMENT,
+)
+class DeleteDeployment(OfDeployment):
+    """Delete the record of a deployment that is not the current one."""
+
+
+@manage.action(
+    "approve_deployment",
+    POST("/projects/{project_id}/deployments/{deployment_id}/approval"),
+    # An approved deployment starts, a rejected one has failed.
+    danger=Danger.DESTRUCTIVE,
+    docs="api/deployments/#approve-or-reject-a-deployment",
+    example={"project_id": "tiers-a/one", "deployment_id": 29, "status": "approved"},
+    shows="status user=user.username",
+    feature="deployment_approvals",
+    role=Role.REPORTER,
+    recover_with=RecoveryLookup(
+        "browse_environments get_deployment", "project_id deployment_id", proof=_approved_by_me
+    ),
+)
+class ApproveDeployment(OfDeployment):
+    """Approve or reject a deployment that waits for it."""
+
+    status: Literal["approved", "rejected"]
+    comment: str | None = None
+
+
+@manage.action(
+    "create_freeze_period",
+    POST("/projects/{project_id}/freeze_periods"),
+    danger=Danger.REVERSIBLE,
+    docs="api/freeze_periods/#create-a-freeze-period",
+    example={
+        "project_id": "acme/website",
+        "freeze_start": "0 23 * * 5",
+        "freeze_end": "0 7 * * 1",
+        "cron_timezone": "UTC",
+    },
+    shows=FREEZE,
+    role=Role.MAINTAINER,
+    recover_with=RecoveryLookup(
+        "browse_environments list_freeze_periods",
+        "project_id",
+        proof=new("freeze_start", "freeze_end"),
+    ),
+)
+class CreateFreezePeriod(InProject):
+    """Set a time in which jobs see CI_DEPLOY_FREEZE."""
+
+    freeze_start: Cron
+    freeze_end: Cron
+    cron_timezone: Line | None = None
+
+
+@manage.action(
+    "update_freeze_period",
+    PUT("/projects/{project_id}/freeze_periods/{freeze_period_id}"),
+    danger=Danger.REVERSIBLE,
+    docs="api/freeze_periods/#update-a-freeze-period",
+    example={
+        "project_id": "writes/sub-one/second",
+        "freeze_period_id": 2,
+        "freeze_end": "0 8 * * 1",
+        "cron_timezone": "Europe/Berlin",
+    },
+    shows=FREEZE,
+    role=Role.MAINTAINER,
+    recover_with=FIND_FREEZE_PERIOD,
+)
+class UpdateFreezePeriod(InProject):
+    """Change a deploy freeze."""
+
+    freeze_period_id: Id
+    freeze_start: Cron | None = None
+    freeze_end: Cron | None = None
+    cron_timezone: Line | None = None
+
+    _changes_something = something_to_change("freeze_start")
+
+
+@manage.action(
+    "delete_freeze_period",
+    DELETE("/projects/{project_id}/freeze_periods/{freeze_period_id}"),
+    danger=Danger.DESTRUCTIVE,
+    docs="api/freeze_periods/#delete-a-freeze-period",
+    example={"project_id": "writes/sub-one/second", "freeze_period_id": 2},
+    role=Role.MAINTAINER,
+    recover_with=FIND_FREEZE_PERIOD,
+)
+class DeleteFreezePeriod(InProject):
+    """Delete a deploy freeze."""
+
+    freeze_period_id: Id
+
+
+@manage.action(
+    "protect",
+    POST("/projects/{project_id}/protected_environments", "/groups/{group_id}/protected_environments"),
+    danger=Danger.DANGEROUS,
+    docs="api/protected_environments/#protect-a-single-environment",
+    example={
+        "project_id": "tiers-a/one",
+        "name": "production2",
+        "deploy_access_levels": [{"user_id": 2}],
+        "approval_rules": [{"access_level": 40, "required_approvals": 1}],
+    },
+    shows=PROTECTED,
+    feature="protected_environments",
+    role=Role.MAINTAINER,
+    recover_with=RecoveryLookup(
+        "browse_environments get_protected",
+        "project_id group_id name",
+        because="GitLab does not say since when it is protected",
+    ),
+)
+class Protect(OfProtectedEnvironment):
+    """Let only some deploy to an environment, and have others approve; a group names a tier."""
+
+    deploy_access_levels: AllowList
+    approval_rules: AllowList | None = None
+
+
+@manage.action(
+    "update_protected",
+    PUT(
+        "/projects/{project_id}/protected_environments/{name}",
+        "/groups/{group_id}/protected_environments/{name}",
+    ),
+    danger=Danger.DANGEROUS,
+    docs="api/protected_environments/#update-a-protected-environment",
+    example={
+        "project_id": "tiers-a/one",
+        "name": "production",
+        "approval_rules": [{"access_level": 40, "required_approvals": 2}],
+    },
+    shows=PROTECTED,
+    feature="protected_environments",
+    role=Role.MAINTAINER,
+    recover_with=FIND_PROTECTED,
+)
+class UpdateProtected(OfProtectedEnvironment):
+    """Add who may deploy or approve; an entry with its id is changed, or removed with _destroy."""
+
+    deploy_access_levels: AllowList | None = None
+    approval_rules: AllowList | None = None
+
+    @model_validator(mode="after")
+    def _changes_something(self) -> UpdateProtected:
+        if self.deploy_access_levels is None and self.approval_rules is None:
+            raise broken_rule("deploy_access_levels or approval_rules", field="approval_rules")
+        return self
+
+
+@manage.action(
+    "unprotect",
+    DELETE(
+        "/projects/{project_id}/protected_environments/{name}",
+        "/groups/{group_id}/protected_environments/{name}",
+    ),
+    danger=Danger.DANGEROUS,
+    docs="api/protected_environments/#unprotect-a-single-environment",
+    example={"project_id": "tiers-a/one", "name": "staging"},
+    feature="protected_environments",
+    role=Role.MAINTAINER,
+    recover_with=FIND_PROTECTED,
+)
+class Unprotect(OfProtectedEnvironment):
+    """Let everybody who may run the job deploy again."""

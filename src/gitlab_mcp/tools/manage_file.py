@@ -1,0 +1,250 @@
+"""Commit changes to one file or to many."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Annotated, Any, Literal, Self
+from urllib.parse import quote
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from gitlab_mcp.actions.action import DELETE, POST, PUT, Danger, Role, fill
+from gitlab_mcp.actions.exchange import Answer, GitLab
+from gitlab_mcp.actions.fields import (
+    Branch,
+    Expects,
+    FilePath,
+    Flag,
+    FromJson,
+    Line,
+    PathOrId,
+    Sha,
+    broken_rule,
+)
+from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup
+from gitlab_mcp.actions.scopes import InProject
+from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.failures.codes import Code
+from gitlab_mcp.failures.failure import CallFailed, Failure
+from gitlab_mcp.gitlab.faults import BadAnswer, BadAnswerReason, Refused
+
+manage = Tool(
+    "manage_file", "Change files of a repository; each call is a commit on a branch.", switch="repository"
+)
+
+COMMITTED = "file_path branch web_url"
+NO_SUCH_FILE = ("404 Commit Not Found", "404 File Not Found")
+
+Encoding = Literal["text", "base64"]
+# GitLab would also take the name of a branch, and compare the branch with itself.
+CommitId = Annotated[str, Field(pattern=r"^[0-9a-fA-F]{7,64}$"), Expects("commit id")]
+
+
+class CommitToBranch(InProject):
+    """The fields of every commit."""
+
+    branch: Branch
+    commit_message: Line
+    start_branch: Annotated[Line, Field(description="Create branch from this one")] | None = None
+    author_name: Line | None = None
+    author_email: Line | None = None
+
+
+class WriteFile(CommitToBranch):
+    file_path: FilePath
+    content: str
+    encoding: Annotated[Encoding, Field(description="Of content")] | None = None
+    execute_filemode: Flag | None = None
+
+    @model_validator(mode="after")
+    def _content_fits_the_encoding(self) -> Self:
+        _check_base64(self.content, self.encoding, "content")
+        return self
+
+    async def run(self, gitlab: GitLab) -> Answer:
+        answer = await gitlab.send(self.request())
+        if self.project_id.isdecimal() or not isinstance(answer.body, dict):
+            return answer
+        # GitLab does not answer the URL of the file; it follows from the path of the project.
+        place = f"{self.project_id}/-/blob/{self.branch}/{self.file_path}"
+        return replace(answer, body={**answer.body, "web_url": f"{gitlab.base_url}/{quote(place)}"})
+
+
+def _has_the_content(write: LostWrite, found: Mapping[str, Any]) -> bool:
+    file: WriteFile = write.action
+    sent = base64.b64decode(file.content) if file.encoding == "base64" else file.content.encode()
+    return base64.b64decode(found["content"]) == sent
+
+
+FIND_FILE = RecoveryLookup(
+    "browse_files get",
+    "project_id file_path ref=branch",
+    proof=_has_the_content,
+    answer=lambda found: {"file_path": found["file_path"], "branch": found["ref"]},
+)
+
+
+@manage.action(
+    "create",
+    POST("/projects/{project_id}/repository/files/{file_path}"),
+    danger=Danger.REVERSIBLE,
+    docs="api/repository_files/#create-a-file-in-a-repository",
+    example={
+        "project_id": "acme/website",
+        "file_path": "src/draft.py",
+        "branch": "feature/draft",
+        "content": "x = 1\n",
+        "commit_message": "Draft work",
+    },
+    shows=COMMITTED,
+    role=Role.DEVELOPER,
+    recover_with=FIND_FILE,
+)
+class CreateFile(WriteFile):
+    """Commit a new file."""
+
+
+@manage.action(
+    "update",
+    PUT("/projects/{project_id}/repository/files/{file_path}"),
+    danger=Danger.REVERSIBLE,
+    docs="api/repository_files/#update-a-file-in-a-repository",
+    example={
+        "project_id": "acme/website",
+        "file_path": "README.md",
+        "branch": "main",
+        "content": "# Website\n\nChanged on main.\n",
+        "commit_message": "Change README on main",
+    },
+    shows=COMMITTED,
+    role=Role.DEVELOPER,
+    repeatable=False,
+    recover_with=FIND_FILE,
+)
+class UpdateFile(WriteFile):
+    """Commit new content for a file; last_commit_id refuses it if somebody else changed the file since."""
+
+    last_commit_id: CommitId | None = None
+
+    async def run(self, gitlab: GitLab) -> Answer:
+        if self.last_commit_id is not None:
+            await _check_last_commit(gitlab, self.project_id, self.file_path, self.last_commit_id)
+        return await super().run(gitlab)
+
+
+@manage.action(
+    "delete",
+    DELETE("/projects/{project_id}/repository/files/{file_path}"),
+    danger=Danger.REVERSIBLE,
+    docs="api/repository_files/#delete-a-file-in-a-repository",
+    example={
+        "project_id": "writes/app",
+        "file_path": "bin/data.bin",
+        "branch": "main",
+        "commit_message": "Remove data",
+    },
+    shows=COMMITTED,
+    role=Role.DEVELOPER,
+    repeatable=False,
+    recover_with=RecoveryLookup("browse_files get", "project_id file_path ref=branch", gone=True),
+)
+class DeleteFile(CommitToBranch):
+    """Commit the removal of a file."""
+
+    file_path: FilePath
+
+
+class FileChange(BaseModel):
+    """One file in a commit."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+
+    action: Literal["create", "update", "move", "delete", "chmod"]
+    file_path: Line
+    previous_path: Line | None = None
+    content: str | None = None
+    encoding: Encoding | None = None
+    last_commit_id: CommitId | None = None
+    execute_filemode: Flag | None = None
+
+    @model_validator(mode="after")
+    def _what_each_action_needs(self) -> Self:
+        if self.action in ("create", "update") and self.content is None:
+            raise broken_rule(f"text, for {self.action}", field="actions.content")
+        if self.action == "move" and self.previous_path is None:
+            raise broken_rule("the path before the move", field="actions.previous_path")
+        if self.action == "chmod" and self.execute_filemode is None:
+            raise broken_rule("true or false, for chmod", field="actions.execute_filemode")
+        _check_base64(self.content, self.encoding, "actions.content")
+        return self
+
+
+def _my_commit(write: LostWrite, found: Mapping[str, Any]) -> bool:
+    return write.is_new(found) and found["message"].strip() == write.action.commit_message.strip()
+
+
+@manage.action(
+    "commit",
+    POST("/projects/{project_id}/repository/commits"),
+    danger=Danger.REVERSIBLE,
+    docs="api/commits/#create-a-commit",
+    example={
+        "project_id": "writes/app",
+        "branch": "main",
+        "commit_message": "Fix the guide\n\nChangelog: fixed",
+        "actions": [{"action": "update", "file_path": "docs/guide one.md", "content": "# Guide\n\nFixed.\n"}],
+    },
+    shows="id title web_url stats",
+    role=Role.DEVELOPER,
+    recover_with=RecoveryLookup("browse_commits list", "project_id ref_name=branch", proof=_my_commit),
+)
+class CommitFiles(CommitToBranch):
+    """Create, change, move and delete several files in one commit."""
+
+    actions: Annotated[list[FileChange], FromJson, Field(min_length=1), Expects("array of objects")]
+    start_sha: Sha | None = None
+    start_project: PathOrId | None = None
+    stats: Flag | None = None
+
+    @model_validator(mode="after")
+    def _one_start(self) -> Self:
+        if self.start_branch is not None and self.start_sha is not None:
+            raise broken_rule("left out where start_branch is given", field="start_sha")
+        return self
+
+    async def run(self, gitlab: GitLab) -> Answer:
+        for change in self.actions:
+            if change.last_commit_id is not None:
+                file_path = change.previous_path or change.file_path
+                await _check_last_commit(gitlab, self.project_id, file_path, change.last_commit_id)
+        return await gitlab.send(self.request())
+
+
+async def _check_last_commit(gitlab: GitLab, project_id: str, file_path: str, last_commit_id: str) -> None:
+    """GitLab checks last_commit_id only where that commit has the file; with any other it overwrites unchecked."""
+    path = "/projects/{project_id}/repository/files/{file_path}"
+    try:
+        await gitlab.get(fill(path, project_id=project_id, file_path=file_path), ref=last_commit_id)
+    except BadAnswer as bad:
+        if bad.reason is not BadAnswerReason.TOO_LARGE:
+            raise
+    except Refused as refused:
+        told = refused.body()
+        if refused.status != 404 or not isinstance(told, dict) or told.get("message") not in NO_SUCH_FILE:
+            raise
+        failure = Failure(Code.NOT_FOUND, "The commit of last_commit_id does not have this file.")
+        fix = "Read the file with browse_files get and give the last_commit_id of its answer."
+        raise CallFailed(failure.knowing(missing="last_commit_id", suggested_fix=fix)) from None
+
+
+def _check_base64(content: str | None, encoding: str | None, field: str) -> None:
+    """GitLab decodes what is not base64 all the same, and commits the result."""
+    if content is None or encoding != "base64":
+        return
+    try:
+        base64.b64decode("".join(content.split()), validate=True)
+    except (binascii.Error, ValueError):
+        raise broken_rule("base64, or encoding text", field=field) from None

@@ -1,0 +1,355 @@
+"""Write issues, their links and their time tracking."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, model_validator
+
+from gitlab_mcp.actions.action import DELETE, POST, PUT, Danger, Role, fill, something_to_change
+from gitlab_mcp.actions.exchange import Answer, GitLab
+from gitlab_mcp.actions.fields import (
+    Date,
+    DateOrEmpty,
+    Duration,
+    Flag,
+    Id,
+    Integer,
+    IssueIid,
+    Labels,
+    MilestoneOrZero,
+    Needs,
+    PathOrId,
+    Title,
+    UserIds,
+    broken_rule,
+)
+from gitlab_mcp.actions.quick_actions import Spoken
+from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup, made
+from gitlab_mcp.actions.scopes import InProject, OfIssue
+from gitlab_mcp.actions.tool import Tool
+
+manage = Tool("manage_issue", "Create and change issues, their links and time.", switch="issues")
+
+CREATED = "id iid web_url state"
+UPDATED = "id iid state title labels assignees milestone due_date confidential web_url"
+TIME = "human_time_estimate human_total_time_spent time_estimate total_time_spent"
+
+IssueType = Annotated[Literal["issue", "incident", "test_case", "task"], Needs("requirements")]
+LinkType = Annotated[Literal["relates_to", "blocks", "is_blocked_by"], Needs("issue_links_blocking")]
+Weight = Annotated[Annotated[Integer, Field(ge=0, le=2**31 - 1)], Needs("issue_weight")]
+Assignees = Annotated[UserIds, Needs("multiple_issue_assignees")]
+EpicId = Annotated[Id, Needs("issue_epic_param")]
+
+
+@manage.action(
+    "create",
+    POST("/projects/{project_id}/issues"),
+    danger=Danger.REVERSIBLE,
+    docs="api/issues/#create-an-issue",
+    example={
+        "project_id": "acme/website",
+        "title": "Add dark mode",
+        "description": "Please.",
+        "labels": ["feature"],
+    },
+    shows=CREATED,
+    role=Role.GUEST,
+    recover_with=RecoveryLookup(
+        "browse_issues list", "project_id", {"scope": "created_by_me"}, proof=made("title")
+    ),
+)
+class CreateIssue(InProject):
+    """Open an issue."""
+
+    title: Title
+    description: Spoken | None = None
+    labels: Labels | None = None
+    assignee_ids: Assignees | None = None
+    milestone_id: MilestoneOrZero | None = None
+    due_date: Date | None = None
+    confidential: Flag | None = None
+    issue_type: IssueType | None = None
+    weight: Weight | None = None
+    epic_id: EpicId | None = None
+
+
+@manage.action(
+    "update",
+    PUT("/projects/{project_id}/issues/{issue_iid}"),
+    danger=Danger.REVERSIBLE,
+    docs="api/issues/#update-an-issue",
+    example={"project_id": "acme/website", "issue_iid": 4, "state_event": "close"},
+    shows=UPDATED,
+    role=Role.REPORTER,
+)
+class UpdateIssue(OfIssue):
+    """Change, close or reopen an issue."""
+
+    state_event: Literal["close", "reopen"] | None = None
+    title: Title | None = None
+    description: Spoken | None = None
+    labels: Labels | None = None
+    add_labels: Labels | None = None
+    remove_labels: Labels | None = None
+    assignee_ids: Assignees | None = None
+    milestone_id: MilestoneOrZero | None = None
+    due_date: DateOrEmpty | None = None
+    confidential: Flag | None = None
+    discussion_locked: Flag | None = None
+    issue_type: IssueType | None = None
+    weight: Weight | None = None
+    epic_id: EpicId | None = None
+
+    _changes_something = something_to_change("state_event")
+
+    async def run(self, gitlab: GitLab) -> Answer:
+        # GitLab takes [0], not [], for nobody.
+        nobody = {"assignee_ids": [0]} if self.assignee_ids == [] else {}
+        return await gitlab.send(self.request(**nobody))
+
+
+@manage.action(
+    "delete",
+    DELETE("/projects/{project_id}/issues/{issue_iid}"),
+    danger=Danger.DESTRUCTIVE,
+    docs="api/issues/#delete-an-issue",
+    example={"project_id": "writes/app", "issue_iid": 5},
+    role=Role.OWNER,
+)
+class DeleteIssue(OfIssue):
+    """Delete an issue for good; closing keeps it."""
+
+
+class ToOtherProject(OfIssue):
+    to_project_id: PathOrId
+
+    async def run(self, gitlab: GitLab) -> Answer:
+        # GitLab takes only a number here.
+        target = self.to_project_id
+        if not target.isdigit():
+            target = (await gitlab.get(fill("/projects/{target}", target=target))).body["id"]
+        return await gitlab.send(self.request(to_project_id=int(target)))
+
+
+@manage.action(
+    "move",
+    POST("/projects/{project_id}/issues/{issue_iid}/move"),
+    danger=Danger.REVERSIBLE,
+    docs="api/issues/#move-an-issue",
+    example={"project_id": "writes/app", "issue_iid": 4, "to_project_id": "24"},
+    shows="id iid project_id web_url",
+    role=Role.REPORTER,
+    recover_with=RecoveryLookup(
+        "browse_issues get",
+        "project_id issue_iid",
+        proof=lambda _, found: found.get("moved_to_id") is not None,
+        answer=lambda found: {"id": found["moved_to_id"]},
+    ),
+)
+class MoveIssue(ToOtherProject):
+    """Move an issue to another project; the old one stays behind, closed."""
+
+
+@manage.action(
+    "clone",
+    POST("/projects/{project_id}/issues/{issue_iid}/clone"),
+    danger=Danger.REVERSIBLE,
+    docs="api/issues/#clone-an-issue",
+    example={"project_id": "writes/app", "issue_iid": 3, "to_project_id": "24", "with_notes": True},
+    shows="id iid project_id web_url",
+    role=Role.REPORTER,
+    recover_with=RecoveryLookup(
+        "browse_issues list",
+        "project_id=to_project_id",
+        {"scope": "created_by_me"},
+        because="a copy does not say of what",
+    ),
+)
+class CloneIssue(ToOtherProject):
+    """Copy an issue to the same or another project."""
+
+    with_notes: Flag | None = None
+
+
+@manage.action(
+    "reorder",
+    PUT("/projects/{project_id}/issues/{issue_iid}/reorder"),
+    danger=Danger.REVERSIBLE,
+    docs="api/issues/#reorder-an-issue",
+    example={"project_id": "writes/app", "issue_iid": 2, "move_after_id": 103},
+    role=Role.REPORTER,
+)
+class ReorderIssue(OfIssue):
+    """Put an issue before or after another in manually sorted lists."""
+
+    move_after_id: Id | None = None
+    move_before_id: Id | None = None
+
+    @model_validator(mode="after")
+    def _has_a_neighbour(self) -> ReorderIssue:
+        if self.move_after_id is None and self.move_before_id is None:
+            raise broken_rule(
+                "the id of the issue to stand behind (or move_before_id)", field="move_after_id"
+            )
+        return self
+
+
+@manage.action(
+    "subscribe",
+    POST("/projects/{project_id}/issues/{issue_iid}/subscribe"),
+    danger=Danger.REVERSIBLE,
+    docs="api/issues/#subscribe-to-an-issue",
+    example={"project_id": "acme/website", "issue_iid": 1},
+    shows="subscribed web_url",
+    role=Role.GUEST,
+    repeatable=True,
+)
+class Subscribe(OfIssue):
+    """Be notified of what happens on an issue."""
+
+
+@manage.action(
+    "unsubscribe",
+    POST("/projects/{project_id}/issues/{issue_iid}/unsubscribe"),
+    danger=Danger.REVERSIBLE,
+    docs="api/issues/#unsubscribe-from-an-issue",
+    example={"project_id": "writes/app", "issue_iid": 2},
+    shows="subscribed web_url",
+    role=Role.GUEST,
+    repeatable=True,
+)
+class Unsubscribe(OfIssue):
+    """Stop being notified of an issue."""
+
+
+@manage.action(
+    "create_todo",
+    POST("/projects/{project_id}/issues/{issue_iid}/todo"),
+    danger=Danger.REVERSIBLE,
+    docs="api/issues/#create-a-to-do-item-for-an-issue",
+    example={"project_id": "acme/website", "issue_iid": 2},
+    shows="id state target_url",
+    role=Role.GUEST,
+    repeatable=True,
+)
+class CreateTodo(OfIssue):
+    """Put an issue on your own to-do list."""
+
+
+def _links_to(write: LostWrite, found: Mapping[str, Any]) -> bool:
+    project = str(write.sent["target_project_id"])
+    there = (str(found["project_id"]), found["references"]["full"].rpartition("#")[0])
+    return found["iid"] == write.sent["target_issue_iid"] and project in there
+
+
+@manage.action(
+    "add_link",
+    POST("/projects/{project_id}/issues/{issue_iid}/links"),
+    danger=Danger.REVERSIBLE,
+    docs="api/issue_links/#create-an-issue-link",
+    example={"project_id": "acme/website", "issue_iid": 1, "target_project_id": 1, "target_issue_iid": 2},
+    shows="link_type target=target_issue.web_url",
+    role=Role.GUEST,
+    recover_with=RecoveryLookup(
+        "browse_issues links",
+        "project_id issue_iid",
+        proof=_links_to,
+        answer=lambda found: {"link_type": found["link_type"], "target_issue": found},
+    ),
+)
+class AddLink(OfIssue):
+    """Link an issue to another one, of the same project unless told otherwise."""
+
+    target_issue_iid: IssueIid
+    target_project_id: Id | None = None
+    link_type: LinkType | None = None
+
+    async def run(self, gitlab: GitLab) -> Answer:
+        return await gitlab.send(self.request(target_project_id=self.target_project_id or self.project_id))
+
+
+@manage.action(
+    "delete_link",
+    DELETE("/projects/{project_id}/issues/{issue_iid}/links/{issue_link_id}"),
+    danger=Danger.REVERSIBLE,
+    docs="api/issue_links/#delete-an-issue-link",
+    example={"project_id": "writes/app", "issue_iid": 1, "issue_link_id": 4},
+    shows="link_type target=target_issue.web_url",
+    role=Role.GUEST,
+    recover_with=RecoveryLookup("browse_issues links", "project_id issue_iid"),
+)
+class DeleteLink(OfIssue):
+    """Remove the link between two issues; both stay."""
+
+    issue_link_id: Id
+
+
+@manage.action(
+    "set_time_estimate",
+    POST("/projects/{project_id}/issues/{issue_iid}/time_estimate"),
+    danger=Danger.REVERSIBLE,
+    docs="api/issues/#set-a-time-estimate-for-an-issue",
+    example={"project_id": "writes/app", "issue_iid": 1, "duration": "3h30m"},
+    shows=TIME,
+    role=Role.REPORTER,
+    repeatable=True,
+)
+class SetTimeEstimate(OfIssue):
+    """Say how long an issue will take."""
+
+    duration: Duration
+
+    @model_validator(mode="after")
+    def _is_not_negative(self) -> SetTimeEstimate:
+        if self.duration.startswith("-"):
+            raise broken_rule("a duration without a minus", field="duration")
+        return self
+
+
+@manage.action(
+    "reset_time_estimate",
+    POST("/projects/{project_id}/issues/{issue_iid}/reset_time_estimate"),
+    danger=Danger.REVERSIBLE,
+    docs="api/issues/#reset-the-time-estimate-for-an-issue",
+    example={"project_id": "writes/app", "issue_iid": 1},
+    shows=TIME,
+    role=Role.REPORTER,
+    repeatable=True,
+)
+class ResetTimeEstimate(OfIssue):
+    """Set the estimate of an issue to nothing."""
+
+
+@manage.action(
+    "add_spent_time",
+    POST("/projects/{project_id}/issues/{issue_iid}/add_spent_time"),
+    danger=Danger.REVERSIBLE,
+    docs="api/issues/#add-spent-time-for-an-issue",
+    example={"project_id": "writes/app", "issue_iid": 1, "duration": "1h", "summary": "Looking"},
+    shows=TIME,
+    role=Role.REPORTER,
+    recover_with=RecoveryLookup(
+        "browse_issues time_stats", "project_id issue_iid", because="GitLab shows the sum of what was booked"
+    ),
+)
+class AddSpentTime(OfIssue):
+    """Book time on an issue; a minus takes it back."""
+
+    duration: Duration
+    summary: str | None = None
+
+
+@manage.action(
+    "reset_spent_time",
+    POST("/projects/{project_id}/issues/{issue_iid}/reset_spent_time"),
+    danger=Danger.DESTRUCTIVE,
+    docs="api/issues/#reset-spent-time-for-an-issue",
+    example={"project_id": "writes/app", "issue_iid": 1},
+    shows=TIME,
+    role=Role.REPORTER,
+    repeatable=True,
+)
+class ResetSpentTime(OfIssue):
+    """Set the time spent on an issue to nothing."""

@@ -1,0 +1,514 @@
+"""Write merge requests, from their creation to the merge."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from gitlab_mcp.actions.action import DELETE, POST, PUT, Danger, Role, something_to_change
+from gitlab_mcp.actions.exchange import Answer, GitLab
+from gitlab_mcp.actions.fields import (
+    Branch,
+    Duration,
+    Flag,
+    Id,
+    Labels,
+    Line,
+    MilestoneOrZero,
+    Needs,
+    Sent,
+    Sha,
+    Title,
+    UserIds,
+    Words,
+)
+from gitlab_mcp.actions.quick_actions import Spoken
+from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup, made, new
+from gitlab_mcp.actions.result import Result
+from gitlab_mcp.actions.scopes import InProject, OfMergeRequest
+from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.failures.failure import CallFailed
+from gitlab_mcp.workflows.branch_checks import branches_exist
+from gitlab_mcp.workflows.merge_request_writes import not_cancelled
+
+manage = Tool(
+    "manage_merge_request", "Create, change, approve and merge merge requests.", switch="merge_requests"
+)
+
+MR = "/projects/{project_id}/merge_requests/{merge_request_iid}"
+MERGE_REQUEST = "iid title state draft detailed_merge_status web_url"
+UPDATED = (
+    "iid title state draft target_branch labels assignees reviewers milestone detailed_merge_status web_url"
+)
+MERGED = (
+    "iid state auto_merge=merge_when_pipeline_succeeds merge_commit_sha squash_commit_sha merge_error web_url"
+)
+EXAMPLE = {"project_id": "writes/app", "merge_request_iid": 1}
+EXAMPLE_WITH_COMMITS = {
+    "project_id": "writes/app",
+    "merge_request_iid": 3,
+    "commits": ["2f1e44bbf6b0ee9bd0584faf7d425c5d57a3ec32"],
+}
+APPROVED = "approved approvals_required approvals_left approved_by=approved_by.user.username"
+TIME = "human_time_estimate human_total_time_spent time_estimate total_time_spent"
+COMMIT = "id=short_id title"
+
+HeadSha = Annotated[Sha, Field(description="Refuse if the source branch's head is another")]
+Users = Annotated[UserIds, Needs("multiple_mr_assignees_reviewers")]
+Shas = Annotated[Words, Field(min_length=1)]
+
+
+@manage.action(
+    "create",
+    POST("/projects/{project_id}/merge_requests"),
+    danger=Danger.REVERSIBLE,
+    docs="api/merge_requests/#create-a-merge-request",
+    example={
+        "project_id": "acme/website",
+        "source_branch": "feature/conflict",
+        "target_branch": "main",
+        "title": "Change the README",
+    },
+    shows=MERGE_REQUEST,
+    role=Role.DEVELOPER,
+    recover_with=RecoveryLookup(
+        "browse_merge_requests list",
+        "project_id project_id=target_project_id source_branch target_branch",
+        {"state": "opened", "scope": "created_by_me"},
+        proof=made("source_branch", "target_branch"),
+    ),
+)
+class CreateMergeRequest(InProject):
+    """Create a merge request between two branches that exist; a title with Draft: in front makes a draft."""
+
+    source_branch: Branch
+    target_branch: Branch
+    title: Title
+    description: Spoken | None = None
+    target_project_id: Annotated[Id, Field(description="Where a fork's changes go")] | None = None
+    assignee_ids: Users | None = None
+    reviewer_ids: Users | None = None
+    labels: Labels | None = None
+    milestone_id: MilestoneOrZero | None = None
+    remove_source_branch: Flag | None = None
+    squash: Flag | None = None
+    allow_collaboration: Flag | None = None
+
+    async def run(self, gitlab: GitLab) -> Answer:
+        await branches_exist(
+            gitlab,
+            source_branch=(self.project_id, self.source_branch),
+            target_branch=(self.target_project_id or self.project_id, self.target_branch),
+        )
+        return await gitlab.send(self.request())
+
+
+@manage.action(
+    "update",
+    PUT(MR),
+    danger=Danger.REVERSIBLE,
+    docs="api/merge_requests/#update-a-merge-request",
+    example={**EXAMPLE, "title": "Draft: Add login and logout"},
+    shows=UPDATED,
+    role=Role.DEVELOPER,
+)
+class UpdateMergeRequest(OfMergeRequest):
+    """Change, close or reopen a merge request."""
+
+    state_event: Literal["close", "reopen"] | None = None
+    title: Title | None = None
+    description: Spoken | None = None
+    target_branch: Branch | None = None
+    assignee_ids: Users | None = None
+    reviewer_ids: Users | None = None
+    labels: Labels | None = None
+    add_labels: Labels | None = None
+    remove_labels: Labels | None = None
+    milestone_id: MilestoneOrZero | None = None
+    remove_source_branch: Flag | None = None
+    squash: Flag | None = None
+    discussion_locked: Flag | None = None
+    allow_collaboration: Flag | None = None
+
+    _changes_something = something_to_change("title")
+
+    async def run(self, gitlab: GitLab) -> Answer:
+        if self.target_branch is not None:
+            await branches_exist(gitlab, target_branch=(self.project_id, self.target_branch))
+        # GitLab takes [0], not [], for nobody.
+        nobody = {name: [0] for name in ("assignee_ids", "reviewer_ids") if getattr(self, name) == []}
+        return await gitlab.send(self.request(**nobody))
+
+
+def _merged(write: LostWrite, found: Mapping[str, Any]) -> bool:
+    by_itself = found["merge_when_pipeline_succeeds"] and write.action.auto_merge
+    return found["state"] == "merged" or bool(by_itself)
+
+
+@manage.action(
+    "merge",
+    PUT(f"{MR}/merge"),
+    danger=Danger.DESTRUCTIVE,
+    docs="api/merge_requests/#merge-a-merge-request",
+    example={
+        "project_id": "acme/website",
+        "merge_request_iid": 4,
+        "squash": False,
+        "should_remove_source_branch": True,
+    },
+    shows=MERGED,
+    role=Role.DEVELOPER,
+    repeatable=False,
+    recover_with=RecoveryLookup("browse_merge_requests get", "project_id merge_request_iid", proof=_merged),
+)
+class Merge(OfMergeRequest):
+    """Merge, now or (auto_merge) as soon as its pipeline has succeeded."""
+
+    sha: HeadSha | None = None
+    auto_merge: Annotated[Flag, Sent("merge_when_pipeline_succeeds")] | None = None
+    squash: Flag | None = None
+    should_remove_source_branch: Flag | None = None
+    merge_commit_message: Line | None = None
+    squash_commit_message: Line | None = None
+
+
+@manage.action(
+    "cancel_auto_merge",
+    POST(f"{MR}/cancel_merge_when_pipeline_succeeds"),
+    danger=Danger.REVERSIBLE,
+    docs="api/merge_requests/#cancel-merge-when-pipeline-succeeds",
+    example={"project_id": "writes/sub-one/second-renamed", "merge_request_iid": 1},
+    role=Role.DEVELOPER,
+    recover_with=RecoveryLookup(
+        "browse_merge_requests get",
+        "project_id merge_request_iid",
+        proof=lambda _, found: found["merge_when_pipeline_succeeds"] is False,
+    ),
+)
+class CancelAutoMerge(OfMergeRequest):
+    """Take back that it merges by itself."""
+
+    async def run(self, gitlab: GitLab) -> Answer:
+        answer = await gitlab.send(self.request())
+        if failure := not_cancelled(answer.body):
+            raise CallFailed(failure)
+        return answer
+
+
+@manage.action(
+    "rebase",
+    PUT(f"{MR}/rebase"),
+    danger=Danger.DESTRUCTIVE,
+    docs="api/merge_requests/#rebase-a-merge-request",
+    example={"project_id": "acme/shop-ff", "merge_request_iid": 2},
+    role=Role.DEVELOPER,
+    repeatable=False,
+    recover_with=RecoveryLookup(
+        "browse_merge_requests get",
+        "project_id merge_request_iid",
+        {"include_rebase_in_progress": True},
+        proof=lambda _, found: found.get("rebase_in_progress") is True,
+    ),
+)
+class Rebase(OfMergeRequest):
+    """Rebase the source branch onto the target branch; GitLab does it in the background."""
+
+    skip_ci: Flag | None = None
+
+    async def run(self, gitlab: GitLab) -> Result:
+        body = (await gitlab.send(self.request())).body
+        see = "browse_merge_requests get with include_rebase_in_progress; merge_error says why it failed"
+        # GitLab goes on to say need_rebase for a moment after a rebase that worked.
+        then = "need_rebase may stay for a moment after it worked: do not rebase again at once"
+        in_progress = body.get("rebase_in_progress", True)
+        return Result(data={"rebase_in_progress": in_progress, "how_it_went": see, "then": then})
+
+
+def _approved_by_me(write: LostWrite, found: Mapping[str, Any]) -> bool:
+    return write.user_id in [each["user"]["id"] for each in found["approved_by"]]
+
+
+@manage.action(
+    "approve",
+    POST(f"{MR}/approve"),
+    danger=Danger.REVERSIBLE,
+    docs="api/merge_request_approvals/#approve-merge-request",
+    example={
+        "project_id": "acme/shop",
+        "merge_request_iid": 25,
+        "sha": "e9a02b999ff53785a56eb6a4807765f8d29dd38d",
+    },
+    shows=APPROVED,
+    role=Role.DEVELOPER,
+    recover_with=RecoveryLookup(
+        "browse_merge_requests approvals", "project_id merge_request_iid", proof=_approved_by_me
+    ),
+)
+class Approve(OfMergeRequest):
+    """Approve it."""
+
+    sha: HeadSha | None = None
+
+
+@manage.action(
+    "unapprove",
+    POST(f"{MR}/unapprove"),
+    danger=Danger.REVERSIBLE,
+    docs="api/merge_request_approvals/#unapprove-a-merge-request",
+    example={"project_id": "acme/shop", "merge_request_iid": 25},
+    shows=APPROVED,
+    role=Role.DEVELOPER,
+    recover_with=RecoveryLookup(
+        "browse_merge_requests approvals",
+        "project_id merge_request_iid",
+        proof=lambda write, found: not _approved_by_me(write, found),
+    ),
+)
+class Unapprove(OfMergeRequest):
+    """Take back your approval."""
+
+
+@manage.action(
+    "reset_approvals",
+    PUT(f"{MR}/reset_approvals"),
+    danger=Danger.DESTRUCTIVE,
+    docs="api/merge_request_approvals/#reset-approvals-for-a-merge-request",
+    example=EXAMPLE,
+    role=Role.DEVELOPER,
+)
+class ResetApprovals(OfMergeRequest):
+    """Take back all approvals; only bots of the project or its group may."""
+
+
+@manage.action(
+    "create_pipeline",
+    POST(f"{MR}/pipelines"),
+    danger=Danger.REVERSIBLE,
+    docs="api/merge_requests/#create-merge-request-pipeline",
+    example={"project_id": "writes/sub-one/second-renamed", "merge_request_iid": 2},
+    shows="id status ref web_url",
+    switch="builds",
+    role=Role.DEVELOPER,
+    recover_with=RecoveryLookup(
+        "browse_merge_requests pipelines", "project_id merge_request_iid", proof=new()
+    ),
+)
+class CreatePipeline(OfMergeRequest):
+    """Run a pipeline for it; the CI configuration must have jobs for merge requests."""
+
+
+@manage.action(
+    "delete",
+    DELETE(MR),
+    danger=Danger.DESTRUCTIVE,
+    docs="api/merge_requests/#delete-a-merge-request",
+    example={"project_id": "writes/app", "merge_request_iid": 3},
+    role=Role.OWNER,
+)
+class DeleteMergeRequest(OfMergeRequest):
+    """Delete it for good; closing keeps it."""
+
+
+@manage.action(
+    "subscribe",
+    POST(f"{MR}/subscribe"),
+    danger=Danger.REVERSIBLE,
+    docs="api/merge_requests/#subscribe-to-a-merge-request",
+    example=EXAMPLE,
+    shows="iid subscribed",
+    role=Role.REPORTER,
+    repeatable=True,
+)
+class Subscribe(OfMergeRequest):
+    """Be notified of what happens on it."""
+
+
+@manage.action(
+    "unsubscribe",
+    POST(f"{MR}/unsubscribe"),
+    danger=Danger.REVERSIBLE,
+    docs="api/merge_requests/#unsubscribe-from-a-merge-request",
+    example=EXAMPLE,
+    shows="iid subscribed",
+    role=Role.REPORTER,
+    repeatable=True,
+)
+class Unsubscribe(OfMergeRequest):
+    """Stop being notified of it."""
+
+
+@manage.action(
+    "create_todo",
+    POST(f"{MR}/todo"),
+    danger=Danger.REVERSIBLE,
+    docs="api/merge_requests/#create-a-to-do-item",
+    example={"project_id": "writes/app", "merge_request_iid": 3},
+    shows="id state target_url",
+    role=Role.REPORTER,
+    repeatable=True,
+)
+class CreateTodo(OfMergeRequest):
+    """Put it on your own to-do list."""
+
+
+@manage.action(
+    "set_time_estimate",
+    POST(f"{MR}/time_estimate"),
+    danger=Danger.REVERSIBLE,
+    docs="api/merge_requests/#set-a-time-estimate-for-a-merge-request",
+    example={**EXAMPLE, "duration": "2h"},
+    shows=TIME,
+    role=Role.REPORTER,
+    repeatable=True,
+)
+class SetTimeEstimate(OfMergeRequest):
+    """Say how long it will take."""
+
+    duration: Duration
+
+
+@manage.action(
+    "reset_time_estimate",
+    POST(f"{MR}/reset_time_estimate"),
+    danger=Danger.REVERSIBLE,
+    docs="api/merge_requests/#reset-the-time-estimate-for-a-merge-request",
+    example=EXAMPLE,
+    shows=TIME,
+    role=Role.REPORTER,
+    repeatable=True,
+)
+class ResetTimeEstimate(OfMergeRequest):
+    """Set the estimate to nothing."""
+
+
+@manage.action(
+    "add_spent_time",
+    POST(f"{MR}/add_spent_time"),
+    danger=Danger.REVERSIBLE,
+    docs="api/merge_requests/#add-spent-time-for-a-merge-request",
+    example={**EXAMPLE, "duration": "45m", "summary": "Review"},
+    shows=TIME,
+    role=Role.REPORTER,
+    recover_with=RecoveryLookup(
+        "browse_merge_requests time_stats",
+        "project_id merge_request_iid",
+        because="GitLab shows the sum of what was booked",
+    ),
+)
+class AddSpentTime(OfMergeRequest):
+    """Book time on it; a minus takes it back."""
+
+    duration: Duration
+    summary: Line | None = None
+
+
+@manage.action(
+    "reset_spent_time",
+    POST(f"{MR}/reset_spent_time"),
+    danger=Danger.DESTRUCTIVE,
+    docs="api/merge_requests/#reset-spent-time-for-a-merge-request",
+    example=EXAMPLE,
+    shows=TIME,
+    role=Role.REPORTER,
+    repeatable=True,
+)
+class ResetSpentTime(OfMergeRequest):
+    """Set the time spent to nothing."""
+
+
+def _the_only_commit(write: LostWrite, found: Mapping[str, Any]) -> bool:
+    return bool([found["id"]] == write.sent["commits"])
+
+
+@manage.action(
+    "add_context_commits",
+    POST(f"{MR}/context_commits"),
+    danger=Danger.REVERSIBLE,
+    docs="api/merge_request_context_commits/#create-context-commits-for-a-merge-request",
+    example=EXAMPLE_WITH_COMMITS,
+    shows=COMMIT,
+    role=Role.DEVELOPER,
+    recover_with=RecoveryLookup(
+        "browse_merge_requests context_commits", "project_id merge_request_iid", proof=_the_only_commit
+    ),
+)
+class AddContextCommits(OfMergeRequest):
+    """Add merged commits that help reviewers."""
+
+    commits: Shas
+
+
+@manage.action(
+    "delete_context_commits",
+    DELETE(f"{MR}/context_commits"),
+    danger=Danger.REVERSIBLE,
+    docs="api/merge_request_context_commits/#delete-context-commits-from-a-merge-request",
+    example=EXAMPLE_WITH_COMMITS,
+    role=Role.DEVELOPER,
+)
+class DeleteContextCommits(OfMergeRequest):
+    """Remove commits that were added to help reviewers."""
+
+    commits: Shas
+
+
+@manage.action(
+    "add_dependency",
+    POST(f"{MR}/blocks"),
+    danger=Danger.REVERSIBLE,
+    docs="api/merge_requests/#create-a-merge-request-dependency",
+    example={"project_id": "tiers-a/one", "merge_request_iid": 6, "blocking_merge_request_id": 6},
+    shows="id",
+    feature="mr_dependencies",
+    role=Role.DEVELOPER,
+    recover_with=RecoveryLookup(
+        "browse_merge_requests dependencies",
+        "project_id merge_request_iid",
+        proof=lambda write, found: (
+            found["blocking_merge_request"]["id"] == write.action.blocking_merge_request_id
+        ),
+    ),
+)
+class AddDependency(OfMergeRequest):
+    """Have another merge request merged before this one."""
+
+    blocking_merge_request_id: Annotated[Id, Field(description="Its id, not its iid")]
+
+
+@manage.action(
+    "delete_dependency",
+    DELETE(f"{MR}/blocks/{{block_id}}"),
+    danger=Danger.REVERSIBLE,
+    docs="api/merge_requests/#delete-a-merge-request-dependency",
+    example={"project_id": "tiers-a/one", "merge_request_iid": 6, "block_id": 1},
+    feature="mr_dependencies",
+    role=Role.DEVELOPER,
+    recover_with=RecoveryLookup("browse_merge_requests dependencies", "project_id merge_request_iid"),
+)
+class DeleteDependency(OfMergeRequest):
+    """Let it be merged before the other one."""
+
+    block_id: Annotated[Id, Field(description="From browse_merge_requests dependencies")]
+
+
+@manage.action(
+    "add_to_merge_train",
+    POST("/projects/{project_id}/merge_trains/merge_requests/{merge_request_iid}"),
+    danger=Danger.DESTRUCTIVE,
+    docs="api/merge_trains/#add-a-merge-request-to-a-merge-train",
+    example={"project_id": "tiers-a/one", "merge_request_iid": 1},
+    shows="id status target_branch",
+    feature="merge_trains",
+    role=Role.DEVELOPER,
+    recover_with=RecoveryLookup(
+        "browse_merge_requests merge_train", "project_id merge_request_iid", proof=made()
+    ),
+)
+class AddToMergeTrain(OfMergeRequest):
+    """Queue it to be merged after those before it on the train."""
+
+    sha: HeadSha | None = None
+    squash: Flag | None = None
+    auto_merge: Annotated[Flag, Sent("when_pipeline_succeeds")] | None = None

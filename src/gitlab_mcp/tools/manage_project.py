@@ -1,0 +1,418 @@
+"""Write projects, from their creation to their deletion."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Field, model_validator
+
+from gitlab_mcp.actions.action import DELETE, POST, PUT, Action, Danger, Role, fill
+from gitlab_mcp.actions.exchange import Answer, GitLab, Request
+from gitlab_mcp.actions.fields import (
+    AccessLevel,
+    Flag,
+    FutureDate,
+    GroupId,
+    Line,
+    Needs,
+    PathOrId,
+    ProjectId,
+    Visibility,
+    Words,
+    broken_rule,
+)
+from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup, made
+from gitlab_mcp.actions.result import Result
+from gitlab_mcp.actions.scopes import InProject
+from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.gitlab.faults import BadAnswer, Refused, ReplayMiss, Unreachable
+
+manage = Tool("manage_project", "Create, change, fork, move, archive and delete projects.")
+
+PROJECT = (
+    "id path_with_namespace visibility archived default_branch import_status marked_for_deletion_on web_url"
+)
+
+FeatureAccess = Literal["disabled", "private", "enabled"]
+NamespaceId = Annotated[PathOrId, Field(description="Path or number of a group or user")]
+
+
+class ProjectSettings(Action):
+    """The fields of both create and update."""
+
+    name: Line | None = None
+    path: Line | None = None
+    description: str | None = None
+    visibility: Visibility | None = None
+    default_branch: Line | None = None
+    topics: Words | None = None
+
+
+def _created(write: LostWrite, found: Mapping[str, Any]) -> bool:
+    wanted = write.sent.get("namespace_id", found["namespace"]["id"])
+    return made("name", "path")(write, found) and found["namespace"]["id"] == wanted
+
+
+@manage.action(
+    "create",
+    POST("/projects"),
+    danger=Danger.REVERSIBLE,
+    docs="api/projects/#create-a-project",
+    example={
+        "name": "API",
+        "path": "api",
+        "namespace_id": 7,
+        "visibility": "private",
+        "initialize_with_readme": True,
+        "default_branch": "main",
+    },
+    shows=PROJECT,
+    recover_with=RecoveryLookup("browse_projects list", where={"membership": True}, proof=_created),
+)
+class CreateProject(ProjectSettings):
+    """Create a project, in the caller's own namespace unless another is named."""
+
+    namespace_id: NamespaceId | None = None
+    initialize_with_readme: Flag | None = None
+    import_url: Line | None = None
+    template_name: Line | None = None
+
+    @model_validator(mode="after")
+    def _name_and_default_branch(self) -> Self:
+        if self.name is None and self.path is None:
+            raise broken_rule("a name, or path instead", field="name")
+        if self.default_branch is not None and not self.initialize_with_readme:
+            # GitLab takes the name only for the first commit it makes itself, and ignores it otherwise.
+            raise broken_rule("true where default_branch is given", field="initialize_with_readme")
+        return self
+
+    async def run(self, gitlab: GitLab) -> Answer:
+        return await gitlab.send(self.request(namespace_id=await _number_of(gitlab, self.namespace_id)))
+
+
+@manage.action(
+    "update",
+    PUT("/projects/{project_id}"),
+    danger=Danger.REVERSIBLE,
+    docs="api/projects/#edit-a-project",
+    example={
+        "project_id": "24",
+        "name": "Second renamed",
+        "path": "second-renamed",
+        "visibility": "private",
+        "issues_access_level": "private",
+        "default_branch": "main",
+    },
+    shows=PROJECT,
+    role=Role.MAINTAINER,
+    recover_with=RecoveryLookup("browse_projects get", "project_id"),
+)
+class UpdateProject(ProjectSettings):
+    """Change settings and switches; a new path moves the project."""
+
+    project_id: ProjectId
+    merge_method: Literal["merge", "rebase_merge", "ff"] | None = None
+    squash_option: Literal["never", "always", "default_on", "default_off"] | None = None
+    only_allow_merge_if_pipeline_succeeds: Flag | None = None
+    only_allow_merge_if_all_discussions_are_resolved: Flag | None = None
+    remove_source_branch_after_merge: Flag | None = None
+    issues_access_level: FeatureAccess | None = None
+    merge_requests_access_level: FeatureAccess | None = None
+    builds_access_level: FeatureAccess | None = None
+    repository_access_level: FeatureAccess | None = None
+    wiki_access_level: FeatureAccess | None = None
+    snippets_access_level: FeatureAccess | None = None
+    releases_access_level: FeatureAccess | None = None
+    environments_access_level: FeatureAccess | None = None
+    forking_access_level: FeatureAccess | None = None
+    container_registry_access_level: FeatureAccess | None = None
+    ci_config_path: str | None = None
+    shared_runners_enabled: Flag | None = None
+    auto_devops_enabled: Flag | None = None
+    merge_pipelines_enabled: Annotated[Flag, Needs("merged_results_pipelines")] | None = None
+    merge_trains_enabled: Annotated[Flag, Needs("merged_results_pipelines")] | None = None
+
+    @model_validator(mode="after")
+    def _changes_something(self) -> Self:
+        if self.model_fields_set <= {"project_id"}:
+            raise broken_rule("at least one setting beside it", field="project_id")
+        return self
+
+
+@manage.action(
+    "delete",
+    DELETE("/projects/{project_id}"),
+    danger=Danger.DANGEROUS,
+    docs="api/projects/#delete-a-project",
+    example={"project_id": "27"},
+    role=Role.OWNER,
+    repeatable=False,
+    recover_with=RecoveryLookup(
+        "browse_projects get",
+        "project_id",
+        proof=lambda _, found: bool(found.get("marked_for_deletion_on")),
+        gone=True,
+    ),
+)
+class DeleteProject(InProject):
+    """Delete a project with all it holds; where deletion is delayed, it is marked for it."""
+
+    async def run(self, gitlab: GitLab) -> Result:
+        request = self.request()
+        await gitlab.send(request)
+        # GitLab only answers "accepted". Reading the project tells whether it is gone or waits for its deletion.
+        try:
+            marked = (await gitlab.get(request.path)).body.get("marked_for_deletion_on")
+        except Refused as refused:
+            return Result(data={"deleted": True} if refused.status == 404 else {"accepted": True})
+        except (BadAnswer, ReplayMiss, Unreachable):
+            return Result(data={"accepted": True})
+        return Result(data={"accepted": True, **({"marked_for_deletion_on": marked} if marked else {})})
+
+
+@manage.action(
+    "restore",
+    POST("/projects/{project_id}/restore"),
+    danger=Danger.REVERSIBLE,
+    docs="api/projects/#restore-a-project-marked-for-deletion",
+    example={"project_id": "20"},
+    shows=PROJECT,
+    feature="delayed_deletion_restore",
+    role=Role.OWNER,
+    recover_with=RecoveryLookup(
+        "browse_projects get",
+        "project_id",
+        proof=lambda _, found: found.get("marked_for_deletion_on", True) is None,
+    ),
+)
+class RestoreProject(InProject):
+    """Take back a deletion that has not happened yet."""
+
+
+@manage.action(
+    "archive",
+    POST("/projects/{project_id}/archive"),
+    danger=Danger.REVERSIBLE,
+    docs="api/projects/#archive-a-project",
+    example={"project_id": "25"},
+    shows=PROJECT,
+    role=Role.OWNER,
+    repeatable=True,
+    recover_with=RecoveryLookup("browse_projects get", "project_id"),
+)
+class ArchiveProject(InProject):
+    """Make a project read-only."""
+
+
+@manage.action(
+    "unarchive",
+    POST("/projects/{project_id}/unarchive"),
+    danger=Danger.REVERSIBLE,
+    docs="api/projects/#unarchive-a-project",
+    example={"project_id": "25"},
+    shows=PROJECT,
+    role=Role.OWNER,
+    repeatable=True,
+    recover_with=RecoveryLookup("browse_projects get", "project_id"),
+)
+class UnarchiveProject(InProject):
+    """Make an archived project writable again."""
+
+
+@manage.action(
+    "star",
+    POST("/projects/{project_id}/star"),
+    danger=Danger.REVERSIBLE,
+    docs="api/project_starring/#star-a-project",
+    example={"project_id": "writes/app"},
+    shows="path_with_namespace star_count",
+    role=Role.GUEST,
+    repeatable=True,
+    recover_with=RecoveryLookup("browse_projects get", "project_id"),
+)
+class StarProject(InProject):
+    """Star a project."""
+
+
+@manage.action(
+    "unstar",
+    POST("/projects/{project_id}/unstar"),
+    danger=Danger.REVERSIBLE,
+    docs="api/project_starring/#unstar-a-project",
+    example={"project_id": "writes/app"},
+    shows="path_with_namespace star_count",
+    role=Role.GUEST,
+    repeatable=True,
+    recover_with=RecoveryLookup("browse_projects get", "project_id"),
+)
+class UnstarProject(InProject):
+    """Take a star back."""
+
+
+@manage.action(
+    "fork",
+    POST("/projects/{project_id}/fork"),
+    danger=Danger.REVERSIBLE,
+    docs="api/project_forks/#fork-a-project",
+    example={"project_id": "writes/app", "name": "App fork", "path": "app-fork", "namespace_id": 61},
+    shows=PROJECT,
+    role=Role.REPORTER,
+    switch="forking",
+    recover_with=RecoveryLookup("browse_projects forks", "project_id", proof=made("name", "path")),
+)
+class ForkProject(InProject):
+    """Fork a project; GitLab copies in the background, import_status says how far it is."""
+
+    namespace_id: NamespaceId | None = None
+    name: Line | None = None
+    path: Line | None = None
+    description: str | None = None
+    visibility: Visibility | None = None
+    branches: Annotated[Line, Field(description="Only this branch")] | None = None
+
+    async def run(self, gitlab: GitLab) -> Answer:
+        return await gitlab.send(self.request(namespace_id=await _number_of(gitlab, self.namespace_id)))
+
+
+@manage.action(
+    "unlink_fork",
+    DELETE("/projects/{project_id}/fork"),
+    danger=Danger.DESTRUCTIVE,
+    docs="api/project_forks/#delete-a-fork-relationship-between-projects",
+    example={"project_id": "27"},
+    role=Role.OWNER,
+    recover_with=RecoveryLookup("browse_projects get", "project_id"),
+)
+class UnlinkFork(InProject):
+    """Make a fork a project of its own; its merge requests to the source are closed."""
+
+
+def _is_in_the_namespace(write: LostWrite, found: Mapping[str, Any]) -> bool:
+    namespace = found["namespace"]
+    return write.action.namespace in (str(namespace["id"]), namespace["full_path"])
+
+
+@manage.action(
+    "transfer",
+    PUT("/projects/{project_id}/transfer"),
+    danger=Danger.DANGEROUS,
+    docs="api/projects/#transfer-a-project-to-a-new-namespace",
+    example={"project_id": "25", "namespace": "61"},
+    shows=PROJECT,
+    role=Role.OWNER,
+    repeatable=False,
+    recover_with=RecoveryLookup("browse_projects get", "project_id", proof=_is_in_the_namespace),
+)
+class TransferProject(InProject):
+    """Move a project to another group or user: its path and its members change."""
+
+    namespace: PathOrId
+
+    async def run(self, gitlab: GitLab) -> Answer:
+        return await gitlab.send(self.request(namespace=_number_or_path(self.namespace)))
+
+
+def _is_shared(write: LostWrite, found: Mapping[str, Any]) -> bool:
+    wanted = (write.sent["group_id"], write.sent["group_access"])
+    return wanted in [(each["group_id"], each["group_access_level"]) for each in found["shared_with_groups"]]
+
+
+@manage.action(
+    "share",
+    POST("/projects/{project_id}/share"),
+    danger=Danger.DANGEROUS,
+    docs="api/projects/#share-a-project-with-a-group",
+    example={"project_id": "acme/website", "group_id": 8, "group_access": 20},
+    shows="group_id group_access expires_at",
+    role=Role.MAINTAINER,
+    recover_with=RecoveryLookup(
+        "browse_projects get",
+        "project_id",
+        proof=_is_shared,
+        answer=lambda found: {"shared_with_groups": found["shared_with_groups"]},
+    ),
+)
+class ShareProject(InProject):
+    """Give a group access to the project."""
+
+    group_id: GroupId
+    group_access: AccessLevel
+    expires_at: FutureDate | None = None
+
+    async def run(self, gitlab: GitLab) -> Answer:
+        return await gitlab.send(self.request(group_id=await _number_of(gitlab, self.group_id)))
+
+
+@manage.action(
+    "unshare",
+    DELETE("/projects/{project_id}/share/{group_id}"),
+    danger=Danger.DANGEROUS,
+    docs="api/projects/#delete-a-shared-project-link-in-a-group",
+    example={"project_id": "25", "group_id": 61},
+    role=Role.MAINTAINER,
+    recover_with=RecoveryLookup("browse_projects get", "project_id"),
+)
+class UnshareProject(InProject):
+    """Take a group's access to the project away."""
+
+    group_id: GroupId
+
+    async def run(self, gitlab: GitLab) -> Answer:
+        path = fill(
+            self.endpoint().path,
+            project_id=self.project_id,
+            group_id=await _number_of(gitlab, self.group_id),
+        )
+        return await gitlab.send(Request("DELETE", path, repeatable=True))
+
+
+@manage.action(
+    "housekeeping",
+    POST("/projects/{project_id}/housekeeping"),
+    danger=Danger.REVERSIBLE,
+    docs="api/projects/#start-the-housekeeping-task-for-a-project",
+    example={"project_id": "25"},
+    role=Role.OWNER,
+    recover_with=RecoveryLookup("browse_projects get", "project_id", because="GitLab shows nothing of it"),
+)
+class Housekeeping(InProject):
+    """Let GitLab repack the repository."""
+
+    async def run(self, gitlab: GitLab) -> Result:
+        # GitLab answers only the lease of the task, which is of no use.
+        await gitlab.send(self.request())
+        return Result(data={"started": True})
+
+
+@manage.action(
+    "export",
+    POST("/projects/{project_id}/export"),
+    danger=Danger.REVERSIBLE,
+    docs="api/project_import_export/#schedule-an-export",
+    example={"project_id": "20"},
+    role=Role.MAINTAINER,
+    recover_with=RecoveryLookup(
+        "browse_projects export_status",
+        "project_id",
+        proof=lambda _, found: found["export_status"] in ("queued", "started", "regeneration_in_progress"),
+    ),
+)
+class ExportProject(InProject):
+    """Pack the project into a file, in the background; browse_projects export_status has the link."""
+
+    async def run(self, gitlab: GitLab) -> Result:
+        await gitlab.send(self.request())
+        return Result(data={"started": True})
+
+
+def _number_or_path(namespace: str) -> int | str:
+    return int(namespace) if namespace.isdigit() else namespace
+
+
+async def _number_of(gitlab: GitLab, namespace: str | None) -> int | None:
+    """The number of a namespace given by number or path: GitLab takes only numbers here."""
+    if namespace is None or namespace.isdigit():
+        return int(namespace) if namespace else None
+    answer = await gitlab.get(fill("/namespaces/{id}", id=namespace))
+    return int(answer.body["id"])

@@ -1,0 +1,272 @@
+"""Write releases, their links and changelogs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from gitlab_mcp.actions.action import DELETE, POST, PUT, Danger, Role
+from gitlab_mcp.actions.exchange import Answer, GitLab, Request
+from gitlab_mcp.actions.fields import (
+    Branch,
+    Expects,
+    FromJson,
+    Id,
+    Line,
+    Needs,
+    Ref,
+    SemanticVersion,
+    Sent,
+    Strings,
+    Time,
+)
+from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup, made
+from gitlab_mcp.actions.result import Result
+from gitlab_mcp.actions.scopes import InProject, OfRelease
+from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.gitlab.faults import FAULTS, Refused
+
+manage = Tool(
+    "manage_release",
+    "Create, change and delete releases and their links.",
+    toolset="delivery",
+    switch="releases",
+)
+
+LinkUrl = Annotated[str, Field(pattern=r"^(https?|ftp)://\S+$"), Expects("http, https or ftp URL")]
+LinkType = Literal["other", "runbook", "image", "package"]
+Titles = Annotated[Strings, Needs("group_milestones_in_releases"), Field(description="Titles")]
+AssetPath = Annotated[str, Field(pattern=r"^/\S+$"), Expects("path that begins with /")]
+
+
+class Link(BaseModel):
+    """A link given with the release."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+
+    name: Line
+    url: LinkUrl
+    link_type: LinkType | None = None
+
+
+class Assets(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+
+    links: Annotated[list[Link], FromJson, Field(min_length=1), Expects("array of objects")]
+
+
+@manage.action(
+    "create",
+    POST("/projects/{project_id}/releases"),
+    danger=Danger.REVERSIBLE,
+    docs="api/releases/#create-a-release",
+    example={
+        "project_id": "acme/website",
+        "tag_name": "v1.0.0",
+        "name": "One",
+        "description": "The **first** release.",
+        "assets": {
+            "links": [{"name": "binary", "url": "https://example.com/one.bin", "link_type": "package"}]
+        },
+    },
+    shows="tag_name released_at upcoming_release url=_links.self",
+    role=Role.DEVELOPER,
+    recover_with=RecoveryLookup("browse_releases get", "project_id tag_name", proof=made("name", "tag_name")),
+)
+class CreateRelease(OfRelease):
+    """Release a tag; where the tag does not exist yet, ref says where to put it."""
+
+    name: Line | None = None
+    description: str | None = None
+    ref: Ref | None = None
+    tag_message: Line | None = None
+    milestones: Titles | None = None
+    released_at: Time | None = None
+    assets: Annotated[Assets, FromJson] | None = None
+
+
+@manage.action(
+    "update",
+    PUT("/projects/{project_id}/releases/{tag_name}"),
+    danger=Danger.REVERSIBLE,
+    docs="api/releases/#update-a-release",
+    example={
+        "project_id": "writes/app",
+        "tag_name": "v1.1.0",
+        "name": "One point one",
+        "description": "Edited",
+        "released_at": "2026-11-02T10:00:00Z",
+    },
+    shows="tag_name released_at upcoming_release url=_links.self",
+    role=Role.DEVELOPER,
+)
+class UpdateRelease(OfRelease):
+    """Change a release; milestones replaces those it has."""
+
+    name: Line | None = None
+    description: str | None = None
+    milestones: Titles | None = None
+    released_at: Time | None = None
+
+    async def run(self, gitlab: GitLab) -> Answer:
+        request = self.request()
+        had = await self._milestones(gitlab, request.path) if self.milestones else []
+        try:
+            return await gitlab.send(request)
+        except Refused:
+            # Without a licence GitLab refuses group milestones, but has already removed those there were.
+            if had and not await self._milestones(gitlab, request.path):
+                await gitlab.send(Request("PUT", request.path, body={"milestones": had}))
+            raise
+
+    async def _milestones(self, gitlab: GitLab, path: str) -> list[str]:
+        try:
+            release = (await gitlab.get(path)).body
+        except FAULTS:
+            return []
+        return [milestone["title"] for milestone in release.get("milestones") or ()]
+
+
+@manage.action(
+    "delete",
+    DELETE("/projects/{project_id}/releases/{tag_name}"),
+    danger=Danger.DESTRUCTIVE,
+    docs="api/releases/#delete-a-release",
+    example={"project_id": "writes/app", "tag_name": "v1.1.0"},
+    shows="name",
+    role=Role.DEVELOPER,
+)
+class DeleteRelease(OfRelease):
+    """Delete a release; its tag stays."""
+
+
+@manage.action(
+    "create_link",
+    POST("/projects/{project_id}/releases/{tag_name}/assets/links"),
+    danger=Danger.REVERSIBLE,
+    docs="api/releases/links/#create-a-release-link",
+    example={
+        "project_id": "writes/app",
+        "tag_name": "v1.1.0",
+        "name": "handbook",
+        "url": "https://example.com/handbook.pdf",
+        "link_type": "runbook",
+    },
+    shows="id direct_asset_url",
+    role=Role.DEVELOPER,
+    recover_with=RecoveryLookup(
+        "browse_releases links",
+        "project_id tag_name",
+        proof=lambda write, found: write.has(found, "name", "url"),
+    ),
+)
+class CreateLink(OfRelease):
+    """Add a link to a release."""
+
+    name: Line
+    url: LinkUrl
+    link_type: LinkType | None = None
+    direct_asset_path: AssetPath | None = None
+
+
+@manage.action(
+    "update_link",
+    PUT("/projects/{project_id}/releases/{tag_name}/assets/links/{link_id}"),
+    danger=Danger.REVERSIBLE,
+    docs="api/releases/links/#update-a-release-link",
+    example={
+        "project_id": "writes/app",
+        "tag_name": "v1.1.0",
+        "link_id": 3,
+        "name": "manual",
+        "url": "https://example.com/manual.pdf",
+        "link_type": "other",
+    },
+    shows="id direct_asset_url",
+    role=Role.DEVELOPER,
+    recover_with=RecoveryLookup("browse_releases link", "project_id tag_name link_id"),
+)
+class UpdateLink(OfRelease):
+    """Change a link of a release."""
+
+    link_id: Id
+    name: Line | None = None
+    url: LinkUrl | None = None
+    link_type: LinkType | None = None
+    direct_asset_path: AssetPath | None = None
+
+
+@manage.action(
+    "delete_link",
+    DELETE("/projects/{project_id}/releases/{tag_name}/assets/links/{link_id}"),
+    danger=Danger.DESTRUCTIVE,
+    docs="api/releases/links/#delete-a-release-link",
+    example={"project_id": "writes/app", "tag_name": "v1.1.0", "link_id": 3},
+    shows="name",
+    role=Role.DEVELOPER,
+    recover_with=RecoveryLookup("browse_releases link", "project_id tag_name link_id"),
+)
+class DeleteLink(OfRelease):
+    """Remove a link from a release."""
+
+    link_id: Id
+
+
+@manage.action(
+    "collect_evidence",
+    POST("/projects/{project_id}/releases/{tag_name}/evidence"),
+    danger=Danger.REVERSIBLE,
+    docs="api/releases/#collect-release-evidence",
+    example={"project_id": "10", "tag_name": "v1"},
+    feature="release_evidence_on_demand",
+    role=Role.DEVELOPER,
+    recover_with=RecoveryLookup(
+        "browse_releases get", "project_id tag_name", because="GitLab collects it in its own time"
+    ),
+)
+class CollectEvidence(OfRelease):
+    """Take, in the background, a snapshot of what a release consists of."""
+
+    async def run(self, gitlab: GitLab) -> Result:
+        # The whole answer is the number 202.
+        await gitlab.send(self.request())
+        return Result(data={"started": True})
+
+
+def _changelog_commit(write: LostWrite, found: Mapping[str, Any]) -> bool:
+    message = write.action.message or f"Add changelog for version {write.action.version}"
+    return write.is_new(found) and found["message"].startswith(message)
+
+
+@manage.action(
+    "add_changelog",
+    POST("/projects/{project_id}/repository/changelog"),
+    danger=Danger.REVERSIBLE,
+    docs="api/repositories/#add-changelog-data-to-file",
+    example={
+        "project_id": "writes/app",
+        "version": "1.1.0",
+        "from_ref": "4432a39d7773ebe315e5190947ee81875b06d6c9",
+        "branch": "main",
+        "message": "Add changelog for 1.1.0",
+    },
+    role=Role.DEVELOPER,
+    switch="repository",
+    recover_with=RecoveryLookup("browse_commits list", "project_id ref_name=branch", proof=_changelog_commit),
+)
+class AddChangelog(InProject):
+    """Commit the notes for a version to the changelog file."""
+
+    version: SemanticVersion
+    from_ref: Annotated[Line, Sent("from")] | None = None
+    to_ref: Annotated[Line, Sent("to")] | None = None
+    branch: Branch | None = None
+    file: Annotated[Line, Field(description="CHANGELOG.md if not given")] | None = None
+    message: Annotated[Line, Field(description="Of the commit")] | None = None
+
+    async def run(self, gitlab: GitLab) -> Result:
+        # The whole answer is the number 200.
+        await gitlab.send(self.request())
+        return Result(data={"file": self.file or "CHANGELOG.md", "committed": True})

@@ -1,0 +1,227 @@
+"""Review merge requests: comment on lines and files, write drafts, submit them together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Self
+
+from pydantic import Field, model_validator
+
+from gitlab_mcp.actions.action import DELETE, POST, PUT, Danger, Role
+from gitlab_mcp.actions.exchange import GitLab, Request
+from gitlab_mcp.actions.fields import (
+    DiscussionId,
+    Expects,
+    FilePath,
+    Flag,
+    Id,
+    Integer,
+    Sent,
+    Sha,
+    broken_rule,
+)
+from gitlab_mcp.actions.quick_actions import SpokenLine
+from gitlab_mcp.actions.recovery_lookup import RecoveryLookup, begun_with
+from gitlab_mcp.actions.result import Notice, Result
+from gitlab_mcp.actions.scopes import OfMergeRequest
+from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.failures.codes import NoticeCode
+from gitlab_mcp.workflows.drafts import is_astray
+from gitlab_mcp.workflows.review_position import Ends, changed_file
+from gitlab_mcp.workflows.review_submission import Review, Verdict
+
+manage = Tool(
+    "manage_review",
+    "Review a merge request: comment on lines, now or as drafts to submit.",
+    switch="merge_requests",
+)
+
+MR = "/projects/{project_id}/merge_requests/{merge_request_iid}"
+DRAFT = f"{MR}/draft_notes/{{draft_note_id}}"
+EXAMPLE = {"project_id": "acme/shop", "merge_request_iid": 25}
+
+# GitLab accepts an empty draft, and drops it when it is published.
+Body = Annotated[SpokenLine, Field(pattern=r"^\s*\S"), Expects("text that is not empty")]
+LineNumber = Annotated[Integer, Field(ge=1)]
+
+
+FIND_THREAD = RecoveryLookup(
+    "browse_discussions list", "project_id merge_request_iid", proof=begun_with("body"), every_page=True
+)
+
+
+def _find_draft(because: str = "") -> RecoveryLookup:
+    return RecoveryLookup("browse_discussions list_drafts", "project_id merge_request_iid", because=because)
+
+
+class Comment(OfMergeRequest):
+    """A comment at a place in the diff."""
+
+    file_path: FilePath
+    body: Body
+    draft: Annotated[Flag, Field(description="Keep for submit_review")] | None = None
+
+    @property
+    def path(self) -> str:
+        return self.request().path.removesuffix("/discussions")
+
+    async def put(self, gitlab: GitLab, position: Mapping[str, Any]) -> Result:
+        if not self.draft:
+            body = {"body": self.body, "position": position}
+            thread = (await gitlab.send(Request("POST", f"{self.path}/discussions", body=body))).body
+            return Result(data={"discussion_id": thread["id"], "note_id": thread["notes"][0]["id"]})
+        body = {"note": self.body, "position": position}
+        draft = (await gitlab.send(Request("POST", f"{self.path}/draft_notes", body=body))).body
+        message = "GitLab took the draft and does not find its line: delete it, it would be lost."
+        warnings = [Notice(NoticeCode.NOT_APPLIED, message)] if is_astray(draft) else []
+        return Result(data={"draft_note_id": draft["id"]}, warnings=warnings)
+
+
+@manage.action(
+    "comment_line",
+    POST(f"{MR}/discussions"),
+    danger=Danger.REVERSIBLE,
+    docs="api/discussions/#create-new-merge-request-thread",
+    example={**EXAMPLE, "file_path": "src/shop/cart.py", "line": 27, "body": "Replay: added."},
+    role=Role.REPORTER,
+    recover_with=FIND_THREAD,
+)
+class CommentLine(Comment):
+    """Comment on a line of a changed file, or on several; the position is worked out from the diff."""
+
+    line: Annotated[LineNumber, Field(description="In the file as it is now")] | None = None
+    old_line: Annotated[LineNumber, Field(description="As it was: for removed lines")] | None = None
+    start_line: Annotated[LineNumber, Field(description="First of several; line is the last")] | None = None
+    old_start_line: LineNumber | None = None
+
+    @model_validator(mode="after")
+    def _a_line(self) -> Self:
+        if self.line is None and self.old_line is None:
+            raise broken_rule("a line number, or old_line for a removed line", field="line")
+        return self
+
+    async def run(self, gitlab: GitLab) -> Result:
+        file = await changed_file(gitlab, self.path, self.file_path)
+        ends = Ends(self.line, self.old_line, self.start_line, self.old_start_line)
+        position, line = await file.lines(gitlab, ends)
+        result = await self.put(gitlab, position)
+        return Result(data={**result.data, "line_is": line.kind, **line.numbers}, warnings=result.warnings)
+
+
+@manage.action(
+    "comment_file",
+    POST(f"{MR}/discussions"),
+    danger=Danger.REVERSIBLE,
+    docs="api/discussions/#create-new-merge-request-thread",
+    example={**EXAMPLE, "file_path": "src/shop/returns.py", "body": "Replay: file."},
+    role=Role.REPORTER,
+    recover_with=FIND_THREAD,
+)
+class CommentFile(Comment):
+    """Comment on a changed file as a whole: also renamed, binary and very large ones."""
+
+    async def run(self, gitlab: GitLab) -> Result:
+        return await self.put(gitlab, (await changed_file(gitlab, self.path, self.file_path)).whole)
+
+
+@manage.action(
+    "create_draft",
+    POST(f"{MR}/draft_notes"),
+    danger=Danger.REVERSIBLE,
+    docs="api/draft_notes/#create-a-draft-note",
+    example={**EXAMPLE, "body": "Draft: overall fine."},
+    shows="draft_note_id=id",
+    role=Role.REPORTER,
+    recover_with=_find_draft("a draft says neither who wrote it nor when"),
+)
+class CreateDraft(OfMergeRequest):
+    """Write a draft on the merge request as a whole, or as an answer in a thread."""
+
+    body: Annotated[Body, Sent("note")]
+    discussion_id: Annotated[DiscussionId, Sent("in_reply_to_discussion_id")] | None = None
+    resolve_discussion: Flag | None = None
+
+    @model_validator(mode="after")
+    def _resolves_a_thread(self) -> Self:
+        if self.resolve_discussion and self.discussion_id is None:
+            raise broken_rule("the thread that is to be resolved", field="discussion_id")
+        return self
+
+
+@manage.action(
+    "update_draft",
+    PUT(DRAFT),
+    danger=Danger.REVERSIBLE,
+    docs="api/draft_notes/#update-a-draft-note",
+    example={**EXAMPLE, "draft_note_id": 12, "body": "Draft: overall fine, two remarks."},
+    shows="draft_note_id=id",
+    role=Role.REPORTER,
+    recover_with=_find_draft(),
+)
+class UpdateDraft(OfMergeRequest):
+    """Rewrite a draft; its place stays."""
+
+    draft_note_id: Id
+    body: Annotated[Body, Sent("note")]
+
+
+@manage.action(
+    "delete_draft",
+    DELETE(DRAFT),
+    danger=Danger.REVERSIBLE,
+    docs="api/draft_notes/#delete-a-draft-note",
+    example={**EXAMPLE, "draft_note_id": 16},
+    role=Role.REPORTER,
+    recover_with=_find_draft(),
+)
+class DeleteDraft(OfMergeRequest):
+    """Throw a draft away."""
+
+    draft_note_id: Id
+
+
+@manage.action(
+    "publish_draft",
+    PUT(f"{DRAFT}/publish"),
+    danger=Danger.REVERSIBLE,
+    docs="api/draft_notes/#publish-a-draft-note",
+    example={"project_id": "writes/app", "merge_request_iid": 1, "draft_note_id": 4},
+    role=Role.REPORTER,
+    repeatable=False,
+    recover_with=_find_draft("GitLab may have published it and kept the draft"),
+)
+class PublishDraft(OfMergeRequest):
+    """Publish one draft."""
+
+    draft_note_id: Id
+
+    async def run(self, gitlab: GitLab) -> Result:
+        path = self.request().path.partition("/draft_notes/")[0]
+        return await Review(gitlab, path).publish(self.draft_note_id)
+
+
+@manage.action(
+    "submit_review",
+    POST(f"{MR}/draft_notes/bulk_publish"),
+    danger=Danger.REVERSIBLE,
+    docs="api/draft_notes/#publish-all-pending-draft-notes",
+    example={**EXAMPLE, "verdict": "approve", "sha": "e9a02b999ff53785a56eb6a4807765f8d29dd38d"},
+    role=Role.REPORTER,
+    recover_with=_find_draft("GitLab may have published some and kept the drafts"),
+)
+class SubmitReview(OfMergeRequest):
+    """Publish all your drafts at once, if none would be lost or doubled; body is a summary, verdict a judgement."""
+
+    body: Body | None = None
+    verdict: Verdict | None = None
+    sha: Annotated[Sha, Field(description="Approve only if this is the head")] | None = None
+
+    @model_validator(mode="after")
+    def _a_sha_to_approve(self) -> Self:
+        if self.sha is not None and self.verdict != "approve":
+            raise broken_rule("left out without verdict approve", field="sha")
+        return self
+
+    async def run(self, gitlab: GitLab) -> Result:
+        path = self.request().path.removesuffix("/draft_notes/bulk_publish")
+        return await Review(gitlab, path).submit(self.body, self.verdict, self.sha)

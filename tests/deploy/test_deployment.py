@@ -1,0 +1,117 @@
+"""What is written for those who deploy says nothing that the server does not know."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from gitlab_mcp import __version__
+from gitlab_mcp.failures.failure import Failure
+from gitlab_mcp.observability.metrics import Metrics
+from gitlab_mcp.observability.outcome import Outcome
+from gitlab_mcp.settings import SETTINGS
+
+ROOT = Path(__file__).parents[2]
+FLAGS = {setting.flag for setting in SETTINGS if setting.flag}
+VARIABLES = {name for setting in SETTINGS for name in setting.environment}
+GUIDES = ("deploy.md", "operations.md", "security.md", "http-clients.md")
+NOT_OURS = {
+    "--rm",
+    "--build",
+    "--build-arg",
+    "--transport",
+    "--header",
+    "--pull",
+    "--isolation",
+    "--cap-drop",
+}
+
+
+def pins(name: str) -> dict[str, set[str]]:
+    """Each pinned package with its hashes."""
+    found: dict[str, set[str]] = {}
+    package = ""
+    for line in (ROOT / name).read_text().splitlines():
+        if match := re.match(r"([a-z0-9][\w.-]*==[^\s;\\]+)", line):
+            package = match[1]
+            found[package] = set()
+        found[package] |= set(re.findall(r"--hash=(\S+)", line))
+    return found
+
+
+def test_the_image_installs_nothing_that_is_not_tested() -> None:
+    tested, shipped = pins("requirements.lock"), pins("requirements.runtime.lock")
+    assert len(shipped) > 20
+    assert {name: hashes for name, hashes in tested.items() if name in shipped} == shipped
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["Dockerfile", "compose.yaml", "deploy/kubernetes.yaml", *(f"docs/guides/{each}" for each in GUIDES)],
+)
+def test_every_flag_and_variable_that_is_written_down_exists(name: str) -> None:
+    text = (ROOT / name).read_text()
+    if name == "Dockerfile":
+        text = "\n".join(line for line in text.splitlines() if not line.startswith(("RUN", "HEALTHCHECK")))
+        text = text.replace("--from=", "")
+    ours = re.sub(r"redis-server.*|args: \[\"--appendonly.*|openssl.*|docker run.*", "", text)
+    flags = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", ours)) - NOT_OURS
+    assert flags <= FLAGS
+    assert set(re.findall(r"\bGITLAB_[A-Z_]+\b", text)) <= VARIABLES
+
+
+def test_the_image_serves_without_root_and_without_a_token() -> None:
+    lines = (ROOT / "Dockerfile").read_text().splitlines()
+    assert [line for line in lines if line.startswith("USER")] == ["USER 10001:10001"]
+    assert lines[-1] == 'CMD ["serve", "--http", "0.0.0.0:8080"]'
+    assert not [line for line in lines if "TOKEN" in line]
+    # A command in shell form would need a shell.
+    for line in lines:
+        if line.startswith(("RUN", "CMD", "ENTRYPOINT")):
+            assert json.loads(line.partition(" ")[2])
+
+
+def test_manifests_are_well_formed_and_give_the_server_no_rights() -> None:
+    compose = yaml.safe_load((ROOT / "compose.yaml").read_text())
+    server = compose["services"]["server"]
+    assert server["deploy"]["replicas"] == 2 and server["read_only"] and server["cap_drop"] == ["ALL"]
+    objects = list(yaml.safe_load_all((ROOT / "deploy/kubernetes.yaml").read_text()))
+    deployment = next(each for each in objects if each["metadata"]["name"] == "gitlab-mcp")
+    pod = deployment["spec"]["template"]["spec"]
+    container = pod["containers"][0]
+    assert container["securityContext"]["readOnlyRootFilesystem"] and pod["securityContext"]["runAsNonRoot"]
+    assert container["image"] == f"gitlab-mcp-server:{__version__}"
+    # A stop waits for the longest call.
+    longest = next(setting.default for setting in SETTINGS if setting.name == "deadline")
+    assert pod["terminationGracePeriodSeconds"] > longest + 5
+
+
+def metric_names(text: str) -> set[str]:
+    names = set(re.findall(r"\bgitlab_mcp_[a-z_]+\b", text))
+    return {re.sub(r"_(bucket|sum|count)$", "", name) for name in names}
+
+
+def exported() -> str:
+    metrics = Metrics({"gitlab_mcp_calls_in_flight": ("Calls.", lambda: 0)})
+    metrics.call(Outcome("browse_labels:list", 0.1, Failure("NOT_FOUND", "No."), 404, 0.001))
+    metrics.request(200)
+    return metrics.text()
+
+
+@pytest.mark.parametrize("name", ["deploy/grafana.json", "docs/guides/operations.md"])
+def test_every_metric_is_shown_and_every_metric_shown_exists(name: str) -> None:
+    assert metric_names((ROOT / name).read_text()) == metric_names(exported())
+
+
+def test_the_dashboard_uses_labels_that_metrics_have() -> None:
+    dashboard: dict[str, Any] = json.loads((ROOT / "deploy/grafana.json").read_text())
+    labels = set(re.findall(r'(\w+)="', exported())) | {"instance"}
+    for panel in dashboard["panels"]:
+        for target in panel["targets"]:
+            for group in re.findall(r"by \(([^)]*)\)", target["expr"]):
+                assert {label.strip() for label in group.split(",")} <= labels
