@@ -26,7 +26,7 @@ from gitlab_mcp.policy.loops import Loops
 from gitlab_mcp.policy.rules import Rules, narrowing, pipeline
 from gitlab_mcp.results.secrets import redact_text
 from gitlab_mcp.settings import Settings, SettingsError
-from gitlab_mcp.settings.problems import bad_tier_features, no_redis, no_such_action, no_such_toolset
+from gitlab_mcp.settings.errors import bad_tier_features, no_redis, no_such_action, no_such_toolset
 from gitlab_mcp.store import Store
 from gitlab_mcp.store.memory import MemoryStore
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from gitlab_mcp.gitlab.instance import AnswerCache
     from gitlab_mcp.protocol.server import GitLabServer
     from gitlab_mcp.tiers.feature_map import TierMap
-    from gitlab_mcp.transports.http import Terms
+    from gitlab_mcp.transports.http import HttpOptions
 
 _BRIEF = 60.0
 """Seconds for which GitLab's word on a token is believed."""
@@ -129,15 +129,15 @@ class App:
 
     async def reaches_gitlab(self) -> bool:
         """Whether GitLab answers at all. Nobody's token is used for it."""
-        from gitlab_mcp.gitlab.client import Limits, Upstream
+        from gitlab_mcp.gitlab.client import Timeouts, Upstream
         from gitlab_mcp.gitlab.faults import Refused
 
         if self._settings.replay:
             return True
         upstream = Upstream(
             self._settings.url,
+            Timeouts(_QUICK, _QUICK, _QUICK),
             verify=self._verify(),
-            limits=Limits(_QUICK, _QUICK, _QUICK),
             needs_token=False,
         )
         try:
@@ -182,7 +182,7 @@ class App:
             return http.serve(
                 server,
                 http.listen(address.host, address.port),
-                _terms(self._settings),
+                _http_options(self._settings),
                 metrics=metrics,
                 knows=self.knows,
                 ready={"gitlab": self.reaches_gitlab, "store": self._store.alive},
@@ -278,14 +278,14 @@ class App:
 
     def _connected(self, url: str) -> Upstream:
         if url not in self._upstreams:
-            from gitlab_mcp.gitlab.client import Limits, Upstream
+            from gitlab_mcp.gitlab.client import Timeouts, Upstream
 
             settings = self._settings
             taped = settings.replay or (settings.record and url == settings.url)
             self._upstreams[url] = Upstream(
                 url,
+                Timeouts(settings.connect_timeout, settings.read_timeout, settings.deadline),
                 verify=self._verify(),
-                limits=Limits(settings.connect_timeout, settings.read_timeout, settings.deadline),
                 adapter=self._adapter() if taped else None,
                 needs_token=not settings.replay,
             )
@@ -347,22 +347,22 @@ def _audit(settings: Settings) -> Callable[[Outcome], None]:
     return Audit(lambda line: sink(redact_text(line)))
 
 
-def _terms(settings: Settings) -> Terms:
-    from gitlab_mcp.transports.http import Terms
+def _http_options(settings: Settings) -> HttpOptions:
+    from gitlab_mcp.transports.http import HttpOptions
 
-    return Terms(
+    return HttpOptions(
         url=settings.url,
-        others=settings.allow_gitlab_host,
+        other_urls=settings.allow_gitlab_host,
         own_token=bool(settings.token or settings.token_file or settings.job_token or settings.replay),
         bearer=settings.bearer_source(),
-        operator=settings.operator_source(),
+        operator_secret=settings.operator_source(),
         public_url=settings.public_url,
         toolsets=settings.toolsets,
-        style=settings.error_style,
-        scope="read_api" if settings.read_only else "api",
-        largest=settings.max_request_bytes,
-        client_seconds=settings.client_timeout,
-        call_seconds=settings.deadline,
+        error_style=settings.error_style,
+        oauth_scope="read_api" if settings.read_only else "api",
+        max_request_bytes=settings.max_request_bytes,
+        client_timeout=settings.client_timeout,
+        deadline=settings.deadline,
     )
 
 

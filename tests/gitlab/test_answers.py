@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from gitlab_mcp.actions.exchange import Request
-from gitlab_mcp.gitlab.client import Limits, Upstream
 from gitlab_mcp.gitlab.faults import BadAnswer, BadAnswerReason, GraphQLRefused, Refused
 from tests.support.fault_server import Connection, FaultServer, Received, replying
+from tests.support.upstreams import upstream_at
 
 pytestmark = pytest.mark.anyio
 
@@ -20,7 +20,7 @@ MB = 1024 * 1024
 
 async def answer_to(status: int, body: Any = b"", **headers: str) -> Any:
     with FaultServer(replying(status, body, **headers)) as server:
-        return await Upstream(server.url).as_caller("t").send(Request("PUT", "/projects/1"))
+        return await upstream_at(server.url).as_caller("t").send(Request("PUT", "/projects/1"))
 
 
 async def wrong_with(status: int, body: Any = b"", **headers: str) -> BadAnswerReason:
@@ -95,14 +95,14 @@ async def test_a_refusal_whose_body_breaks_off_is_still_a_refusal() -> None:
 
     with FaultServer(half) as server:
         with pytest.raises(Refused) as caught:
-            await Upstream(server.url).as_caller("t").send(Request("POST", "/projects", body={}))
+            await upstream_at(server.url).as_caller("t").send(Request("POST", "/projects", body={}))
         assert caught.value.status == 422
 
 
 async def test_an_answer_larger_than_the_limit_is_refused() -> None:
     with FaultServer(replying(200, b"[" + b" " * 2000 + b"]")) as server:
         with pytest.raises(BadAnswer) as caught:
-            await Upstream(server.url, limits=Limits(max_answer_bytes=1000)).as_caller("t").get("/projects")
+            await upstream_at(server.url, max_answer_bytes=1000).as_caller("t").get("/projects")
         assert (caught.value.reason, caught.value.limit) == (BadAnswerReason.TOO_LARGE, 1000)
         assert len(server.received) == 1
 
@@ -111,7 +111,7 @@ async def test_a_gzip_bomb_is_counted_unpacked_and_fills_no_memory() -> None:
     bomb = gzip.compress(bytes(300 * MB), compresslevel=9)
     with FaultServer(replying(200, bomb, content_encoding="gzip")) as server:
         with memory_below(64 * MB), pytest.raises(BadAnswer) as caught:
-            await Upstream(server.url).as_caller("t").get("/projects")
+            await upstream_at(server.url).as_caller("t").get("/projects")
         assert caught.value.reason is BadAnswerReason.TOO_LARGE
 
 
@@ -128,7 +128,7 @@ async def test_a_log_of_200_mb_streams_through_little_memory() -> None:
 
     with FaultServer(log) as server:
         with memory_below(64 * MB):
-            read = await Upstream(server.url).as_caller("t").stream(Request("GET", "/jobs/1/trace"), count)
+            read = await upstream_at(server.url).as_caller("t").stream(Request("GET", "/jobs/1/trace"), count)
         assert read == (200 * MB, "text/plain")
 
 
@@ -136,7 +136,7 @@ async def test_a_stream_that_is_refused_says_so() -> None:
     with FaultServer(replying(404, {"message": "404 Not found"})) as server:
         with pytest.raises(Refused) as caught:
             await (
-                Upstream(server.url)
+                upstream_at(server.url)
                 .as_caller("t")
                 .stream(Request("GET", "/x"), lambda chunks, _: list(chunks))
             )
@@ -148,14 +148,14 @@ async def test_what_a_reader_of_a_stream_raises_reaches_the_caller() -> None:
         raise KeyError("mine")
 
     with FaultServer(replying(200, b"text", content_type="text/plain")) as server, pytest.raises(KeyError):
-        await Upstream(server.url).as_caller("t").stream(Request("GET", "/x"), read)
+        await upstream_at(server.url).as_caller("t").stream(Request("GET", "/x"), read)
 
 
 async def test_errors_in_a_graphql_answer_are_a_failure() -> None:
     errors = [{"message": "no"}]
     with FaultServer(replying(200, {"data": {"partly": 1}, "errors": errors})) as server:
         with pytest.raises(GraphQLRefused) as caught:
-            await Upstream(server.url + "/gitlab").as_caller("t").graphql("query { x }", {"a": 1})
+            await upstream_at(server.url + "/gitlab").as_caller("t").graphql("query { x }", {"a": 1})
         assert caught.value.errors == tuple(errors)
         assert server.received[0].target == "/gitlab/api/graphql"
         assert server.received[0].body == b'{"query": "query { x }", "variables": {"a": 1}}'
@@ -163,7 +163,7 @@ async def test_errors_in_a_graphql_answer_are_a_failure() -> None:
 
 async def test_a_graphql_answer_without_data_is_a_bad_answer() -> None:
     with FaultServer(replying(200, [])) as server, pytest.raises(BadAnswer):
-        await Upstream(server.url).as_caller("t").graphql("query { x }")
+        await upstream_at(server.url).as_caller("t").graphql("query { x }")
 
 
 @contextmanager

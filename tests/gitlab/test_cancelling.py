@@ -7,9 +7,9 @@ import anyio
 import pytest
 
 from gitlab_mcp.actions.exchange import Request
-from gitlab_mcp.gitlab.client import Limits, Upstream
 from gitlab_mcp.gitlab.faults import Unreachable, UnreachableReason
 from tests.support.fault_server import Connection, FaultServer, Received, replying
+from tests.support.upstreams import upstream_at
 
 pytestmark = pytest.mark.anyio
 
@@ -41,7 +41,7 @@ async def until(condition: object, seconds: float = 5.0) -> None:
 @pytest.mark.parametrize("handler", [silent, half_a_body, half_a_body_of_a_closing_connection])
 async def test_cancelling_a_call_closes_the_connection_to_gitlab_within_a_second(handler: object) -> None:
     with FaultServer(handler) as server:  # type: ignore[arg-type]
-        upstream = Upstream(server.url)
+        upstream = upstream_at(server.url)
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(upstream.as_caller("t").get, "/projects/1")
             await until(lambda: server.received)
@@ -76,7 +76,7 @@ async def test_cancelling_while_a_log_streams_closes_the_connection_and_ends_the
             raise
 
     with FaultServer(endless) as server:
-        upstream = Upstream(server.url)
+        upstream = upstream_at(server.url)
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(upstream.as_caller("t").stream, Request("GET", "/projects/1/jobs/1/trace"), read)
             await until(lambda: begun)
@@ -90,7 +90,7 @@ async def test_a_write_cancelled_before_it_is_connected_is_never_sent() -> None:
     # A listener that accepts nothing: connecting to it works in the kernel, a TLS handshake does not.
     with socket.create_server(("127.0.0.1", 0)) as listener:
         url = f"https://127.0.0.1:{listener.getsockname()[1]}"
-        client = Upstream(url, limits=Limits(connect_timeout=0.5)).as_caller("t")
+        client = upstream_at(url, connect=0.5).as_caller("t")
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(client.send, CREATE)
             connection, _ = await anyio.to_thread.run_sync(listener.accept)
@@ -111,7 +111,7 @@ async def test_an_aborted_request_is_not_sent_even_on_an_open_connection() -> No
             return super().send(request, *args, **kwargs)  # type: ignore[arg-type]
 
     with FaultServer(replying(200, {})) as server:
-        client = Upstream(server.url, adapter=AbortingWrites).as_caller("t")
+        client = upstream_at(server.url, adapter=AbortingWrites).as_caller("t")
         await client.get("/version")
         with pytest.raises(Aborted):
             await client.send(CREATE)
@@ -120,7 +120,7 @@ async def test_an_aborted_request_is_not_sent_even_on_an_open_connection() -> No
 
 async def test_a_request_without_an_answer_ends_at_the_deadline() -> None:
     with FaultServer(silent) as server:
-        upstream = Upstream(server.url, limits=Limits(deadline=0.3))
+        upstream = upstream_at(server.url, deadline=0.3)
         begun = time.monotonic()
         with pytest.raises(Unreachable) as caught:
             await upstream.as_caller("t").send(CREATE)
@@ -132,7 +132,7 @@ async def test_a_request_without_an_answer_ends_at_the_deadline() -> None:
 
 async def test_one_deadline_holds_for_all_requests_of_a_call() -> None:
     with FaultServer(replying(200, {})) as server:
-        client = Upstream(server.url).as_caller("t", deadline=0.2)
+        client = upstream_at(server.url).as_caller("t", deadline=0.2)
         await client.get("/version")
         await anyio.sleep(0.25)
         with pytest.raises(Unreachable) as caught:
@@ -158,7 +158,7 @@ async def test_a_late_abort_does_not_cut_a_connection_that_serves_another_reques
         connection.reply(200, {"for": received.token})
 
     with FaultServer(handler) as server:
-        upstream = Upstream(server.url, adapter=RememberingRequests)
+        upstream = upstream_at(server.url, adapter=RememberingRequests)
         await upstream.as_caller("first").get("/user")
         answer = await upstream.as_caller("second").get("/user")
         assert answer.body == {"for": "second"}

@@ -8,11 +8,11 @@ import pytest
 
 from gitlab_mcp.actions.exchange import Request
 from gitlab_mcp.app import App
-from gitlab_mcp.gitlab.client import Upstream
 from gitlab_mcp.gitlab.concurrently import concurrently
 from gitlab_mcp.gitlab.faults import Refused
 from gitlab_mcp.gitlab.pages import MAX_PAGES, every_page, find_item, has_next_page
 from tests.support.standin import StandIn
+from tests.support.upstreams import upstream_at
 
 pytestmark = pytest.mark.anyio
 
@@ -85,7 +85,7 @@ async def test_a_thing_is_found_on_whatever_page_it_is(standin: StandIn, against
 @pytest.mark.anyio
 async def test_a_closed_upstream_leaves_no_connection_open(standin: StandIn) -> None:
     standin.answer("GET", "/projects/1", 200, {"id": 1})
-    upstream = Upstream(standin.url)
+    upstream = upstream_at(standin.url)
     before = len(list(Path("/proc/self/fd").iterdir()))
     await upstream.as_caller("alice").get("/projects/1")
     upstream.close()

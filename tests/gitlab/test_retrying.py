@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitlab_mcp.actions.exchange import Request
-from gitlab_mcp.gitlab.client import Clock, Limits, Upstream
+from gitlab_mcp.gitlab.client import Clock
 from gitlab_mcp.gitlab.faults import BadAnswer, BadAnswerReason, Refused, Unreachable, UnreachableReason
 from gitlab_mcp.gitlab.retry import RetryState, retry_after_seconds, seconds_before_retry
 from tests.support.fault_server import (
@@ -20,6 +20,7 @@ from tests.support.fault_server import (
     one_after_another,
     replying,
 )
+from tests.support.upstreams import upstream_at
 
 pytestmark = pytest.mark.anyio
 
@@ -41,8 +42,8 @@ class RecordedSleeps:
         self.seconds.append(seconds)
 
 
-def client_of(server: FaultServer, sleeps: RecordedSleeps, **limits: float):  # type: ignore[no-untyped-def]
-    return Upstream(server.url, clock=sleeps.clock, limits=Limits(**limits)).as_caller("t")  # type: ignore[arg-type]
+def client_of(server: FaultServer, sleeps: RecordedSleeps, **timeouts: float):  # type: ignore[no-untyped-def]
+    return upstream_at(server.url, clock=sleeps.clock, **timeouts).as_caller("t")  # type: ignore[arg-type]
 
 
 async def test_connection_refused_then_up_is_retried() -> None:
@@ -53,7 +54,7 @@ async def test_connection_refused_then_up_is_retried() -> None:
     async def gitlab_comes_up(_: float) -> None:
         servers.append(FaultServer(replying(201, {"id": 1}), port=port))
 
-    upstream = Upstream(f"http://127.0.0.1:{port}", clock=Clock(sleep=gitlab_comes_up))
+    upstream = upstream_at(f"http://127.0.0.1:{port}", clock=Clock(sleep=gitlab_comes_up))
     answer = await upstream.as_caller("t").send(CREATE)
     assert answer.body == {"id": 1}
     with servers[0]:
@@ -65,7 +66,7 @@ async def test_a_refused_connection_is_tried_three_times_and_then_reported(reque
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
     sleeps = RecordedSleeps(random=1.0)
-    upstream = Upstream(f"http://127.0.0.1:{port}", clock=sleeps.clock)
+    upstream = upstream_at(f"http://127.0.0.1:{port}", clock=sleeps.clock)
     with pytest.raises(Unreachable) as caught:
         await upstream.as_caller("t").send(request_)
     fault = caught.value
@@ -85,9 +86,7 @@ async def test_a_connect_timeout_is_retried_for_a_write_because_nothing_was_sent
             filler.setblocking(False)
             filler.connect_ex(("127.0.0.1", port))
         sleeps = RecordedSleeps()
-        upstream = Upstream(
-            f"http://127.0.0.1:{port}", clock=sleeps.clock, limits=Limits(connect_timeout=0.2)
-        )
+        upstream = upstream_at(f"http://127.0.0.1:{port}", clock=sleeps.clock, connect=0.2)
         with pytest.raises(Unreachable) as caught:
             await upstream.as_caller("t").send(CREATE)
         for filler in fillers:
@@ -100,7 +99,7 @@ async def test_a_connect_timeout_is_retried_for_a_write_because_nothing_was_sent
 
 
 async def test_a_host_that_does_not_exist_is_named() -> None:
-    upstream = Upstream("https://gitlab.invalid", clock=RecordedSleeps().clock)
+    upstream = upstream_at("https://gitlab.invalid", clock=RecordedSleeps().clock)
     with pytest.raises(Unreachable) as caught:
         await upstream.as_caller("t").send(READ)
     assert (caught.value.reason, caught.value.sent, caught.value.host) == (
@@ -154,7 +153,7 @@ async def test_a_lost_answer_is_remembered_when_the_next_attempt_does_not_even_c
             await anyio.sleep(0)
 
         clock = Clock(sleep=stop_listening, random=sleeps.clock.random)
-        upstream = Upstream(server.url, clock=clock)
+        upstream = upstream_at(server.url, clock=clock)
         with pytest.raises(Unreachable) as caught:
             await upstream.as_caller("t").send(DELETE)
     assert caught.value.sent
@@ -181,7 +180,7 @@ async def test_429_with_a_short_retry_after_is_waited_for() -> None:
 
 async def test_waiting_for_a_rate_limit_can_be_cancelled() -> None:
     with FaultServer(replying(429, retry_after="20")) as server:
-        client = Upstream(server.url).as_caller("t")
+        client = upstream_at(server.url).as_caller("t")
         begun = time.monotonic()
         with anyio.move_on_after(0.3):
             await client.send(READ)
@@ -233,7 +232,7 @@ async def test_silence_after_a_write_was_sent_is_a_read_timeout_and_not_repeated
 
     with FaultServer(silent) as server:
         with pytest.raises(Unreachable) as caught:
-            await client_of(server, RecordedSleeps(), read_timeout=0.2).send(CREATE)
+            await client_of(server, RecordedSleeps(), read=0.2).send(CREATE)
         assert (caught.value.reason, caught.value.sent) == (UnreachableReason.READ_TIMEOUT, True)
         assert len(server.received) == 1
 
@@ -245,7 +244,7 @@ async def test_silence_in_the_middle_of_a_body_is_a_read_timeout() -> None:
 
     with FaultServer(stalling) as server:
         with pytest.raises(Unreachable) as caught:
-            await client_of(server, RecordedSleeps(), read_timeout=0.2).send(READ)
+            await client_of(server, RecordedSleeps(), read=0.2).send(READ)
         assert (caught.value.reason, caught.value.sent, caught.value.attempts) == (
             UnreachableReason.READ_TIMEOUT,
             True,

@@ -18,6 +18,7 @@ from gitlab_mcp.gitlab.faults import CircuitOpen, Refused
 from gitlab_mcp.gitlab.throttling import CircuitBreaker, RateLimits
 from gitlab_mcp.settings import Settings
 from tests.support.standin import Reply, Say, StandIn, rate_limited, server_error
+from tests.support.upstreams import upstream_at
 
 pytestmark = pytest.mark.anyio
 
@@ -48,7 +49,7 @@ def clock() -> FakeClock:
 @pytest.fixture
 async def upstream(standin: StandIn, clock: FakeClock) -> AsyncIterator[Upstream]:
     standin.answer("GET", "/version", body={"version": "17.2.0"})
-    connected = Upstream(standin.url, clock=clock.as_clock())
+    connected = upstream_at(standin.url, clock=clock.as_clock())
     yield connected
     connected.close()
 

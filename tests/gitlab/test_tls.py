@@ -16,9 +16,9 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from gitlab_mcp.actions.exchange import Request
-from gitlab_mcp.gitlab.client import Upstream
 from gitlab_mcp.gitlab.faults import Unreachable, UnreachableReason
 from tests.support.fault_server import Connection, FaultServer, Received, dropping, replying
+from tests.support.upstreams import upstream_at
 
 pytestmark = pytest.mark.anyio
 
@@ -65,7 +65,7 @@ def certificate(
 async def test_a_self_signed_certificate_is_not_trusted_and_nothing_is_sent(tmp_path: Path) -> None:
     with FaultServer(replying(200, {}), tls=certificate(tmp_path).server) as server:
         with pytest.raises(Unreachable) as caught:
-            await Upstream(server.url).as_caller("t").get("/version")
+            await upstream_at(server.url).as_caller("t").get("/version")
         assert (caught.value.reason, caught.value.sent, caught.value.attempts) == (
             UnreachableReason.TLS,
             False,
@@ -83,7 +83,7 @@ async def test_a_certificate_that_is_expired_or_of_another_name_is_not_trusted(
     made = certificate(tmp_path, **fault)  # type: ignore[arg-type]
     with FaultServer(replying(200, {}), tls=made.server) as server:
         with pytest.raises(Unreachable) as caught:
-            await Upstream(server.url, verify=str(made.file)).as_caller("t").get("/version")
+            await upstream_at(server.url, verify=str(made.file)).as_caller("t").get("/version")
         assert (caught.value.reason, caught.value.sent) == (UnreachableReason.TLS, False)
         assert server.received == []
 
@@ -91,14 +91,14 @@ async def test_a_certificate_that_is_expired_or_of_another_name_is_not_trusted(
 async def test_a_ca_file_makes_a_private_certificate_trusted(tmp_path: Path) -> None:
     made = certificate(tmp_path)
     with FaultServer(replying(200, {"version": "17.2.0"}), tls=made.server) as server:
-        upstream = Upstream(server.url, verify=str(made.file))
+        upstream = upstream_at(server.url, verify=str(made.file))
         assert (await upstream.as_caller("t").get("/version")).body == {"version": "17.2.0"}
         upstream.close()
 
 
 async def test_whoever_switches_the_check_off_gets_an_answer_and_no_warning(tmp_path: Path) -> None:
     with FaultServer(replying(200, {"version": "17.2.0"}), tls=certificate(tmp_path).server) as server:
-        upstream = Upstream(server.url, verify=False)
+        upstream = upstream_at(server.url, verify=False)
         assert (await upstream.as_caller("t").get("/version")).body == {"version": "17.2.0"}
         upstream.close()
 
@@ -108,7 +108,7 @@ async def test_an_answer_lost_over_tls_is_lost_and_no_certificate_problem(tmp_pa
     with FaultServer(dropping, tls=made.server) as server:
         with pytest.raises(Unreachable) as caught:
             await (
-                Upstream(server.url, verify=str(made.file))
+                upstream_at(server.url, verify=str(made.file))
                 .as_caller("t")
                 .send(Request("POST", "/projects", body={}))
             )
@@ -130,7 +130,7 @@ async def test_cancelling_cuts_a_tls_connection_too(tmp_path: Path, begun: bytes
 
     here = anyio.lowlevel.current_token()
     with FaultServer(stalling, tls=made.server) as server:
-        upstream = Upstream(server.url, verify=str(made.file))
+        upstream = upstream_at(server.url, verify=str(made.file))
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(upstream.as_caller("t").get, "/projects/1")
             await arrived.wait()
@@ -143,7 +143,7 @@ async def test_a_proxy_that_is_not_there_is_named_as_such(monkeypatch: pytest.Mo
     monkeypatch.setenv("https_proxy", "http://127.0.0.1:9")
     monkeypatch.setenv("no_proxy", "")
     with pytest.raises(Unreachable) as caught:
-        await Upstream("https://gitlab.example.com").as_caller("t").get("/version")
+        await upstream_at("https://gitlab.example.com").as_caller("t").get("/version")
     assert (caught.value.reason, caught.value.sent) == (UnreachableReason.PROXY, False)
 
 
@@ -153,7 +153,7 @@ async def test_a_request_that_a_proxy_will_not_connect_was_not_sent(monkeypatch:
         monkeypatch.setenv("no_proxy", "")
         with pytest.raises(Unreachable) as caught:
             await (
-                Upstream("https://gitlab.example.com")
+                upstream_at("https://gitlab.example.com")
                 .as_caller("secret")
                 .send(Request("POST", "/projects", body={}))
             )

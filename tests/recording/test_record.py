@@ -21,6 +21,7 @@ from gitlab_mcp.recording.record import RecordingAdapter
 from gitlab_mcp.recording.replay import ReplayAdapter
 from gitlab_mcp.recording.scrub import Scrubber
 from tests.support.fault_server import Connection, FaultServer, Received, replying
+from tests.support.upstreams import upstream_at
 
 pytestmark = pytest.mark.anyio
 
@@ -29,11 +30,11 @@ OLD_CANARY = "canaryWithoutAPrefix"
 
 
 def recorder(server: FaultServer, file: Path, **options: Any) -> Upstream:
-    return Upstream(server.url, adapter=partial(RecordingAdapter, file, server.url, **options))
+    return upstream_at(server.url, adapter=partial(RecordingAdapter, file, server.url, **options))
 
 
 def player(file: Path) -> Upstream:
-    return Upstream(
+    return upstream_at(
         "https://gitlab.example.com",
         adapter=lambda: ReplayAdapter(load_cassettes(file)),
         needs_token=False,

@@ -20,6 +20,7 @@ from gitlab_mcp.recording.cassette import (
     dump_interaction,
     load_cassettes,
 )
+from tests.support.upstreams import upstream_at
 
 pytestmark = pytest.mark.anyio
 
@@ -63,7 +64,7 @@ def write(file: Path, *interactions: Interaction) -> Path:
 def upstream_of(path: Path, url: str = RECORDED_URL) -> Upstream:
     from gitlab_mcp.recording.replay import ReplayAdapter
 
-    return Upstream(url, adapter=lambda: ReplayAdapter(load_cassettes(path)), needs_token=False)
+    return upstream_at(url, adapter=lambda: ReplayAdapter(load_cassettes(path)), needs_token=False)
 
 
 @pytest.fixture

@@ -40,19 +40,19 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _MAX_CONCURRENT_REQUESTS = 64
+_MAX_ANSWER_BYTES = 8 * 1024 * 1024
+"""Of a JSON answer, decompressed."""
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
-    """Times are in seconds."""
+class Timeouts:
+    """In seconds. No defaults: the settings state them."""
 
-    connect_timeout: float = 5.0
-    read_timeout: float = 30.0
+    connect: float
+    read: float
     """The longest time without a byte while an answer is read."""
-    deadline: float = 50.0
+    deadline: float
     """For all requests of one client together, pauses included."""
-    max_answer_bytes: int = 8 * 1024 * 1024
-    """The largest JSON answer, decompressed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,6 @@ class Clock:
     random: Callable[[], float] = random.random
 
 
-_LIMITS = Limits()
 _CLOCK = Clock()
 
 
@@ -75,17 +74,19 @@ class Upstream:
     def __init__(
         self,
         base_url: str,
+        timeouts: Timeouts,
         *,
         verify: bool | str = True,
-        limits: Limits = _LIMITS,
         clock: Clock = _CLOCK,
         adapter: Callable[[], BaseAdapter] | None = None,
         needs_token: bool = True,
+        max_answer_bytes: int = _MAX_ANSWER_BYTES,
     ) -> None:
         """`verify` may be the path of a CA file. `adapter` makes the adapter that sends requests, if it is not to be
         the network."""
         self.address: Address = parse_address(base_url)
-        self.limits = limits
+        self.timeouts = timeouts
+        self.max_answer_bytes = max_answer_bytes
         self.clock = clock
         self.circuit_breaker = CircuitBreaker(clock.monotonic)
         self.rate_limits = RateLimits(clock.monotonic, clock.wall)
@@ -109,7 +110,9 @@ class Upstream:
             raise NoToken
         if token and not re.fullmatch(r"[!-~]+", token):
             raise ValueError("a token holds characters that no header can carry")
-        return GitLabClient(self, Credentials(token or None, kind), report, deadline or self.limits.deadline)
+        return GitLabClient(
+            self, Credentials(token or None, kind), report, deadline or self.timeouts.deadline
+        )
 
     @property
     def limiter(self) -> anyio.CapacityLimiter:
@@ -126,10 +129,8 @@ class Upstream:
                 from gitlab_mcp.gitlab.transport import LiveAdapter, open_session
 
                 session = open_session((self._adapter or LiveAdapter)(), self._verify)
-                limits = self.limits
-                self._http = HttpSession(
-                    self.address, session, self._verify, limits.connect_timeout, limits.read_timeout
-                )
+                timeouts = self.timeouts
+                self._http = HttpSession(self.address, session, self._verify, timeouts.connect, timeouts.read)
             return self._http
 
     def close(self) -> None:
@@ -275,7 +276,7 @@ class GitLabClient:
                     credentials.kind,
                     operation.request,
                     in_flight,
-                    upstream.limits.max_answer_bytes,
+                    upstream.max_answer_bytes,
                 )
             )
 
