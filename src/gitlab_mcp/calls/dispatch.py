@@ -26,7 +26,7 @@ from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.observability.call_log import CallLog
 from gitlab_mcp.observability.outcome import Outcome
 from gitlab_mcp.policy import Guard, Intent
-from gitlab_mcp.results.secrets import redact_by_shape, redact_text
+from gitlab_mcp.results.secret_redaction import redact_strings, redact_text
 
 if TYPE_CHECKING:
     from gitlab_mcp.tiers.feature_map import TierMap
@@ -87,7 +87,7 @@ class Dispatch:
             self.call_log.close(ended(cancelled=True))
             raise
         # GitLab repeats in its refusals what it was sent, and an agent may send a token for a name.
-        failure = replace(failure, facts=redact_by_shape(failure.facts))
+        failure = replace(failure, facts=redact_strings(failure.facts))
         failure = failure.knowing(tool=redact_text(tool), action=_action_name(action, arguments))
         failure = await self.judge(caller, tool, arguments, failure)
         status = failure.facts.get("http_status", CODES[failure.code].status)
@@ -103,10 +103,10 @@ class Dispatch:
         answer = await self._run(action, session)
         warnings = [*warned, *await self._doubts(action, answer, session.ask)]
         # Here, not above: a call that is refused needs none of it, and start-up is paid by everyone.
-        from gitlab_mcp.results.present import present
+        from gitlab_mcp.results.present_answer import present_answer
 
         detail = call.options.detail or "slim"
-        return present(action, answer, detail=detail, max_bytes=max_bytes, warnings=warnings)
+        return present_answer(action, answer, detail=detail, max_bytes=max_bytes, warnings=warnings)
 
     async def _batch(self, batch: Batch, options: Options, caller: CallerKey, session: Session) -> Result:
         """Each call in it is validated, guarded and counted as if it came alone; all share one deadline."""

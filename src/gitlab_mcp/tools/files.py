@@ -24,8 +24,8 @@ from gitlab_mcp.actions.fields import (
 )
 from gitlab_mcp.actions.result import Result, Text
 from gitlab_mcp.actions.tool import Tool
-from gitlab_mcp.results.counts import counted
-from gitlab_mcp.results.files import file_result
+from gitlab_mcp.results.file_contents import file_result
+from gitlab_mcp.results.pages import correct_paging_headers
 
 browse = Tool("browse_files", "Read files and directories of a repository.", switch="repository")
 
@@ -66,7 +66,7 @@ class Tree(Action):
     async def run(self, gitlab: GitLab) -> Answer | Result:
         answer = await gitlab.send(self.request())
         if answer.body or self.path is None or self.page not in (None, 1):
-            return replace(answer, headers=counted(answer.headers, len(answer.body)))
+            return replace(answer, headers=correct_paging_headers(answer.headers, len(answer.body)))
         # Git keeps no empty directories: GitLab 17 answers so when there is none.
         why = "There is no such directory at this ref; a file is read with get."
         return Result(data={"items": [], "total": 0, "why_empty": why})

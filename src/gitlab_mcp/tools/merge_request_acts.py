@@ -30,7 +30,7 @@ from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup, made, 
 from gitlab_mcp.actions.result import Result
 from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.failures.failure import CallFailed
-from gitlab_mcp.workflows.branch_checks import branches_exist
+from gitlab_mcp.workflows.branch_existence import require_branches
 from gitlab_mcp.workflows.merge_request_writes import not_cancelled
 
 manage = Tool(
@@ -104,7 +104,7 @@ class CreateMergeRequest(Action):
     allow_collaboration: Flag | None = None
 
     async def run(self, gitlab: GitLab) -> Answer:
-        await branches_exist(
+        await require_branches(
             gitlab,
             source_branch=(self.project_id, self.source_branch),
             target_branch=(self.target_project_id or self.project_id, self.target_branch),
@@ -143,7 +143,7 @@ class UpdateMergeRequest(InMergeRequest):
 
     async def run(self, gitlab: GitLab) -> Answer:
         if self.target_branch is not None:
-            await branches_exist(gitlab, target_branch=(self.project_id, self.target_branch))
+            await require_branches(gitlab, target_branch=(self.project_id, self.target_branch))
         # GitLab takes [0], not [], for nobody.
         nobody = {name: [0] for name in ("assignee_ids", "reviewer_ids") if getattr(self, name) == []}
         return await gitlab.send(self.request(**nobody))

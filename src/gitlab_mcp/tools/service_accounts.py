@@ -24,7 +24,7 @@ from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup, as_ask
 from gitlab_mcp.actions.result import Notice, Result
 from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.failures.codes import NoticeCode
-from gitlab_mcp.results.secrets import revealing
+from gitlab_mcp.results.secret_redaction import keep_visible
 
 browse = Tool(
     "browse_service_accounts",
@@ -61,7 +61,7 @@ class GivesToken(OfAccount):
     async def run(self, gitlab: GitLab) -> Answer:
         answer = await gitlab.send(self.request())
         # It is shown this once and never again.
-        return replace(answer, body=revealing(answer.body, "token"))
+        return replace(answer, body=keep_visible(answer.body, "token"))
 
 
 @browse.action(

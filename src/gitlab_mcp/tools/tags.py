@@ -12,7 +12,7 @@ from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.actions.fields import Line, Page, PerPage, ProjectId, Ref, Search, Sort
 from gitlab_mcp.actions.recovery_lookup import RecoveryLookup, has
 from gitlab_mcp.actions.tool import Tool
-from gitlab_mcp.results.counts import counted
+from gitlab_mcp.results.pages import correct_paging_headers
 
 browse = Tool("browse_tags", "Read the tags of a repository.", toolset="delivery", switch="repository")
 manage = Tool(
@@ -47,7 +47,7 @@ class ListTags(Action):
 
     async def run(self, gitlab: GitLab) -> Answer:
         answer = await gitlab.send(self.request())
-        headers = counted(answer.headers, len(answer.body), searched=self.search is not None)
+        headers = correct_paging_headers(answer.headers, len(answer.body), searched=self.search is not None)
         return replace(answer, headers=headers)
 
 

@@ -23,7 +23,7 @@ from gitlab_mcp.actions.fields import (
 from gitlab_mcp.actions.result import Result
 from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.gitlab.graphql import full_path, number_of, reached
-from gitlab_mcp.results.downloads import downloaded
+from gitlab_mcp.results.file_contents import export_result
 
 browse = Tool("browse_vulnerabilities", "Read vulnerabilities and findings (Ultimate).", toolset="security")
 
@@ -214,7 +214,8 @@ class DownloadExport(Action):
     export_id: Id
 
     async def run(self, gitlab: GitLab) -> Result:
-        return await downloaded(gitlab, self.request(), f"vulnerability export {self.export_id}")
+        name = f"vulnerability export {self.export_id}"
+        return await gitlab.stream(self.request(), lambda chunks, _: export_result(chunks, name))
 
 
 def _global(number: int) -> str:
