@@ -21,6 +21,7 @@ from gitlab_mcp.observability.outcome import Outcome
 from gitlab_mcp.observability.sentry import Sentry
 from gitlab_mcp.policy.action_patterns import Actions, unknown
 from gitlab_mcp.policy.concurrency import Slots
+from gitlab_mcp.policy.listed_tools import ListedTools
 from gitlab_mcp.policy.loops import Loops
 from gitlab_mcp.policy.rules import Rules, narrowing, pipeline
 from gitlab_mcp.results.secret_redaction import redact_text
@@ -60,14 +61,20 @@ class App:
         registry = Registry()
         _check_toolsets(settings, registry)
         _check_patterns(settings, registry)
+        self._listed_tools = ListedTools(
+            registry,
+            toolsets=settings.toolsets,
+            read_only=settings.read_only,
+            actions=Actions(settings.only_actions, settings.never_actions),
+        )
         self._dispatch = Dispatch(
             registry=registry,
             defaults=InstanceDefaults(settings.url, settings.project),
             guards=pipeline(_rules(settings), self._store),
             max_bytes=settings.max_bytes,
             tiers=self._tiers,
-            show=partial(_rendered, settings.error_style),
-            judge=Loops(self._store),
+            render=partial(_rendered, settings.error_style),
+            stop_loops=Loops(self._store),
             call_log=CallLog(_audit(settings), self._sentry or (lambda outcome, bug: None)),
         )
         if settings.tier_features:
@@ -75,16 +82,8 @@ class App:
             self._tiers()
 
     def listing(self, request_context: RequestContext | None = None) -> Sequence[Mapping[str, Any]]:
-        """The tools of the chosen toolsets; those that write are not offered where nothing may be written."""
-        narrowed = request_context.toolsets if request_context is not None else None
-        tools = self._dispatch.registry.listing(self._settings.toolsets if narrowed is None else narrowed)
-        if self._settings.read_only or (request_context is not None and request_context.read_only):
-            tools = [tool for tool in tools if tool["annotations"]["readOnlyHint"]]
-        allowed = Actions(self._settings.only_actions, self._settings.never_actions)
-        callable_ = {
-            tool for tool, *more in self._dispatch.registry.every_name() if allowed.allows(tool, *more)
-        }
-        return [tool for tool in tools if tool["name"] in callable_]
+        """What `tools/list` answers."""
+        return self._listed_tools(request_context)
 
     async def call(
         self,
@@ -220,12 +219,13 @@ class App:
             only_in=request_context.only_in,
         )
         defaults = InstanceDefaults(request_context.url) if request_context.url else self._dispatch.defaults
-        show = (
-            partial(_rendered, request_context.error_style)
-            if request_context.error_style
-            else self._dispatch.show
+        style = request_context.error_style or self._settings.error_style
+        return replace(
+            self._dispatch,
+            defaults=defaults,
+            guards=(*guards, *self._dispatch.guards),
+            render=partial(_rendered, style),
         )
-        return replace(self._dispatch, defaults=defaults, guards=(*guards, *self._dispatch.guards), show=show)
 
     def _whose(self, request_context: RequestContext | None) -> tuple[str, Token | None]:
         """The GitLab that is meant, and the token for it."""
@@ -256,15 +256,8 @@ class App:
             except TierMapError as mistake:
                 source = self._settings.sources.get("tier_features", "tier_features")
                 raise SettingsError(bad_tier_features(source, str(mistake))) from None
-            self._tier_map = features.offering(self._offered())
+            self._tier_map = features.offering(self._listed_tools.actions())
         return self._tier_map
-
-    def _offered(self) -> set[str]:
-        return {
-            f"{tool['name']} {action}"
-            for tool in self.listing()
-            for action in tool["inputSchema"]["properties"]["action"]["enum"]
-        }
 
     def _remembered(self) -> AnswerCache:
         if self._answers is None:

@@ -11,7 +11,7 @@ from gitlab_mcp.actions.result import Notice, Result, Text
 from gitlab_mcp.results.content_blocks import TextBlock, content_blocks
 from gitlab_mcp.results.present_answer import present_answer
 from gitlab_mcp.results.text_kinds import DiffText, TailText
-from results.recorded import GetFile, GetIssue, GetPlain, ListIssues, ListWithoutPages, recorded
+from tests.support.recorded_answers import GetFile, GetIssue, GetPlain, ListIssues, ListWithoutPages, recorded
 
 ISSUE = GetIssue(project_id="1", issue_iid=1)
 

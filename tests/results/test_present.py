@@ -10,7 +10,7 @@ from gitlab_mcp.actions.result import Image, Notice, Result, Text
 from gitlab_mcp.results.content_blocks import ImageBlock, TextBlock, content_blocks
 from gitlab_mcp.results.present_answer import present_answer
 from gitlab_mcp.results.secret_redaction import keep_visible
-from results.recorded import (
+from tests.support.recorded_answers import (
     CreateIssue,
     DeleteProject,
     GetIssue,

@@ -67,3 +67,5 @@ class Result:
     image: Image | None = None
     warnings: Sequence[Notice] = ()
     truncated: Sequence[Omission] = ()
+    is_presented: bool = False
+    """Made of results that are already as an agent reads them: nothing is added or cut any more."""

@@ -1,0 +1,48 @@
+"""Which tools `tools/list` names: those of the chosen toolsets of which some action may be called here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from gitlab_mcp.actions.registry import Registry
+from gitlab_mcp.callers import RequestContext
+from gitlab_mcp.policy.action_patterns import Actions
+
+
+class ListedTools:
+    def __init__(
+        self, registry: Registry, *, toolsets: tuple[str, ...], read_only: bool, actions: Actions
+    ) -> None:
+        self._registry = registry
+        self._toolsets = toolsets
+        self._read_only = read_only
+        self._actions = actions
+        self._listings: dict[tuple[frozenset[str], bool], Sequence[Mapping[str, Any]]] = {}
+
+    def __call__(self, context: RequestContext | None = None) -> Sequence[Mapping[str, Any]]:
+        """As `tools/list` answers them. A request can ask for fewer: other toolsets, or reads alone."""
+        toolsets, read_only = self._toolsets, self._read_only
+        if context is not None:
+            toolsets = toolsets if context.toolsets is None else context.toolsets
+            read_only = read_only or context.read_only
+        key = (frozenset(toolsets), read_only)
+        if key not in self._listings:
+            self._listings[key] = self._list(*key)
+        return self._listings[key]
+
+    def actions(self) -> frozenset[str]:
+        """Every action of the listed tools, as `browse_issues list`."""
+        return frozenset(
+            f"{tool['name']} {action}"
+            for tool in self()
+            for action in tool["inputSchema"]["properties"]["action"]["enum"]
+        )
+
+    def _list(self, toolsets: frozenset[str], read_only: bool) -> Sequence[Mapping[str, Any]]:
+        callable_ = {tool for tool, *more in self._registry.every_name() if self._actions.allows(tool, *more)}
+        return [
+            tool
+            for tool in self._registry.listing(toolsets)
+            if tool["name"] in callable_ and (tool["annotations"]["readOnlyHint"] or not read_only)
+        ]
