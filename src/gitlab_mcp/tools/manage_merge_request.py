@@ -29,9 +29,9 @@ from gitlab_mcp.actions.quick_actions import Spoken
 from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup, made, new
 from gitlab_mcp.actions.result import Result
 from gitlab_mcp.actions.tool import Tool
-from gitlab_mcp.failures.failure import CallFailed
+from gitlab_mcp.failures.codes import Code
+from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.workflows.branch_existence import require_branches
-from gitlab_mcp.workflows.merge_request_writes import not_cancelled
 
 manage = Tool(
     "manage_merge_request", "Create, change, approve and merge merge requests.", switch="merge_requests"
@@ -198,10 +198,25 @@ class CancelAutoMerge(InMergeRequest):
     """Take back that it merges by itself."""
 
     async def run(self, gitlab: GitLab) -> Answer:
+        # GitLab answers 201 also when there was nothing to cancel, with an error in the body.
         answer = await gitlab.send(self.request())
-        if failure := not_cancelled(answer.body):
-            raise CallFailed(failure)
+        body = answer.body if isinstance(answer.body, Mapping) else {}
+        if body.get("status") == "error" or body.get("http_status") == 406:
+            raise CallFailed(_nothing_to_cancel(body))
         return answer
+
+
+def _nothing_to_cancel(body: Mapping[str, Any]) -> Failure:
+    message = body.get("message")
+    return Failure(
+        Code.CONFLICT, "It was not set to merge by itself, so there is nothing to cancel."
+    ).knowing(
+        http_status=body.get("http_status"),
+        confidence="likely",
+        evidence=["GitLab answered 201 with an error inside"],
+        gitlab_message=message if isinstance(message, str) else None,
+        suggested_fix="Read merge_when_pipeline_succeeds and state: browse_merge_requests get.",
+    )
 
 
 @manage.action(

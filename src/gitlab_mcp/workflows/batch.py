@@ -16,7 +16,9 @@ from gitlab_mcp.actions.result import Notice, Omission, Result, Text
 from gitlab_mcp.actions.server import Server
 from gitlab_mcp.failures.codes import Code, NoticeCode
 from gitlab_mcp.failures.failure import CallFailed, Failure
+from gitlab_mcp.results.content_blocks import compact_json
 from gitlab_mcp.results.metadata import warning_entry
+from gitlab_mcp.results.text_kinds import TailText
 from gitlab_mcp.results.untrusted_text import wrap_untrusted
 
 _READS_AT_ONCE = 8
