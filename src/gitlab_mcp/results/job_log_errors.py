@@ -105,8 +105,8 @@ class ErrorFinder:
         self._settle(everything=False)
         rank = _rank(line)
         if rank and not any(growing is rank for growing, _ in self._growing):
-            is_first_best = rank is not _Rank.LIKELY
-            if not (is_first_best and rank in self._best):
+            # Of likely errors the last counts, of the others the first.
+            if rank is _Rank.LIKELY or rank not in self._best:
                 self._growing.append((rank, _Candidate(self._before, line)))
         self._before.append(line)
 

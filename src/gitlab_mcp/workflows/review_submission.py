@@ -72,12 +72,12 @@ class Review:
     async def _check(self, drafts: Sequence[Json], notes: Sequence[Json]) -> None:
         reasons = {}
         for draft in drafts:
-            if why := why_not_publishable(draft) or await self._why_published(draft, notes):
+            if why := why_not_publishable(draft) or await self._why_already_published(draft, notes):
                 reasons[draft["id"]] = why
         if reasons:
             raise CallFailed(_not_publishable(reasons))
 
-    async def _why_published(self, draft: Json, notes: Sequence[Json]) -> str | None:
+    async def _why_already_published(self, draft: Json, notes: Sequence[Json]) -> str | None:
         """GitLab keeps drafts that it published before it failed."""
         note = find_published(draft, notes)
         if note is not None and draft.get("discussion_id"):
@@ -103,7 +103,7 @@ class Review:
             missing = unpublished(drafts, _new_notes(after, before))
             if len(missing) == len(drafts) and not has_verdict:
                 raise
-            warnings.append(_half_done(drafts, missing))
+            warnings.append(_partly_published(drafts, missing))
             return {"published": len(drafts) - len(missing)}
         return await self._count_published(drafts, before, warnings)
 
@@ -171,7 +171,7 @@ def _not_publishable(reasons: Mapping[int, str]) -> Failure:
     )
 
 
-def _half_done(drafts: Sequence[Json], missing: Sequence[Json]) -> Notice:
+def _partly_published(drafts: Sequence[Json], missing: Sequence[Json]) -> Notice:
     left = [draft["id"] for draft in missing]
     done = [draft["id"] for draft in drafts if draft["id"] not in left]
     message = "GitLab failed on the way: what it published may be among the drafts still."
