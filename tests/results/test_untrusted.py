@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from gitlab_mcp.results.invisible_characters import remove_invisible, remove_invisible_in_json
+from gitlab_mcp.results.text_cleaning import remove_invisible, remove_invisible_in_json
 
 
 @pytest.mark.parametrize("plane", range(0, sys.maxunicode, 0x10000))

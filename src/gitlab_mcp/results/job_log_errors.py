@@ -104,11 +104,13 @@ class ErrorFinder:
             candidate.take(line)
         self._settle(everything=False)
         rank = _rank(line)
-        if rank and not any(growing is rank for growing, _ in self._growing):
-            # Of likely errors the last counts, of the others the first.
-            if rank is _Rank.LIKELY or rank not in self._best:
-                self._growing.append((rank, _Candidate(self._before, line)))
+        # Of likely errors the last counts, of the others the first.
+        if rank and (rank is _Rank.LIKELY or rank not in self._best) and not self._is_growing(rank):
+            self._growing.append((rank, _Candidate(self._before, line)))
         self._before.append(line)
+
+    def _is_growing(self, rank: _Rank) -> bool:
+        return any(growing is rank for growing, _ in self._growing)
 
     def _settle(self, *, everything: bool) -> None:
         for rank, candidate in [*self._growing]:

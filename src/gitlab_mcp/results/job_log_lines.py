@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from gitlab_mcp.results.invisible_characters import remove_invisible
+from gitlab_mcp.results.text_cleaning import remove_invisible
 
 _LONGEST_LINE = 64 * 1024
 _DEEPEST_SECTION = 32
@@ -23,8 +23,6 @@ class LogLine:
     text: str
     section: str = ""
     """The innermost section of the log that the line is in."""
-    removed: int = 0
-    """How many invisible characters were removed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +45,9 @@ def log_lines(chunks: Iterable[bytes]) -> Iterator[LogLine]:
                 sections.append(name)
             elif kind == "end" and name in sections:
                 del sections[sections.index(name) :]
-        cleaned = remove_invisible(_as_shown(text))
-        if cleaned.value.strip() or not text.strip():
-            yield LogLine(number, cleaned.value.rstrip(), sections[-1] if sections else "", cleaned.removed)
+        shown = remove_invisible(_as_shown(text)).value
+        if shown.strip() or not text.strip():
+            yield LogLine(number, shown.rstrip(), sections[-1] if sections else "")
             number += 1
 
 

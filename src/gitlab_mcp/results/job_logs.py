@@ -28,8 +28,6 @@ class LogWindow:
     """How many lines a search found, shown or not. None without a search."""
     omitted: int = 0
     """Lines that were asked for and did not fit the limit."""
-    removed: int = 0
-    """How many invisible characters were removed."""
     is_tail: bool = False
     error: Excerpt | None = None
 
@@ -85,19 +83,19 @@ def read_log(
     else:
         window = _TailWindow(tail or DEFAULT_TAIL, limit_bytes)
     error = ErrorFinder() if find_error else None
-    count = _LineCount()
-    collectors: list[_Collector] = [window, count, *([error] if error else [])]
+    collectors: list[_Collector] = [window, *([error] if error else [])]
     counted_chunks = _CountedChunks(chunks)
+    total_lines = 0
     for line in log_lines(counted_chunks):
+        total_lines = line.number
         for collector in collectors:
             collector.take(line)
     return LogWindow(
         excerpts=window.excerpts(),
-        total_lines=count.lines,
+        total_lines=total_lines,
         total_bytes=counted_chunks.bytes,
         matches=window.matches if isinstance(window, _SearchWindow) else None,
         omitted=window.omitted,
-        removed=count.removed,
         is_tail=isinstance(window, _TailWindow),
         error=error.excerpt() if error else None,
     )
@@ -114,16 +112,6 @@ class _CountedChunks:
         for chunk in self._chunks:
             self.bytes += len(chunk)
             yield chunk
-
-
-class _LineCount:
-    def __init__(self) -> None:
-        self.lines = 0
-        self.removed = 0
-
-    def take(self, line: LogLine) -> None:
-        self.lines = line.number
-        self.removed += line.removed
 
 
 class _TailWindow:

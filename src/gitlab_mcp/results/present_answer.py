@@ -11,11 +11,11 @@ from gitlab_mcp.actions.call import FEWEST_BYTES, MOST_BYTES, Detail
 from gitlab_mcp.actions.exchange import Answer
 from gitlab_mcp.actions.result import Notice, Result
 from gitlab_mcp.actions.shape import sent_name
-from gitlab_mcp.results.invisible_characters import remove_invisible, remove_invisible_in_json
-from gitlab_mcp.results.pages import items_before, list_page
+from gitlab_mcp.results.list_pages import items_before, list_page
 from gitlab_mcp.results.secret_redaction import redact_json, redact_text
 from gitlab_mcp.results.shown_fields import pick_fields, pick_new_fields, shown_fields
 from gitlab_mcp.results.size_limit import limit_size
+from gitlab_mcp.results.text_cleaning import remove_invisible, remove_invisible_in_json
 
 
 def present_answer(

@@ -7,7 +7,7 @@ import secrets
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from gitlab_mcp.results.invisible_characters import remove_invisible
+from gitlab_mcp.results.text_cleaning import remove_invisible
 
 # Free text, and names that take whole sentences: a branch may be called `ignore-all-previous-instructions`. The last
 # two lines are names under which `shows=` shows one of the others.
