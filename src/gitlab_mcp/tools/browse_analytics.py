@@ -14,7 +14,7 @@ from gitlab_mcp.actions.fields import Date, GroupId, Line, ProjectId, Words, bro
 from gitlab_mcp.actions.result import Result
 from gitlab_mcp.actions.scopes import InGroup, InProject, InProjectOrGroup, Paged
 from gitlab_mcp.actions.tool import Tool
-from gitlab_mcp.gitlab.graphql import full_path, reached
+from gitlab_mcp.gitlab.graphql import full_path, value_at
 
 browse = Tool(
     "browse_analytics",
@@ -108,10 +108,10 @@ class ProjectFlow(BetweenDates):
     async def run(self, gitlab: GitLab) -> Result:
         path = await full_path(gitlab, project_id=self.project_id)
         variables = {"path": path, "from": self.start_date, "to": self.end_date}
-        metrics = dict(reached(await gitlab.graphql(PROJECT_FLOW, variables), "project", "flowMetrics"))
+        metrics = dict(value_at(await gitlab.graphql(PROJECT_FLOW, variables), "project", "flowMetrics"))
         if (await gitlab.get("/metadata")).body.get("enterprise") is not False:
             paid = await gitlab.graphql(PAID_PROJECT_FLOW, variables)
-            metrics |= reached(paid, "project", "flowMetrics")
+            metrics |= value_at(paid, "project", "flowMetrics")
         known = _metrics(metrics)
         missing = [name for name in _PAID_METRICS.values() if name not in known]
         note = (
@@ -137,7 +137,7 @@ class GroupFlow(BetweenDates):
         path = await full_path(gitlab, group_id=self.group_id)
         variables = {"path": path, "from": self.start_date, "to": self.end_date}
         return Result(
-            data=_metrics(reached(await gitlab.graphql(GROUP_FLOW, variables), "group", "flowMetrics"))
+            data=_metrics(value_at(await gitlab.graphql(GROUP_FLOW, variables), "group", "flowMetrics"))
         )
 
 
@@ -154,7 +154,9 @@ class ValueStreams(InGroup):
 
     async def run(self, gitlab: GitLab) -> Result:
         path = await full_path(gitlab, group_id=self.group_id)
-        found = reached(await gitlab.graphql(VALUE_STREAMS, {"path": path}), "group", "valueStreams", "nodes")
+        found = value_at(
+            await gitlab.graphql(VALUE_STREAMS, {"path": path}), "group", "valueStreams", "nodes"
+        )
         streams = [
             {"name": each["name"], "stages": [stage["name"] for stage in each["stages"] or ()]}
             for each in found
@@ -179,7 +181,7 @@ class Contributions(BetweenDates):
     async def run(self, gitlab: GitLab) -> Result:
         path = await full_path(gitlab, group_id=self.group_id)
         variables = {"path": path, "from": self.start_date, "to": self.end_date, "after": self.after}
-        found = reached(await gitlab.graphql(CONTRIBUTIONS, variables), "group", "contributions")
+        found = value_at(await gitlab.graphql(CONTRIBUTIONS, variables), "group", "contributions")
         items = [{**each, "user": (each["user"] or {}).get("username")} for each in found["nodes"]]
         page = found["pageInfo"]
         return Result(

@@ -11,8 +11,8 @@ from gitlab_mcp.actions.fields import FilePath, MergeRequestIid, Ref
 from gitlab_mcp.actions.result import Result
 from gitlab_mcp.actions.scopes import InProject
 from gitlab_mcp.actions.tool import Tool
-from gitlab_mcp.gitlab.concurrently import every_page, is_cut
 from gitlab_mcp.gitlab.faults import Refused
+from gitlab_mcp.gitlab.pages import every_page, has_next_page
 from gitlab_mcp.results.file_contents import file_result
 from gitlab_mcp.workflows.codeowners_file import PATHS, CodeOwners, Rule, Section, parse_codeowners
 
@@ -101,7 +101,11 @@ class OwnersOfMergeRequest(InProject):
         diffs = await every_page(gitlab, f"{path}/diffs")
         # A file that was moved concerns the owners of its old path too.
         changed = dict.fromkeys(each[name] for each in diffs.body for name in ("new_path", "old_path"))
-        cut = {"note": "Only the first of very many changed files were looked at."} if is_cut(diffs) else {}
+        cut = (
+            {"note": "Only the first of very many changed files were looked at."}
+            if has_next_page(diffs)
+            else {}
+        )
         return Result(data={"code_owners_file": place, **_by_owners(owners, list(changed)), **cut})
 
 

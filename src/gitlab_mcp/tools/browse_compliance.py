@@ -12,7 +12,7 @@ from gitlab_mcp.actions.fields import broken_rule
 from gitlab_mcp.actions.result import Result
 from gitlab_mcp.actions.scopes import InProject, InProjectOrGroup
 from gitlab_mcp.actions.tool import Tool
-from gitlab_mcp.gitlab.graphql import full_path, number_of, reached
+from gitlab_mcp.gitlab.graphql import full_path, numeric_id, value_at
 
 browse = Tool(
     "browse_compliance",
@@ -47,8 +47,8 @@ class Frameworks(InProjectOrGroup):
         place = "project" if self.project_id is not None else "group"
         path = await full_path(gitlab, project_id=self.project_id, group_id=self.group_id)
         data = await gitlab.graphql(FRAMEWORKS[place], {"path": path})
-        found = reached(data, place, "complianceFrameworks", "nodes")
-        items = [{**each, "id": number_of(each["id"])} for each in found]
+        found = value_at(data, place, "complianceFrameworks", "nodes")
+        items = [{**each, "id": numeric_id(each["id"])} for each in found]
         return Result(data={"items": items, "total": len(items)})
 
 

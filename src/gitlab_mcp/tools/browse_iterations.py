@@ -11,7 +11,7 @@ from gitlab_mcp.actions.fields import Page, Search
 from gitlab_mcp.actions.result import Result
 from gitlab_mcp.actions.scopes import InGroup, InProjectOrGroup
 from gitlab_mcp.actions.tool import Tool
-from gitlab_mcp.gitlab.graphql import full_path, number_of, reached
+from gitlab_mcp.gitlab.graphql import full_path, numeric_id, value_at
 
 browse = Tool("browse_iterations", "Read the iterations of a group or project (Premium).", toolset="planning")
 
@@ -61,11 +61,13 @@ class Cadences(InGroup):
 
     async def run(self, gitlab: GitLab) -> Result:
         path = await full_path(gitlab, group_id=self.group_id)
-        found = reached(await gitlab.graphql(CADENCES, {"path": path}), "group", "iterationCadences", "nodes")
+        found = value_at(
+            await gitlab.graphql(CADENCES, {"path": path}), "group", "iterationCadences", "nodes"
+        )
         items = [
             {
                 **{name: value for name, value in each.items() if value is not None},
-                "id": number_of(each["id"]),
+                "id": numeric_id(each["id"]),
             }
             for each in found
         ]

@@ -13,7 +13,7 @@ from gitlab_mcp.actions.fields import Expects, Id, Line, Listed, PerPage, Words
 from gitlab_mcp.actions.result import Result
 from gitlab_mcp.actions.scopes import InProject, InProjectOrGroup, Paged
 from gitlab_mcp.actions.tool import Tool
-from gitlab_mcp.gitlab.graphql import full_path, number_of, reached
+from gitlab_mcp.gitlab.graphql import full_path, numeric_id, value_at
 from gitlab_mcp.results.file_contents import export_result
 
 browse = Tool("browse_vulnerabilities", "Read vulnerabilities and findings (Ultimate).", toolset="security")
@@ -102,8 +102,8 @@ class ListVulnerabilities(FilteredVulnerabilities):
     async def run(self, gitlab: GitLab) -> Result:
         variables = {**await self.filters(gitlab), "first": self.per_page or 20, "after": self.after}
         data = await gitlab.graphql(LIST_QUERIES[self.place], variables)
-        counts = reached(data, self.place, "vulnerabilitySeveritiesCount")
-        found = reached(data, self.place, "vulnerabilities")
+        counts = value_at(data, self.place, "vulnerabilitySeveritiesCount")
+        found = value_at(data, self.place, "vulnerabilities")
         page = found["pageInfo"]
         return Result(
             data={
@@ -127,7 +127,7 @@ class CountVulnerabilities(FilteredVulnerabilities):
 
     async def run(self, gitlab: GitLab) -> Result:
         data = await gitlab.graphql(COUNT_QUERIES[self.place], await self.filters(gitlab))
-        return Result(data=dict(reached(data, self.place, "vulnerabilitySeveritiesCount")))
+        return Result(data=dict(value_at(data, self.place, "vulnerabilitySeveritiesCount")))
 
 
 @browse.action(
@@ -145,9 +145,9 @@ class GetVulnerability(Action):
 
     async def run(self, gitlab: GitLab) -> Result:
         data = await gitlab.graphql(VULNERABILITY, {"id": _global_id(self.vulnerability_id)})
-        found = reached(data, "vulnerability")
+        found = value_at(data, "vulnerability")
         links = [
-            {"issue_link_id": number_of(each["id"]), **(each["issue"] or {})}
+            {"issue_link_id": numeric_id(each["id"]), **(each["issue"] or {})}
             for each in found["issueLinks"]["nodes"]
         ]
         return Result(data=_without_nulls({**_summary(found), **_details(found), "issues": links}))
@@ -211,7 +211,7 @@ def _global_id(number: int) -> str:
 def _summary(found: Mapping[str, Any]) -> dict[str, Any]:
     return _without_nulls(
         {
-            "id": number_of(found["id"]),
+            "id": numeric_id(found["id"]),
             "title": found["title"],
             **{name: _lower(found[name]) for name in ("severity", "state")},
             "report_type": _lower(found["reportType"]),

@@ -9,7 +9,8 @@ from gitlab_mcp.actions.recovery_lookup import RecoveryLookup
 from gitlab_mcp.actions.result import Result
 from gitlab_mcp.actions.scopes import InProject
 from gitlab_mcp.actions.tool import Tool
-from gitlab_mcp.gitlab.concurrently import FAULTS, listed
+from gitlab_mcp.gitlab.faults import FAULTS
+from gitlab_mcp.gitlab.pages import items_of
 
 manage = Tool("manage_branch", "Create and delete branches of a repository.", switch="repository")
 
@@ -47,7 +48,7 @@ class DeleteBranch(InProject):
     async def run(self, gitlab: GitLab) -> Answer | Result:
         path = fill("/projects/{project_id}/merge_requests", project_id=self.project_id)
         try:
-            closed = listed(await gitlab.get(path, source_branch=self.branch, state="opened"), path)
+            closed = items_of(await gitlab.get(path, source_branch=self.branch, state="opened"), path)
         except FAULTS:
             # The caller may be unable to see merge requests, or they are switched off.
             closed = []

@@ -29,7 +29,7 @@ from gitlab_mcp.actions.scopes import InProject
 from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
-from gitlab_mcp.gitlab.faults import BadAnswer, Refused, Wrong
+from gitlab_mcp.gitlab.faults import BadAnswer, BadAnswerReason, Refused
 
 manage = Tool(
     "manage_file", "Change files of a repository; each call is a commit on a branch.", switch="repository"
@@ -229,7 +229,7 @@ async def _check_last_commit(gitlab: GitLab, project_id: str, file_path: str, la
     try:
         await gitlab.get(fill(path, project_id=project_id, file_path=file_path), ref=last_commit_id)
     except BadAnswer as bad:
-        if bad.what is not Wrong.TOO_LARGE:
+        if bad.reason is not BadAnswerReason.TOO_LARGE:
             raise
     except Refused as refused:
         told = refused.body()

@@ -26,8 +26,7 @@ from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup, made
 from gitlab_mcp.actions.result import Result
 from gitlab_mcp.actions.scopes import InProject, OfRelease
 from gitlab_mcp.actions.tool import Tool
-from gitlab_mcp.gitlab.concurrently import FAULTS
-from gitlab_mcp.gitlab.faults import Refused
+from gitlab_mcp.gitlab.faults import FAULTS, Refused
 
 manage = Tool(
     "manage_release",

@@ -8,8 +8,9 @@ from typing import Any
 
 from gitlab_mcp.actions.action import fill
 from gitlab_mcp.actions.exchange import Answer, GitLab
-from gitlab_mcp.gitlab.concurrently import FAULTS, concurrently, every_page
-from gitlab_mcp.gitlab.faults import GraphQLRefused
+from gitlab_mcp.gitlab.concurrently import concurrently
+from gitlab_mcp.gitlab.faults import FAULTS, GraphQLRefused
+from gitlab_mcp.gitlab.pages import every_page
 from gitlab_mcp.workflows.open_threads import open_threads
 
 Json = Mapping[str, Any]

@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from gitlab_mcp.actions.exchange import GitLab
-from gitlab_mcp.gitlab.concurrently import find
+from gitlab_mcp.gitlab.pages import find_item
 
 Json = Mapping[str, Any]
 
 
 async def read_file_diff(gitlab: GitLab, path: str, file_path: str) -> Json | None:
     """`path` is that of the merge request. None for a file that it does not change."""
-    entry = await find(
+    entry = await find_item(
         gitlab, f"{path}/diffs", lambda each: file_path in (each["new_path"], each["old_path"])
     )
     if entry is None or entry["diff"] or entry.get("renamed_file"):

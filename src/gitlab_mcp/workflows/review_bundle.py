@@ -7,7 +7,9 @@ from typing import Any
 
 from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.actions.result import Omission, Result, partial_read_notices
-from gitlab_mcp.gitlab.concurrently import FAULTS, concurrently, every_page, is_cut
+from gitlab_mcp.gitlab.concurrently import concurrently
+from gitlab_mcp.gitlab.faults import FAULTS
+from gitlab_mcp.gitlab.pages import every_page, has_next_page
 from gitlab_mcp.results.diffs import diff_result
 from gitlab_mcp.results.shown_fields import pick_fields, shown_fields
 from gitlab_mcp.workflows.open_threads import open_threads
@@ -62,7 +64,7 @@ async def read_review_bundle(gitlab: GitLab, path: str) -> Result:
     omissions = [
         _omission(name, answer)
         for name, answer in zip(_LISTS, lists, strict=True)
-        if isinstance(answer, Answer) and is_cut(answer)
+        if isinstance(answer, Answer) and has_next_page(answer)
     ]
     return Result(
         data=result.data,
