@@ -6,11 +6,11 @@ import sys
 import unicodedata
 
 import pytest
-from gitlab_mcp.results.text_cleaning import remove_invisible
 
 from gitlab_mcp.cli.terminal import printable
 from gitlab_mcp.failures.invisible_characters import INVISIBLE
 from gitlab_mcp.refusals.body import one_line
+from gitlab_mcp.results.text_cleaning import remove_invisible
 
 SHOWN = {
     *"\t\n",
