@@ -21,6 +21,7 @@ from facts import facts
 from gitlab_mcp.actions.action import Action
 from gitlab_mcp.actions.ask import InstanceFacts, NobodyToAsk
 from gitlab_mcp.actions.exchange import Answer
+from gitlab_mcp.api.endpoints import normalised
 from gitlab_mcp.app import App
 from gitlab_mcp.gitlab.instance import AnswerCache, CachedAsk
 from gitlab_mcp.recording.cassette import load_cassettes
@@ -88,7 +89,7 @@ class Sending:
 
 def sendings(edition: str) -> Iterator[Sending]:
     verdicts = {
-        (exam.shape(entry["endpoint"]), entry["attribute"]): entry[edition]["effect"]
+        (normalised(entry["endpoint"]), entry["attribute"]): entry[edition]["effect"]
         for entry in facts("parameter_tiers_measured")
         if entry["kind"] == "request_parameter"
     }
@@ -96,7 +97,7 @@ def sendings(edition: str) -> Iterator[Sending]:
         sent = re.fullmatch(r"params/\w+\.(\w+?)(_alone|_inverse|_as_owner)?", row["label"])
         if row["status"] >= 300 or not sent or "route" not in row or row["body"].startswith("<"):
             continue
-        verdict = verdicts.get((exam.shape(row["route"]), sent[1]))
+        verdict = verdicts.get((normalised(row["route"]), sent[1]))
         feature = exam.feature_of(row)
         if verdict in VERDICTS and feature:
             yield Sending(row, feature, verdict)

@@ -14,6 +14,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
+from gitlab_mcp.api.endpoints import normalised
+
 TIERS: Final = ("Free", "Premium", "Ultimate")
 EDITIONS: Final = ("ee_without_license", "gitlab_com_free", "ce")
 SILENT: Final = ("dropped", "not_enforced", "empty", "works")
@@ -91,6 +93,10 @@ class Feature:
     notes: tuple[str, ...]
 
     @property
+    def is_ever_paid(self) -> bool:
+        return {self.tier, *(was.tier for was in self.earlier)} != {"Free"}
+
+    @property
     def plural(self) -> bool:
         return self.name.endswith("s") and not self.name.endswith(("ss", "analytics"))
 
@@ -134,6 +140,11 @@ class TierMap:
             return self.features[key]
         except KeyError:
             raise TierMapError(f"no feature is called {key}") from None
+
+    def paid_endpoints(self) -> dict[str, str]:
+        """By normalised endpoint, the feature that it is or was paid with as a whole."""
+        paid = (each for each in self.features.values() if each.is_ever_paid)
+        return {normalised(endpoint): feature.key for feature in paid for endpoint in feature.endpoints}
 
     def offering(self, actions: Container[str]) -> TierMap:
         """The same map, with only those alternatives that can be called here."""
