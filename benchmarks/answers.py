@@ -33,10 +33,7 @@ from gitlab_mcp.failures.failure import CallFailed
 from gitlab_mcp.results.blocks import TextBlock, blocks
 from gitlab_mcp.results.present import present
 from gitlab_mcp.settings import Secret, Settings
-
-sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
-
-from standin import Received, Reply, StandIn
+from tests.support.standin import Received, Reply, StandIn
 
 CASSETTES = Path(__file__).parent.parent / "cassettes"
 API = "/api/v4"

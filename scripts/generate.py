@@ -15,13 +15,13 @@ import reference
 from error_examples import examples
 from left_out import left_out, section
 
-from errors.dialects import printed
 from gitlab_mcp.actions.action_facts import action_facts as resolved
 from gitlab_mcp.actions.registry import TOOLSETS, declared
 from gitlab_mcp.actions.schema import catalogue_entry
 from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.api.derivation import derived
 from gitlab_mcp.tiers.feature_map import tier_map
+from tests.support.dialects import printed
 
 ROOT = Path(__file__).resolve().parent.parent
 TABLE = re.compile(r"(<!-- tools -->\n).*?(<!-- /tools -->)", re.DOTALL)
@@ -75,7 +75,7 @@ def generated() -> dict[Path, str]:
         ROOT / "src/gitlab_mcp/catalogue.json": catalogue(),
         ROOT / "src/gitlab_mcp/failures/examples.json": json.dumps(errors, ensure_ascii=False, indent=1)
         + "\n",
-        ROOT / "tests/errors/dialects.json": printed(errors),
+        ROOT / "tests/failures/dialects.json": printed(errors),
         ROOT / "README.md": readme(toolsets),
         **{ROOT / "docs/reference" / name: text for name, text in pages.items()},
     }

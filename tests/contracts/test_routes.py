@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from contracts.differences import DIFFERENCES
 from gitlab_mcp.actions.action import Action
 from gitlab_mcp.actions.fields import Csv, Sent
 from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.actions.shape import Shape, shapes
 from gitlab_mcp.api.endpoints import Parameter, find
+from tests.contracts.differences import DIFFERENCES
 
 VERSION = "17.2"
 

@@ -9,8 +9,8 @@ import pytest
 from gitlab_mcp.actions.action import Danger
 from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.policy.places import NOWHERE, field_names
-from policy.guarded import DEFAULTS, Server, code_of, outcome, refused, visitor
-from standin import Reply, Say, StandIn
+from tests.support.guarded import DEFAULTS, Server, code_of, outcome, refused, visitor
+from tests.support.standin import Reply, Say, StandIn
 
 pytestmark = pytest.mark.anyio
 
