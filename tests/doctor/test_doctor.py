@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from gitlab_mcp.actions.exchange import Answer, Request
 from gitlab_mcp.cli import main
 from gitlab_mcp.doctor.checks import Evidence, examine
-from gitlab_mcp.gitlab.faults import Unreachable, Why
+from gitlab_mcp.gitlab.faults import Unreachable, UnreachableReason
 from gitlab_mcp.settings import SETTINGS, Settings
 from tests.support.standin import StandIn
 
@@ -151,8 +151,8 @@ def test_an_address_of_one_word_where_nothing_answers_is_a_warning(doctor: Docto
     assert "https://gitlab.example.com" in checks["address"]["fix"]
 
 
-@pytest.mark.parametrize("why", [why for why in Why if why is not Why.TLS])
-def test_an_unreached_gitlab_is_told_in_a_sentence(why: Why) -> None:
+@pytest.mark.parametrize("why", [why for why in UnreachableReason if why is not UnreachableReason.TLS])
+def test_an_unreached_gitlab_is_told_in_a_sentence(why: UnreachableReason) -> None:
     unreached = Unreachable(Request("GET", "/version"), why, "gitlab.example.com", sent=False)
     checks = {check.name: check for check in examine(Settings(), Evidence(unreached, NOW))}
     found = checks["connection"].found

@@ -15,7 +15,7 @@ from gitlab_mcp.actions.action import fill
 from gitlab_mcp.actions.ask import Ask, InstanceFacts
 from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.actions.registry import Registry
-from gitlab_mcp.gitlab.faults import BadAnswer, NoToken, Refused, ReplayMiss, Unreachable, Why
+from gitlab_mcp.gitlab.faults import BadAnswer, NoToken, Refused, ReplayMiss, Unreachable, UnreachableReason
 from gitlab_mcp.settings import DEFAULT, Settings
 
 EXPIRES_SOON = 14
@@ -126,7 +126,7 @@ def _connection(settings: Settings, evidence: Evidence) -> Iterator[Check]:
         yield Check("connection", Mark.OK, "not used: answers come from cassettes")
         return
     if isinstance(heard, Unreachable):
-        if heard.why is Why.TLS:
+        if heard.reason is UnreachableReason.TLS:
             yield Check("connection", Mark.OK, f"{heard.host} answers")
             yield Check(
                 "certificate",
@@ -135,12 +135,12 @@ def _connection(settings: Settings, evidence: Evidence) -> Iterator[Check]:
                 "Set GITLAB_CA_FILE (or --ca-file) to a PEM file with the authority that signed it.",
             )
         else:
-            found, fix = _UNREACHED[heard.why]
+            found, fix = _UNREACHED[heard.reason]
             yield Check("connection", Mark.FAIL, found.format(host=heard.host), fix.format(where=where))
         return
     if isinstance(heard, BadAnswer):
         fix = f"Check that {where} is GitLab's own address and that no sign-in page stands before its API."
-        yield Check("connection", Mark.FAIL, f"what answers is not GitLab's API ({heard.what.value})", fix)
+        yield Check("connection", Mark.FAIL, f"what answers is not GitLab's API ({heard.reason.value})", fix)
         return
     if isinstance(heard, Refused) and not heard.is_json:
         if 300 <= heard.status < 400:
@@ -175,25 +175,25 @@ def _certificate(settings: Settings) -> Iterator[Check]:
 
 _AGAIN = "Try again; if it stays so, ask whoever runs GitLab, or raise --read-timeout."
 _UNREACHED = {
-    Why.DNS: (
+    UnreachableReason.DNS: (
         "the name {host} cannot be resolved",
         "Check the host name in {where}; a GitLab inside a company may need its VPN.",
     ),
-    Why.REFUSED: (
+    UnreachableReason.REFUSED: (
         "{host} refuses connections",
         "Check host and port in {where}, and that GitLab is running.",
     ),
-    Why.CONNECT_TIMEOUT: (
+    UnreachableReason.CONNECT_TIMEOUT: (
         "{host} does not take connections",
         "Check VPN and firewall; where a proxy is needed, set HTTPS_PROXY.",
     ),
-    Why.PROXY: (
+    UnreachableReason.PROXY: (
         "the proxy does not let requests to {host} through",
         "Correct the proxy variables, or add GitLab's host to NO_PROXY.",
     ),
-    Why.READ_TIMEOUT: ("{host} takes the connection and does not answer in time", _AGAIN),
-    Why.LOST: ("the connection to {host} breaks before there is an answer", _AGAIN),
-    Why.DEADLINE: ("{host} does not answer in time", _AGAIN),
+    UnreachableReason.READ_TIMEOUT: ("{host} takes the connection and does not answer in time", _AGAIN),
+    UnreachableReason.LOST: ("the connection to {host} breaks before there is an answer", _AGAIN),
+    UnreachableReason.DEADLINE: ("{host} does not answer in time", _AGAIN),
 }
 
 

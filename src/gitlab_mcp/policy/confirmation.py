@@ -54,5 +54,5 @@ def subject(call: Call, caller: CallerKey) -> str:
     """Everything that decides what happens."""
     arguments = call.action.model_dump(mode="json", exclude_unset=True)
     options = call.options.model_dump(mode="json", exclude_unset=True, exclude=_HOW_IT_LOOKS)
-    name = ["confirm", caller.gitlab, call.tool.name, call.action.spec.name]
+    name = ["confirm", caller.gitlab_url, call.tool.name, call.action.spec.name]
     return json.dumps([name, arguments, options], sort_keys=True)

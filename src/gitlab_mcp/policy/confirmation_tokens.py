@@ -55,12 +55,12 @@ class Tokens:
         if not hmac.compare_digest(about, _digest(subject)):
             raise CallFailed(_refusal(Code.CONFIRMATION_MISMATCH))
         claim = secrets.token_hex(8)
-        if await self.store.put_first(f"used:{nonce.hex()}", claim, LIFETIME + 60) != claim:
+        if await self.store.put_if_absent(f"used:{nonce.hex()}", claim, LIFETIME + 60) != claim:
             raise CallFailed(_refusal(Code.CONFIRMATION_USED))
 
     async def _signature(self, payload: bytes) -> bytes:
         # Whoever comes first makes the key; all replicas then sign with it.
-        key = await self.store.put_first("key", secrets.token_hex(32), _KEY_LIFETIME)
+        key = await self.store.put_if_absent("key", secrets.token_hex(32), _KEY_LIFETIME)
         return hmac.digest(bytes.fromhex(key), payload, "sha256")[:_SIGNATURE]
 
 
@@ -84,7 +84,7 @@ def _decoded(token: str) -> tuple[bytes, bytes] | None:
 
 
 def _caller(caller: CallerKey) -> bytes:
-    return bytes.fromhex(caller.key)[:_WHO]
+    return bytes.fromhex(caller.digest)[:_WHO]
 
 
 def _digest(subject: str) -> bytes:

@@ -26,8 +26,8 @@ class Loops:
     ) -> Failure:
         """The failure, or the failure that says stop."""
         try:
-            times = await self.store.count(
-                f"loop:{caller.key}:{_digest(tool, arguments, failure.code)}", _WITHIN
+            times = await self.store.increment(
+                f"loop:{caller.digest}:{_digest(tool, arguments, failure.code)}", _WITHIN
             )
         except (StoreUnavailable, RecursionError):
             # To notice a loop is no reason to fail; arguments nested without end cannot even be written down.

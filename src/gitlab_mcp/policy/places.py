@@ -78,7 +78,7 @@ class Places:
         if not named and not any(fnmatchcase(intent.name, free) for free in NOWHERE):
             raise CallFailed(self._refusal("It names no project or group, and could reach any.", None))
         for name, kind, value in named:
-            if why := await self._objection(kind, value, intent.caller.gitlab, intent.ask):
+            if why := await self._objection(kind, value, intent.caller.gitlab_url, intent.ask):
                 raise CallFailed(self._refusal(f"{name} {why}.", name))
 
     async def _objection(self, kind: str, value: str, gitlab: str, ask: Ask) -> str | None:

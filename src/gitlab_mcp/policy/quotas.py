@@ -68,7 +68,7 @@ class Quotas:
         if limit is None:
             return None
         try:
-            used = await self.store.count(self._key(intent), HOUR)
+            used = await self.store.increment(self._key(intent), HOUR)
         except StoreUnavailable:
             if intent.call.action.spec.writes:
                 raise
@@ -113,7 +113,7 @@ class Quotas:
         return {"limit": limit, "remaining": max(limit - used, 0), "reset_at": self._reset_at()}
 
     def _key(self, intent: Intent) -> str:
-        return f"quota:{intent.caller.key}:{kind_of(intent.call)}:{self._hour()}"
+        return f"quota:{intent.caller.digest}:{kind_of(intent.call)}:{self._hour()}"
 
     def _hour(self) -> int:
         return int(self.clock() // HOUR)

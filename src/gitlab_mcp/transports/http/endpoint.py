@@ -25,9 +25,9 @@ from gitlab_mcp.transports.http import identity
 from gitlab_mcp.transports.http.addresses import METADATA, Names
 from gitlab_mcp.transports.http.health import Health
 from gitlab_mcp.transports.http.identity import Authenticator
+from gitlab_mcp.transports.http.options import HttpOptions
 from gitlab_mcp.transports.http.reading import Gone, read_away, read_body, while_connected
 from gitlab_mcp.transports.http.refusals import Rejected, answer
-from gitlab_mcp.transports.http.terms import Terms
 
 PATH = "/mcp"
 
@@ -40,20 +40,20 @@ class Endpoint:
     def __init__(
         self,
         server: GitLabServer,
-        terms: Terms,
+        options: HttpOptions,
         *,
         knows: Callable[[RequestContext], Awaitable[bool | None]],
         health: Health,
         metrics: Metrics,
     ) -> None:
-        self._terms = terms
-        self._names = Names(terms.public_url, PATH)
-        self._doorkeeper = Authenticator(terms)
+        self._options = options
+        self._names = Names(options.public_url, PATH)
+        self._doorkeeper = Authenticator(options)
         self._knows = knows
         self._health = health
         self._metrics = metrics
-        self._plain = server.http_sessions(events=False, largest=terms.largest)
-        self._events = server.http_sessions(events=True, largest=terms.largest)
+        self._plain = server.http_sessions(events=False, largest=options.max_request_bytes)
+        self._events = server.http_sessions(events=True, largest=options.max_request_bytes)
         self._around = Starlette(
             routes=[
                 Route("/healthz", health.alive, methods=["GET"]),
@@ -127,8 +127,10 @@ class Endpoint:
             and await self._knows(request_context) is False
         ):
             raise identity.dead(challenge)
-        terms = self._terms
-        body = await read_body(headers.get("content-length"), receive, terms.largest, terms.client_seconds)
+        options = self._options
+        body = await read_body(
+            headers.get("content-length"), receive, options.max_request_bytes, options.client_timeout
+        )
         scope.setdefault("state", {})["visit"] = request_context
         # Progress needs a stream of events, and who wants progress says so; all others get plain JSON.
         wanted = b'"progressToken"' in body and "text/event-stream" in headers.get("accept", "")
@@ -137,9 +139,9 @@ class Endpoint:
 
     def _turn_away(self, turned: Rejected, headers: Headers, request_id: str) -> ASGIApp:
         try:
-            style = self._doorkeeper.style(headers) or self._terms.style
+            style = self._doorkeeper.style(headers) or self._options.error_style
         except Rejected:
-            style = self._terms.style
+            style = self._options.error_style
         response = answer(turned, style, request_id)
 
         async def turn(scope: Scope, receive: Receive, send: Send) -> None:
@@ -151,22 +153,22 @@ class Endpoint:
 
     def _challenge(self, headers: Headers) -> str:
         url = self._names.metadata_url(headers["host"])
-        return f'Bearer resource_metadata="{url}", scope="{self._terms.scope}"'
+        return f'Bearer resource_metadata="{url}", scope="{self._options.oauth_scope}"'
 
     async def _metadata(self, request: Request) -> Response:
         """RFC 9728: which authorization server gives out tokens for this resource."""
         try:
             self._names.check(Headers(raw=[pair for pair in request.headers.raw if pair[0] != b"origin"]))
         except Rejected as turned:
-            return answer(turned, self._terms.style, _request_id(request.headers))
+            return answer(turned, self._options.error_style, _request_id(request.headers))
         resource = self._names.resource(request.headers["host"])
-        if self._terms.bearer is not None:
+        if self._options.bearer is not None:
             return Response(status_code=404)
         metadata = {
             "resource": resource,
             "resource_name": "GitLab MCP server",
-            "authorization_servers": [self._terms.url],
-            "scopes_supported": [self._terms.scope],
+            "authorization_servers": [self._options.url],
+            "scopes_supported": [self._options.oauth_scope],
             "bearer_methods_supported": ["header"],
         }
         # Public by its nature: clients in web pages must be able to read where to sign in.

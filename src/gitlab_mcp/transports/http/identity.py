@@ -17,8 +17,8 @@ from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import Failure
 from gitlab_mcp.failures.render import STYLES
 from gitlab_mcp.gitlab.address import parse_address
+from gitlab_mcp.transports.http.options import HttpOptions
 from gitlab_mcp.transports.http.refusals import Rejected
-from gitlab_mcp.transports.http.terms import Terms
 
 GITLAB_URL = "x-gitlab-api-url"
 ERROR_STYLE = "x-mcp-error-style"
@@ -33,20 +33,20 @@ _LONGEST_TOKEN = 4096
 
 @dataclass(frozen=True, slots=True)
 class Authenticator:
-    terms: Terms
+    options: HttpOptions
 
     def request_context(self, headers: Headers, request_id: str, challenge: str) -> RequestContext:
         """Raises Turned; `challenge` is what a client is told that must authenticate."""
-        if self.terms.bearer is not None:
-            self._check_bearer(headers, self.terms.bearer())
+        if self.options.bearer is not None:
+            self._check_bearer(headers, self.options.bearer())
         token = self._token(headers, challenge)
         url = self._gitlab(headers)
-        if token is None and (url is not None or not self.terms.own_token):
+        if token is None and (url is not None or not self.options.own_token):
             raise Rejected(_no_token(), 401, {"WWW-Authenticate": challenge})
         return RequestContext(
             request_id=request_id,
             token=token,
-            url=url,
+            gitlab_url=url,
             error_style=self.style(headers),
             toolsets=self._toolsets(headers),
             read_only=_switched_on(headers.get(READ_ONLY)),
@@ -74,7 +74,7 @@ class Authenticator:
             ("private", value) for value in headers.getlist("private-token")
         ]
         found += [("job", value) for value in headers.getlist("job-token")]
-        if self.terms.bearer is None:
+        if self.options.bearer is None:
             found += [("bearer", _bearer(value, challenge)) for value in headers.getlist("authorization")]
         if not found:
             return None
@@ -94,9 +94,9 @@ class Authenticator:
             url = parse_address(given[0]).root if len(given) == 1 else ""
         except ValueError:
             url = ""
-        if url == self.terms.url:
+        if url == self.options.url:
             return None
-        if url not in self.terms.others:
+        if url not in self.options.other_urls:
             raise Rejected(_foreign_gitlab(), 403)
         return url
 
@@ -112,7 +112,7 @@ class Authenticator:
                 guess = closest_name(name, list(TOOLSETS))
                 failure = _bad_header(TOOLSETS_WANTED, f"names out of {', '.join(TOOLSETS)}")
                 raise Rejected(failure.knowing(did_you_mean=guess), 400)
-        return tuple(name for name in wanted if {"all", name} & set(self.terms.toolsets))
+        return tuple(name for name in wanted if {"all", name} & set(self.options.toolsets))
 
 
 def _bearer(header: str, challenge: str) -> str:

@@ -21,7 +21,7 @@ from gitlab_mcp.protocol.server import GitLabServer
 from gitlab_mcp.transports.http.connections import impatient
 from gitlab_mcp.transports.http.endpoint import PATH, Endpoint
 from gitlab_mcp.transports.http.health import Check, Health
-from gitlab_mcp.transports.http.terms import Terms
+from gitlab_mcp.transports.http.options import HttpOptions
 
 _FAREWELL = 1.0
 """Seconds between the wish to stop and closing the port: readiness says no, answers say that the connection ends,
@@ -53,17 +53,17 @@ def listen(host: str, number: int) -> socket.socket:
 def serve(
     server: GitLabServer,
     port: socket.socket,
-    terms: Terms,
+    options: HttpOptions,
     *,
     metrics: Metrics,
     knows: Callable[[RequestContext], Awaitable[bool | None]],
     ready: Mapping[str, Check],
 ) -> int:
-    health = Health(metrics, ready, terms.operator)
-    endpoint = Endpoint(server, terms, knows=knows, health=health, metrics=metrics)
+    health = Health(metrics, ready, options.operator_secret)
+    endpoint = Endpoint(server, options, knows=knows, health=health, metrics=metrics)
     config = uvicorn.Config(
         endpoint,
-        http=impatient(terms.client_seconds),  # type: ignore[arg-type]
+        http=impatient(options.client_timeout),  # type: ignore[arg-type]
         ws="none",
         lifespan="on",
         log_config=None,
@@ -73,7 +73,7 @@ def serve(
         limit_concurrency=_CONNECTIONS,
         h11_max_incomplete_event_size=_LARGEST_HEAD,
         timeout_keep_alive=_KEPT_ALIVE,
-        timeout_graceful_shutdown=int(terms.call_seconds + _MARGIN),
+        timeout_graceful_shutdown=int(options.deadline + _MARGIN),
     )
     log.setLevel(logging.INFO)
     host, number = port.getsockname()[:2]
