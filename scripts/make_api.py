@@ -18,10 +18,11 @@ import gzip
 import json
 import sys
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from gitlab_mcp.api.endpoints import DATA, normalised, version_number
+from gitlab_mcp.api.endpoints import DATA, normalised, placeholders, rows_of, version_number
 
 PATH = Path(__file__).resolve().parent.parent / "src/gitlab_mcp/api" / DATA
 SAY_NOTHING = ("As a regular user", "As an administrator")
@@ -34,9 +35,9 @@ class Data:
     """The rows of the file, and the versions that each kind of fact was read from."""
 
     def __init__(self, text: str = "") -> None:
-        head, *rows = [json.loads(line) for line in text.splitlines()] or [{"versions": {}}]
-        self.versions: dict[str, list[str]] = head["versions"]
-        self.rows: dict[str, Row] = {normalised(row["endpoint"]): row for row in rows}
+        text = text or '{"versions":{}}'
+        self.versions: dict[str, list[str]] = json.loads(text.partition("\n")[0])["versions"]
+        self.rows: dict[str, Row] = rows_of(text)
 
     def text(self) -> str:
         """One endpoint a line, so that a diff shows what a version changed."""
@@ -50,6 +51,16 @@ class Data:
             raise SystemExit(f"{kind} of {known[-1]} are in: only those of a newer version can follow")
         FOLDS[kind](self, version, known[-1] if known else None, source)
         known.append(version)
+
+    def changes(self, older: Data) -> str:
+        """An endpoint a line: + new, - gone, ~ changed."""
+        lines = []
+        for key, row in sorted(self.rows.items()):
+            was = older.rows.get(key)
+            if was != row:
+                gone = "until" in row and was and "until" not in was
+                lines.append(f"{'-' if gone else '~' if was else '+'} {row['endpoint']}\n")
+        return "".join(lines)
 
     def row(self, endpoint: str) -> Row:
         return self.rows.setdefault(normalised(endpoint), {"endpoint": endpoint})
@@ -67,9 +78,7 @@ def fold_routes(data: Data, version: str, before: str | None, routes: list[Row])
         row = data.row(route["endpoint"])
         row.pop("until", None)
         if row["endpoint"] != route["endpoint"]:
-            for page in row.get("docs", ()):
-                page.setdefault("as", row["endpoint"])
-            row["endpoint"] = route["endpoint"]
+            respell(row, route["endpoint"])
         if is_new and before:
             row["since"] = version
         told = {name: parameter(about) for name, about in route["params"].items()}
@@ -82,14 +91,25 @@ def fold_routes(data: Data, version: str, before: str | None, routes: list[Row])
             row["until"] = before
 
 
+def respell(row: Row, endpoint: str) -> None:
+    """The newest spelling counts: the placeholders of the path are renamed with it."""
+    for page in row.get("docs", ()):
+        page.setdefault("as", row["endpoint"])
+    if "params" in row:
+        names = dict(zip(placeholders(row["endpoint"]), placeholders(endpoint), strict=False))
+        row["params"] = {names.get(name, name): told for name, told in row["params"].items()}
+    row["endpoint"] = endpoint
+
+
 def parameter(about: Row) -> str | Row:
     """`integer!` for one that is required, an object where more than that is known."""
     kind = about.get("type", "string") + ("!" if about.get("required") else "")
-    more = {part: about[part] for part in ("values", "default", "ee_only") if part in about}
+    more: Row = {part: about[part] for part in ("values", "default", "ee_only") if part in about}
     return {"type": kind, **more} if more else kind
 
 
 def fold_docs(data: Data, version: str, before: str | None, pages: list[Row]) -> None:
+    """The new documentation replaces the old one."""
     for row in data.rows.values():
         row.pop("docs", None)
     for entry in pages:
@@ -105,8 +125,9 @@ def fold_docs(data: Data, version: str, before: str | None, pages: list[Row]) ->
         told = {name: value for name, value in told.items() if value}
         if told not in row.setdefault("docs", []):
             row["docs"].append(told)
+    data.rows = {key: row for key, row in data.rows.items() if row.keys() != {"endpoint"}}
     for key, row in data.rows.items():
-        row.get("docs", []).sort(key=lambda page: _aside(key, page))
+        row.get("docs", []).sort(key=partial(_aside, key))
 
 
 def _aside(endpoint: str, page: Row) -> tuple[int, bool]:
@@ -171,16 +192,19 @@ def read(path: Path) -> Any:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--into", type=Path, default=PATH, help="another file than the packaged one")
     for kind in FOLDS:
         parser.add_argument(f"--{kind}", nargs=2, metavar=("VERSION", "FILE"))
     chosen = vars(parser.parse_args())
-    data = Data(PATH.read_text("utf-8") if PATH.exists() else "")
+    path: Path = chosen["into"]
+    text = path.read_text("utf-8") if path.exists() else ""
+    data = Data(text)
     for kind in FOLDS:
         if chosen[kind]:
             version, file = chosen[kind]
             data.fold(kind, version, read(Path(file)))
-    PATH.write_text(data.text(), "utf-8")
-    sys.stdout.write(f"{len(data.rows)} endpoints\n")
+    path.write_text(data.text(), "utf-8")
+    sys.stdout.write(data.changes(Data(text)))
     return 0
 
 

@@ -13,9 +13,10 @@ role        the least role whose call was not refused, measured. Too high where 
             too low where the thing was gone
 deprecated  true
 
-What is not the same in all versions says so: a row, a page and a parameter by `since` and `until`, a plain value as
+What is not the same in all versions says so: a row and a parameter by `since` and `until`, a plain value as
 `{"is": value, "since": version}`, and what changed as a list of these. `since` is the first version that was read and
-has it, `until` the last one. Of a version between the two nobody knows, so it is not said to have it.
+has it, `until` the last one. Where 17.2 was read and then 19.3, nobody knows of 18.5: it is not said to have what only
+one of the two has. The documentation is that of the newest version alone.
 
 The switch of a project behind an endpoint follows from its path: `switches.py`. The paid feature is in
 `tier_features.yaml`. `derivation.py` says what of all this holds for an action.

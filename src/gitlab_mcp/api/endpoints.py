@@ -92,19 +92,23 @@ class EndpointFacts:
 
 
 def find(endpoint: str, version: str | None = None) -> EndpointFacts | None:
-    """What is known of an endpoint, however it is spelled; None where that version has none."""
+    """What is known of an endpoint, however it is spelled, in a version (else the newest); None where it has none."""
     row = rows().get(normalised(endpoint))
-    return _facts(row, version) if row is not None and _holds(row, version) else None
+    return facts_in(row, version) if row is not None else None
 
 
 def every(version: str | None = None) -> Iterator[EndpointFacts]:
-    return (_facts(row, version) for row in rows().values() if _holds(row, version))
+    return (facts for row in rows().values() if (facts := facts_in(row, version)))
 
 
 @cache
 def rows() -> Mapping[str, Mapping[str, Any]]:
-    """The rows as they are in the file, by normalised endpoint."""
-    _, *lines = resources.files(__package__).joinpath(DATA).read_text("utf-8").splitlines()
+    return rows_of(resources.files(__package__).joinpath(DATA).read_text("utf-8"))
+
+
+def rows_of(text: str) -> dict[str, dict[str, Any]]:
+    """The rows of a file, by normalised endpoint."""
+    _, *lines = text.splitlines()
     return {normalised(row["endpoint"]): row for row in map(json.loads, lines)}
 
 
@@ -113,11 +117,13 @@ def version_number(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in re.findall(r"\d+", version)[:2])
 
 
-def _facts(row: Mapping[str, Any], version: str | None) -> EndpointFacts:
+def facts_in(row: Mapping[str, Any], version: str | None) -> EndpointFacts | None:
+    if not _holds(row, version):
+        return None
     params = row.get("params")
     return EndpointFacts(
         endpoint=row["endpoint"],
-        edition=_at(row.get("edition", "CE"), version),
+        edition=_at(row.get("edition"), version) or "CE",
         parameters=None
         if params is None
         else {name: _parameter(told) for name, each in params.items() if (told := _at(each, version))},
@@ -126,10 +132,9 @@ def _facts(row: Mapping[str, Any], version: str | None) -> EndpointFacts:
                 each["page"], each.get("section", ""), each.get("tier"), each.get("as", row["endpoint"])
             )
             for each in row.get("docs", ())
-            if _holds(each, version)
         ),
         role=_at(row.get("role"), version),
-        deprecated=bool(_at(row.get("deprecated", False), version)),
+        deprecated=bool(_at(row.get("deprecated"), version)),
     )
 
 
