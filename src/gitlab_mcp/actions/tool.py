@@ -14,12 +14,10 @@ A = TypeVar("A", bound=type[Action])
 
 
 class Tool:
-    def __init__(self, name: str, about: str, *, toolset: str = "core", switch: str | None = None) -> None:
+    def __init__(self, name: str, about: str, *, toolset: str = "core") -> None:
         self.name = name
         self.about = about
         self.toolset = toolset
-        self.switch = switch
-        """The project feature all its actions need, unless an action says otherwise."""
         self.actions: dict[str, type[Action]] = {}
 
     @property
@@ -57,7 +55,7 @@ class Tool:
         if repeatable is None:
             repeatable = all(endpoint.method != "POST" for endpoint in endpoints) or danger is Danger.READ
 
-        said = {"docs": docs, "feature": feature, "switch": switch or self.switch, "role": role}
+        said = {"docs": docs, "feature": feature, "switch": switch, "role": role}
 
         def declare(cls: A) -> A:
             cls.spec = Spec(
