@@ -14,8 +14,6 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
-from gitlab_mcp.api.endpoints import normalised
-
 TIERS: Final = ("Free", "Premium", "Ultimate")
 EDITIONS: Final = ("ee_without_license", "gitlab_com_free", "ce")
 SILENT: Final = ("dropped", "not_enforced", "empty", "works")
@@ -143,6 +141,9 @@ class TierMap:
 
     def paid_endpoints(self) -> dict[str, str]:
         """By normalised endpoint, the feature that it is or was paid with as a whole."""
+        # Here, not above: only the generator asks, and every server imports this module.
+        from gitlab_mcp.api.endpoints import normalised
+
         paid = (each for each in self.features.values() if each.is_ever_paid)
         return {normalised(endpoint): feature.key for feature in paid for endpoint in feature.endpoints}
 
