@@ -22,7 +22,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from gitlab_mcp.api.endpoints import DATA, normalised, placeholders, rows_of, version_number
+from gitlab_mcp.api.endpoints import DATA, normalised, placeholders, rows_of
+from gitlab_mcp.api.versions import version_number
 
 PATH = Path(__file__).resolve().parent.parent / "src/gitlab_mcp/api" / DATA
 SAY_NOTHING = ("As a regular user", "As an administrator")

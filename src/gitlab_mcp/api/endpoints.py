@@ -11,6 +11,7 @@ from importlib import resources
 from typing import Any, Final
 
 from gitlab_mcp.api.switches import switch_of
+from gitlab_mcp.api.versions import version_number
 
 DATA: Final = "endpoints.jsonl"
 
@@ -110,11 +111,6 @@ def rows_of(text: str) -> dict[str, dict[str, Any]]:
     """The rows of a file, by normalised endpoint."""
     _, *lines = text.splitlines()
     return {normalised(row["endpoint"]): row for row in map(json.loads, lines)}
-
-
-def version_number(version: str) -> tuple[int, ...]:
-    """`17.2.0-pre` as (17, 2)."""
-    return tuple(int(part) for part in re.findall(r"\d+", version)[:2])
 
 
 def facts_in(row: Mapping[str, Any], version: str | None) -> EndpointFacts | None:
