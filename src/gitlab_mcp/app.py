@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -19,10 +20,10 @@ from gitlab_mcp.observability.audit import Audit, to_file, to_stderr, to_stdout
 from gitlab_mcp.observability.call_log import CallLog
 from gitlab_mcp.observability.outcome import Outcome
 from gitlab_mcp.observability.sentry import Sentry
-from gitlab_mcp.policy.action_patterns import Actions, unknown
-from gitlab_mcp.policy.concurrency import Slots
-from gitlab_mcp.policy.loops import Loops
-from gitlab_mcp.policy.rules import Rules, narrowing, pipeline
+from gitlab_mcp.policy.action_patterns import ActionPatterns, unmatched_patterns
+from gitlab_mcp.policy.calls_per_caller import CallsPerCaller
+from gitlab_mcp.policy.loop_detection import LoopDetection
+from gitlab_mcp.policy.rules import Rules, operator_guards, request_guards
 from gitlab_mcp.results.secrets import redact_text
 from gitlab_mcp.settings import Settings, SettingsError
 from gitlab_mcp.settings.problems import bad_tier_features, no_redis, no_such_action, no_such_toolset
@@ -54,7 +55,7 @@ class App:
         self._upstreams: dict[str, Upstream] = {}
         self._answers: AnswerCache | None = None
         self._tier_map: TierMap | None = None
-        self._slots = Slots(settings.calls_per_caller)
+        self._calls_per_caller = CallsPerCaller(settings.calls_per_caller)
         self._sentry = Sentry(settings.sentry_dsn) if settings.sentry_dsn else None
         self._store = _store(settings)
         registry = Registry()
@@ -63,11 +64,11 @@ class App:
         self._dispatch = Dispatch(
             registry=registry,
             defaults=InstanceDefaults(settings.url, settings.project),
-            guards=pipeline(_rules(settings), self._store),
+            guards=operator_guards(_rules(settings), self._store),
             max_bytes=settings.max_bytes,
             tiers=self._tiers,
             show=partial(_rendered, settings.error_style),
-            judge=Loops(self._store),
+            judge=LoopDetection(self._store),
             call_log=CallLog(_audit(settings), self._sentry or (lambda outcome, bug: None)),
         )
         if settings.tier_features:
@@ -80,7 +81,7 @@ class App:
         tools = self._dispatch.registry.listing(self._settings.toolsets if narrowed is None else narrowed)
         if self._settings.read_only or (request_context is not None and request_context.read_only):
             tools = [tool for tool in tools if tool["annotations"]["readOnlyHint"]]
-        allowed = Actions(self._settings.only_actions, self._settings.never_actions)
+        allowed = ActionPatterns(self._settings.only_actions, self._settings.never_actions)
         callable_ = {
             tool for tool, *more in self._dispatch.registry.every_name() if allowed.allows(tool, *more)
         }
@@ -213,7 +214,7 @@ class App:
         """What a request says about itself comes on top of what the operator decided."""
         if request_context is None:
             return self._dispatch
-        guards = narrowing(
+        guards = request_guards(
             read_only=request_context.read_only,
             toolsets=request_context.toolsets,
             trust=request_context.trust,
@@ -243,7 +244,8 @@ class App:
 
         gitlab = _as(self._connected(url), token, report)
         ask = CachedAsk(gitlab, self._remembered(), caller=caller.fingerprint, tier=self._settings.tier)
-        return Session(gitlab, ask, self._slots.of(caller.fingerprint)) if limited else Session(gitlab, ask)
+        slot = self._calls_per_caller.slot(caller.fingerprint) if limited else nullcontext()
+        return Session(gitlab, ask, slot)
 
     def _tiers(self) -> TierMap:
         """The tier facts, with those alternatives only that can be called here."""
@@ -379,7 +381,7 @@ def _check_toolsets(settings: Settings, registry: Registry) -> None:
 
 def _check_patterns(settings: Settings, registry: Registry) -> None:
     for name in ("only_actions", "never_actions"):
-        for pattern in unknown(getattr(settings, name), registry.every_name()):
+        for pattern in unmatched_patterns(getattr(settings, name), registry.every_name()):
             raise SettingsError(no_such_action(name, settings.sources.get(name, name), pattern))
 
 

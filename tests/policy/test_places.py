@@ -9,7 +9,7 @@ import pytest
 from gitlab_mcp.actions.action import Danger
 from gitlab_mcp.actions.batch import Batch
 from gitlab_mcp.actions.registry import Registry
-from gitlab_mcp.policy.places import NOWHERE, field_names
+from gitlab_mcp.policy.allowed_places import ACTIONS_WITHOUT_PLACE, place_fields
 from policy.guarded import DEFAULTS, Server, code_of, outcome, refused, visitor
 from standin import Reply, Say, StandIn
 
@@ -180,7 +180,11 @@ async def test_under_limits_no_action_of_the_catalogue_reaches_anything_outside(
     app = against(only_in=("elsewhere",))
     for action in Registry().actions():
         name = f"{action.spec.tool.name}.{action.spec.name}"
-        if issubclass(action, Batch) or name in NOWHERE or f"{action.spec.tool.name}.*" in NOWHERE:
+        if (
+            issubclass(action, Batch)
+            or name in ACTIONS_WITHOUT_PLACE
+            or f"{action.spec.tool.name}.*" in ACTIONS_WITHOUT_PLACE
+        ):
             continue
         code = await code_of(app, action.spec.tool.name, {"action": action.spec.name, **action.spec.example})
         assert code == "OUT_OF_SCOPE", name
@@ -198,7 +202,7 @@ def test_every_field_that_sounds_like_a_place_is_known_as_one() -> None:
         "without_projects",
     }
     for action in Registry().actions():
-        known = field_names(action)
+        known = place_fields(action)
         for name in action.model_fields:
             if any(word in name for word in ("project", "group", "namespace")) and name not in known:
                 assert name in harmless | NO_PLACES, (action, name)

@@ -15,7 +15,7 @@ from gitlab_mcp.callers import RequestContext, Secret, Token
 from gitlab_mcp.failures.failure import CallFailed
 from gitlab_mcp.observability.metrics import Histogram
 from gitlab_mcp.observability.outcome import Outcome
-from gitlab_mcp.policy.concurrency import Slots
+from gitlab_mcp.policy.calls_per_caller import CallsPerCaller
 from gitlab_mcp.settings import SettingsError, load
 from gitlab_mcp.transports.http.addresses import Names, is_this_machine
 from gitlab_mcp.transports.http.identity import Authenticator
@@ -104,10 +104,10 @@ def test_the_public_name_answers_with_and_without_its_usual_port() -> None:
 
 
 def test_a_slot_is_free_again_after_a_call_that_failed() -> None:
-    slots = Slots(1)
-    with pytest.raises(ZeroDivisionError), slots.of("alice"):
+    calls = CallsPerCaller(1)
+    with pytest.raises(ZeroDivisionError), calls.slot("alice"):
         raise ZeroDivisionError
-    with slots.of("alice"), slots.of("bob"), pytest.raises(CallFailed) as refused, slots.of("alice"):
+    with calls.slot("alice"), calls.slot("bob"), pytest.raises(CallFailed) as refused, calls.slot("alice"):
         pass
     assert refused.value.failure.code == "BUSY"
 

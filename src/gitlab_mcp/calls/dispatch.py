@@ -25,7 +25,7 @@ from gitlab_mcp.failures.codes import CODES, Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.observability.call_log import CallLog
 from gitlab_mcp.observability.outcome import Outcome
-from gitlab_mcp.policy import Guard, Intent
+from gitlab_mcp.policy.guard import Guard, ProposedCall
 from gitlab_mcp.results.secrets import redact_by_shape, redact_text
 
 if TYPE_CHECKING:
@@ -96,8 +96,8 @@ class Dispatch:
 
     async def _carried_out(self, call: Call, caller: CallerKey, session: Session) -> Result:
         action, max_bytes = call.action, call.options.max_bytes or self.max_bytes
-        intent = Intent(call, caller, session.ask)
-        warned = [said for guard in self.guards if (said := await guard(intent))]
+        proposed = ProposedCall(call, caller, session.ask)
+        warned = [said for guard in self.guards if (said := await guard(proposed))]
         if isinstance(action, Batch):
             return await self._batch(action, call.options, caller, session)
         answer = await self._run(action, session)
