@@ -22,6 +22,7 @@ from gitlab_mcp.observability.outcome import Outcome
 from gitlab_mcp.observability.sentry import Sentry
 from gitlab_mcp.policy.action_patterns import ActionPatterns, unmatched_patterns
 from gitlab_mcp.policy.calls_per_caller import CallsPerCaller
+from gitlab_mcp.policy.listed_tools import ListedTools
 from gitlab_mcp.policy.loop_detection import LoopDetection
 from gitlab_mcp.policy.rules import Rules, operator_guards, request_guards
 from gitlab_mcp.results.secrets import redact_text
@@ -61,6 +62,8 @@ class App:
         registry = Registry()
         _check_toolsets(settings, registry)
         _check_patterns(settings, registry)
+        patterns = ActionPatterns(settings.only_actions, settings.never_actions)
+        self._listed_tools = ListedTools(registry, settings.toolsets, settings.read_only, patterns)
         self._dispatch = Dispatch(
             registry=registry,
             defaults=InstanceDefaults(settings.url, settings.project),
@@ -76,16 +79,9 @@ class App:
             self._tiers()
 
     def listing(self, request_context: RequestContext | None = None) -> Sequence[Mapping[str, Any]]:
-        """The tools of the chosen toolsets; those that write are not offered where nothing may be written."""
-        narrowed = request_context.toolsets if request_context is not None else None
-        tools = self._dispatch.registry.listing(self._settings.toolsets if narrowed is None else narrowed)
-        if self._settings.read_only or (request_context is not None and request_context.read_only):
-            tools = [tool for tool in tools if tool["annotations"]["readOnlyHint"]]
-        allowed = ActionPatterns(self._settings.only_actions, self._settings.never_actions)
-        callable_ = {
-            tool for tool, *more in self._dispatch.registry.every_name() if allowed.allows(tool, *more)
-        }
-        return [tool for tool in tools if tool["name"] in callable_]
+        """What `tools/list` answers."""
+        listed = self._listed_tools
+        return listed.listing if request_context is None else listed.narrowed(request_context)
 
     async def call(
         self,
@@ -258,15 +254,8 @@ class App:
             except TierMapError as mistake:
                 source = self._settings.sources.get("tier_features", "tier_features")
                 raise SettingsError(bad_tier_features(source, str(mistake))) from None
-            self._tier_map = features.offering(self._offered())
+            self._tier_map = features.offering(self._listed_tools.action_names)
         return self._tier_map
-
-    def _offered(self) -> set[str]:
-        return {
-            f"{tool['name']} {action}"
-            for tool in self.listing()
-            for action in tool["inputSchema"]["properties"]["action"]["enum"]
-        }
 
     def _remembered(self) -> AnswerCache:
         if self._answers is None:
