@@ -34,7 +34,7 @@ async def _serve(server: GitLabServer, close: Callable[[], None]) -> None:
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(_on_signal, stopping)
         async with stdio_server() as (read, write):
-            await server.run_on(_Lingering(read, server, stopping), write)
+            await server.serve_streams(_Lingering(read, server, stopping), write)
             if stopping.is_set():
                 # The SDK's thread still waits for a line on standard input, and only the client could wake it.
                 close()

@@ -52,8 +52,8 @@ class Endpoint:
         self._knows = knows
         self._health = health
         self._metrics = metrics
-        self._plain = server.http_sessions(events=False, largest=terms.largest)
-        self._events = server.http_sessions(events=True, largest=terms.largest)
+        self._plain = server.http_session_manager(events=False, max_body_bytes=terms.largest)
+        self._events = server.http_session_manager(events=True, max_body_bytes=terms.largest)
         self._around = Starlette(
             routes=[
                 Route("/healthz", health.alive, methods=["GET"]),
@@ -129,7 +129,7 @@ class Endpoint:
             raise identity.dead(challenge)
         terms = self._terms
         body = await read_body(headers.get("content-length"), receive, terms.largest, terms.client_seconds)
-        scope.setdefault("state", {})["visit"] = request_context
+        scope.setdefault("state", {})["request_context"] = request_context
         # Progress needs a stream of events, and who wants progress says so; all others get plain JSON.
         wanted = b'"progressToken"' in body and "text/event-stream" in headers.get("accept", "")
         sessions = self._events if wanted else self._plain
