@@ -175,7 +175,7 @@ class App:
         server = self._server()
         in_flight = ("Tool calls being worked on.", lambda: server.in_flight.count)
         metrics = Metrics({"gitlab_mcp_calls_in_flight": in_flight})
-        self.observe(metrics.call)
+        self.observe(metrics.count_call)
         try:
             return http.serve(
                 server,

@@ -76,7 +76,7 @@ class Dispatch:
             session = connect()
             with session.slot:
                 result = await self._carried_out(call, caller, session)
-            self.call_log.close(ended())
+            self.call_log.record(ended())
             return result
         except CallFailed as failed:
             caught, failure = time.perf_counter(), failed.failure
@@ -84,15 +84,15 @@ class Dispatch:
             caught, failure = time.perf_counter(), await self._translated(problem, action, session)
             bug = problem if failure.code == Code.INTERNAL_ERROR else None
         except anyio.get_cancelled_exc_class():
-            self.call_log.close(ended(cancelled=True))
+            self.call_log.record(ended(cancelled=True))
             raise
         # GitLab repeats in its refusals what it was sent, and an agent may send a token for a name.
         failure = replace(failure, facts=redact_by_shape(failure.facts))
         failure = failure.knowing(tool=redact_text(tool), action=_action_name(action, arguments))
         failure = await self.judge(caller, tool, arguments, failure)
         status = failure.facts.get("http_status", CODES[failure.code].status)
-        outcome = ended(failure, http_status=status, explaining=time.perf_counter() - caught)
-        raise CallFailed(self.call_log.close(outcome, bug) or failure) from None
+        outcome = ended(failure, http_status=status, explaining_seconds=time.perf_counter() - caught)
+        raise CallFailed(self.call_log.record(outcome, bug) or failure) from None
 
     async def _carried_out(self, call: Call, caller: CallerKey, session: Session) -> Result:
         action, max_bytes = call.action, call.options.max_bytes or self.max_bytes

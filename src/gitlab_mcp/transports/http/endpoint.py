@@ -96,7 +96,7 @@ class Endpoint:
             await self._turn_away(turned, headers, request_id)(scope, receive, signed)
         except Gone:
             pass
-        self._metrics.request(status)
+        self._metrics.count_request(status)
         log.info(
             "%s %s answered with %s",
             scope["method"],
