@@ -33,10 +33,7 @@ from gitlab_mcp.failures.failure import CallFailed
 from gitlab_mcp.results.blocks import TextBlock, blocks
 from gitlab_mcp.results.present import present
 from gitlab_mcp.settings import Secret, Settings
-
-sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
-
-from standin import Received, Reply, StandIn
+from tests.support.standin import Received, Reply, StandIn
 
 CASSETTES = Path(__file__).parent.parent / "cassettes"
 API = "/api/v4"
@@ -153,7 +150,7 @@ def _calls(action: type[Action], recorded: Iterable[tuple[str, str]]) -> list[di
 
 
 def _actions(*, plain: bool) -> list[type[Action]]:
-    every = [action for _, tool in declared() for action in tool.actions.values()]
+    every = [action for tool in declared() for action in tool.actions.values()]
     return [action for action in every if (action.run is Action.run) is plain]
 
 

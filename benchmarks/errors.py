@@ -16,23 +16,19 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from itertools import cycle
 from multiprocessing.connection import Connection
-from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "tests"))
-
-from gitlab_mcp.actions.ask import NobodyToAsk  # noqa: E402
-from gitlab_mcp.actions.exchange import Request  # noqa: E402
-from gitlab_mcp.actions.registry import Registry  # noqa: E402
-from gitlab_mcp.app import App  # noqa: E402
-from gitlab_mcp.failures.failure import CallFailed  # noqa: E402
-from gitlab_mcp.gitlab.faults import Refused  # noqa: E402
-from gitlab_mcp.observability.outcome import Outcome  # noqa: E402
-from gitlab_mcp.refusals.translate import translate  # noqa: E402
-from gitlab_mcp.settings import Secret, Settings  # noqa: E402
-from gitlab_mcp.tiers.feature_map import TierMap, tier_map  # noqa: E402
-from standin import StandIn  # noqa: E402
+from gitlab_mcp.actions.ask import NobodyToAsk
+from gitlab_mcp.actions.exchange import Request
+from gitlab_mcp.actions.registry import Registry
+from gitlab_mcp.app import App
+from gitlab_mcp.failures.failure import CallFailed
+from gitlab_mcp.gitlab.faults import Refused
+from gitlab_mcp.observability.outcome import Outcome
+from gitlab_mcp.refusals.translate import translate
+from gitlab_mcp.settings import Secret, Settings
+from gitlab_mcp.tiers.feature_map import TierMap, tier_map
+from tests.support.standin import StandIn
 
 CALLS = 4_000
 AT_ONCE = 32
@@ -141,7 +137,7 @@ def grown(map_: TierMap, times: int) -> TierMap:
 
 async def translating(tiers: TierMap) -> float:
     """Milliseconds for one refusal of a paid action, when nothing has to be asked."""
-    from gitlab_mcp.tools.epics import ListEpics
+    from gitlab_mcp.tools.browse_epics import ListEpics
 
     action = ListEpics(group_id="acme")
     problem = Refused(

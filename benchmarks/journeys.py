@@ -8,15 +8,12 @@ The stories are those of tests/journeys, told to a real client; what the tools c
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 
 import anyio
 from rs_bpe.bpe import openai
 
-sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
-
-from journeys import test_change, test_red_main, test_release, test_review, test_triage
-from journeys.agent import Story, hearing
+from tests.journeys import test_change, test_red_main, test_release, test_review, test_triage
+from tests.support.agent import Story, hearing
 
 STORIES: tuple[Story, ...] = (
     test_red_main.STORY,

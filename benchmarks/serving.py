@@ -14,12 +14,10 @@ from typing import Any
 
 import requests
 
+from gitlab_mcp.actions.registry import Registry
+from tests.support.standin import StandIn
+
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "tests"))
-
-from gitlab_mcp.actions.registry import Registry  # noqa: E402
-from standin import StandIn  # noqa: E402
-
 STARTS = 7
 CALLS = 200
 AT_ONCE = 32

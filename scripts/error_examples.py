@@ -1,7 +1,7 @@
 """One example for each code: what was sent, what GitLab answered, and what this server makes of it.
 
-Recorded examples come from `tests/recordings`, put through the translator as it is. Where nothing could be recorded,
-the server itself is called without a GitLab, or the fault is invented; then the example says so.
+Recorded examples come from `tests/support/recordings`, put through the translator as it is. Where nothing could be
+recorded, the server itself is called without a GitLab, or the fault is invented; then the example says so.
 """
 
 from __future__ import annotations
@@ -9,32 +9,29 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from gitlab_mcp.actions.action import Action
+from gitlab_mcp.actions.arguments.defaults import InstanceDefaults
+from gitlab_mcp.actions.arguments.validation import validate
+from gitlab_mcp.actions.ask import NobodyToAsk
+from gitlab_mcp.actions.exchange import Request
+from gitlab_mcp.actions.registry import Registry
+from gitlab_mcp.app import App
+from gitlab_mcp.failures.codes import CODES, Code
+from gitlab_mcp.failures.failure import CallFailed, Failure
+from gitlab_mcp.failures.render import render
+from gitlab_mcp.gitlab.faults import BadAnswer, ForeignHost, Refused, Unreachable, Why, Wrong
+from gitlab_mcp.gitlab.instance import AnswerCache, CachedAsk
+from gitlab_mcp.refusals.translate import translate
+from gitlab_mcp.settings import Settings
+from tests.support.as_called import as_called
+from tests.support.exam import Recorded, refused
+from tests.support.recordings import rows
+
 ROOT: Final = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "tests"))
-
-from errors.as_called import as_called  # noqa: E402
-from errors.exam import Recorded, refused  # noqa: E402
-from gitlab_mcp.actions.action import Action  # noqa: E402
-from gitlab_mcp.actions.arguments.defaults import InstanceDefaults  # noqa: E402
-from gitlab_mcp.actions.arguments.validation import validate  # noqa: E402
-from gitlab_mcp.actions.ask import NobodyToAsk  # noqa: E402
-from gitlab_mcp.actions.exchange import Request  # noqa: E402
-from gitlab_mcp.actions.registry import Registry  # noqa: E402
-from gitlab_mcp.app import App  # noqa: E402
-from gitlab_mcp.failures.codes import CODES, Code  # noqa: E402
-from gitlab_mcp.failures.failure import CallFailed, Failure  # noqa: E402
-from gitlab_mcp.failures.render import render  # noqa: E402
-from gitlab_mcp.gitlab.faults import BadAnswer, ForeignHost, Refused, Unreachable, Why, Wrong  # noqa: E402
-from gitlab_mcp.gitlab.instance import AnswerCache, CachedAsk  # noqa: E402
-from gitlab_mcp.refusals.translate import translate  # noqa: E402
-from gitlab_mcp.settings import Settings  # noqa: E402
-from recordings import rows  # noqa: E402
-
 URL: Final = "https://gitlab.example.com"
 PROJECT: Final = {"project_id": "acme/website"}
 

@@ -15,11 +15,11 @@ import reference
 from error_examples import examples
 from left_out import left_out, section
 
-from errors.dialects import printed
 from gitlab_mcp.actions.registry import TOOLSETS, declared
 from gitlab_mcp.actions.schema import catalogue_entry
 from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.tiers.feature_map import tier_map
+from tests.support.dialects import printed
 
 ROOT = Path(__file__).resolve().parent.parent
 TABLE = re.compile(r"(<!-- tools -->\n).*?(<!-- /tools -->)", re.DOTALL)
@@ -27,7 +27,7 @@ TABLE = re.compile(r"(<!-- tools -->\n).*?(<!-- /tools -->)", re.DOTALL)
 
 def catalogue() -> str:
     """One tool a line, so that a diff shows which tool changed."""
-    entries = (catalogue_entry(module, tool) for module, tool in declared())
+    entries = (catalogue_entry(tool) for tool in declared())
     lines = (json.dumps(entry, ensure_ascii=False, separators=(",", ":")) for entry in entries)
     return "[\n" + ",\n".join(lines) + "\n]\n"
 
@@ -38,7 +38,7 @@ def readme(toolsets: dict[str, list[Tool]]) -> str:
 
 
 def generated() -> dict[Path, str]:
-    tools = [tool for _, tool in declared()]
+    tools = declared()
     toolsets = {name: [tool for tool in tools if tool.toolset == name] for name in TOOLSETS}
     toolsets = {name: members for name, members in toolsets.items() if members}
     missing = left_out(toolsets)
@@ -56,7 +56,7 @@ def generated() -> dict[Path, str]:
         ROOT / "src/gitlab_mcp/catalogue.json": catalogue(),
         ROOT / "src/gitlab_mcp/failures/examples.json": json.dumps(errors, ensure_ascii=False, indent=1)
         + "\n",
-        ROOT / "tests/errors/dialects.json": printed(errors),
+        ROOT / "tests/failures/dialects.json": printed(errors),
         ROOT / "README.md": readme(toolsets),
         **{ROOT / "docs/reference" / name: text for name, text in pages.items()},
     }

@@ -422,7 +422,7 @@ def main() -> None:
             extend_cassette(path, interactions)
     for name in EVIDENCE:
         rows = [evidence(row) for row in read_rows(chosen.recordings / f"{name}.jsonl")]
-        write_compressed(ROOT / f"tests/recordings/{name}.jsonl.gz", json_lines(rows))
+        write_compressed(ROOT / f"tests/support/recordings/{name}.jsonl.gz", json_lines(rows))
     for file in FACTS:
         write_compressed(ROOT / f"tests/facts/{file}.gz", (chosen.facts / file).read_text(encoding="utf-8"))
 

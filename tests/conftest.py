@@ -9,7 +9,7 @@ import pytest
 
 from gitlab_mcp.app import App
 from gitlab_mcp.settings import Secret, Settings
-from standin import StandIn
+from tests.support.standin import StandIn
 
 UNGUARDED: dict[str, Any] = {"trust": "dangerous", "confirm": "never", "quota": ()}
 """What actions do is tested without anybody being asked; tests/policy is about the asking."""

@@ -62,16 +62,20 @@ class App:
         registry = Registry()
         _check_toolsets(settings, registry)
         _check_patterns(settings, registry)
-        patterns = ActionPatterns(settings.only_actions, settings.never_actions)
-        self._listed_tools = ListedTools(registry, settings.toolsets, settings.read_only, patterns)
+        self._listed_tools = ListedTools(
+            registry,
+            toolsets=settings.toolsets,
+            read_only=settings.read_only,
+            patterns=ActionPatterns(settings.only_actions, settings.never_actions),
+        )
         self._dispatch = Dispatch(
             registry=registry,
             defaults=InstanceDefaults(settings.url, settings.project),
             guards=operator_guards(_rules(settings), self._store),
             max_bytes=settings.max_bytes,
             tiers=self._tiers,
-            show=partial(_rendered, settings.error_style),
-            judge=LoopDetection(self._store),
+            render=partial(_rendered, settings.error_style),
+            stop_loops=LoopDetection(self._store),
             call_log=CallLog(_audit(settings), self._sentry or (lambda outcome, bug: None)),
         )
         if settings.tier_features:
@@ -80,8 +84,7 @@ class App:
 
     def listing(self, request_context: RequestContext | None = None) -> Sequence[Mapping[str, Any]]:
         """What `tools/list` answers."""
-        listed = self._listed_tools
-        return listed.listing if request_context is None else listed.narrowed(request_context)
+        return self._listed_tools(request_context)
 
     async def call(
         self,
@@ -217,12 +220,13 @@ class App:
             only_in=request_context.only_in,
         )
         defaults = InstanceDefaults(request_context.url) if request_context.url else self._dispatch.defaults
-        show = (
-            partial(_rendered, request_context.error_style)
-            if request_context.error_style
-            else self._dispatch.show
+        style = request_context.error_style or self._settings.error_style
+        return replace(
+            self._dispatch,
+            defaults=defaults,
+            guards=(*guards, *self._dispatch.guards),
+            render=partial(_rendered, style),
         )
-        return replace(self._dispatch, defaults=defaults, guards=(*guards, *self._dispatch.guards), show=show)
 
     def _whose(self, request_context: RequestContext | None) -> tuple[str, Token | None]:
         """The GitLab that is meant, and the token for it."""
@@ -254,7 +258,7 @@ class App:
             except TierMapError as mistake:
                 source = self._settings.sources.get("tier_features", "tier_features")
                 raise SettingsError(bad_tier_features(source, str(mistake))) from None
-            self._tier_map = features.offering(self._listed_tools.action_names)
+            self._tier_map = features.offering(self._listed_tools.actions())
         return self._tier_map
 
     def _remembered(self) -> AnswerCache:

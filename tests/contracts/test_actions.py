@@ -6,13 +6,12 @@ import re
 
 import pytest
 
-from facts import facts
 from gitlab_mcp.actions.action import Action, Danger
 from gitlab_mcp.actions.arguments.defaults import InstanceDefaults
 from gitlab_mcp.actions.arguments.validation import example_of, validate
-from gitlab_mcp.actions.batch import Batch
 from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.actions.shape import shapes
+from tests.facts import facts
 
 REGISTRY = Registry()
 HERE = InstanceDefaults("https://gitlab.example.com")
@@ -29,7 +28,7 @@ every_action = pytest.mark.parametrize("action", ACTIONS, ids=name_of)
 @every_action
 def test_the_example_validates_and_makes_a_request(action: type[Action]) -> None:
     call = validate(REGISTRY, action.spec.tool.name, example_of(action), HERE)
-    if issubclass(action, Batch):
+    if not action.spec.endpoints:
         return
     request = call.action.request()
     assert request.method in {endpoint.method for endpoint in action.spec.endpoints}

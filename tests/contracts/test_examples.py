@@ -6,13 +6,13 @@ import json
 
 import pytest
 
-from contracts.not_recorded import NOT_RECORDED
 from gitlab_mcp.actions.action import Action
 from gitlab_mcp.actions.arguments.validation import example_of
 from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.app import App
 from gitlab_mcp.failures.failure import CallFailed
 from gitlab_mcp.results.blocks import weight
+from tests.contracts.not_recorded import NOT_RECORDED
 
 REFUSED_WHEN_RECORDED = {"TIER_RESTRICTED"}
 """The recorded GitLab had no licence: its answer to a paid action is a refusal, and that is what plays."""

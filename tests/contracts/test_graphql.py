@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from contracts.documents import Checked, documents
-from facts import facts
+from tests.facts import facts
+from tests.support.graphql_documents import Checked, documents
 
 SCHEMA = facts("graphql")
 DOCUMENTS = dict(documents())

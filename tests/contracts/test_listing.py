@@ -29,7 +29,7 @@ def everything(schema: Any) -> Any:
 
 
 def test_the_catalogue_lists_what_is_declared() -> None:
-    declarations = {tool.name: listing(tool) for _, tool in declared()}
+    declarations = {tool.name: listing(tool) for tool in declared()}
     listed = {tool["name"]: tool for tool in LISTING}
     stale = {name for name in {*declarations, *listed} if declarations.get(name) != listed.get(name)}
     assert stale == set(), "run `make docs`"

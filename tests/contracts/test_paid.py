@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from facts import facts
 from gitlab_mcp.actions.action import Action, Endpoint
 from gitlab_mcp.actions.fields import Needs
 from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.actions.shape import shapes
 from gitlab_mcp.tiers.feature_map import rank, tier_map
+from tests.facts import facts
 
 ACTIONS = Registry().actions()
 TIERS = tier_map()

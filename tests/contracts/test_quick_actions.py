@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from errors.injections import PAYLOADS
 from gitlab_mcp.actions.quick_actions import Speaks, as_text
 from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.actions.shape import shapes
 from gitlab_mcp.app import App
 from gitlab_mcp.failures.failure import CallFailed
-from standin import StandIn
+from tests.support.injections import PAYLOADS
+from tests.support.standin import StandIn
 
 pytestmark = pytest.mark.anyio
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from contracts.differences import DIFFERENCES
-from facts import facts
 from gitlab_mcp.actions.action import Action, Endpoint
 from gitlab_mcp.actions.fields import Csv, Sent
 from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.actions.shape import Shape, shapes
+from tests.contracts.differences import DIFFERENCES
+from tests.facts import facts
 
 ROUTES: dict[str, dict[str, Any]] = {}
 for _route in facts("routes"):

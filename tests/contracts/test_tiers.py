@@ -6,13 +6,13 @@ import re
 
 import pytest
 
-from facts import facts
 from gitlab_mcp.actions.action import Action
 from gitlab_mcp.actions.fields import Needs, Sent
 from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.actions.shape import shapes
 from gitlab_mcp.tiers.feature_map import Feature, tier_map
 from gitlab_mcp.tiers.requirements import action_requirements
+from tests.facts import facts
 
 REGISTRY = Registry()
 ACTIONS = REGISTRY.actions()

@@ -7,7 +7,6 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 import anyio
 import pytest
-from fault_server import FaultServer, Received, Wire, dropping, replying
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,6 +16,7 @@ from gitlab_mcp.failures.failure import CallFailed
 from gitlab_mcp.gitlab.address import check_path, parse_address, query_pairs
 from gitlab_mcp.gitlab.client import Limits, Upstream
 from gitlab_mcp.gitlab.faults import ForeignHost, NoToken, Refused, Unreachable
+from tests.support.fault_server import FaultServer, Received, Wire, dropping, replying
 
 pytestmark = pytest.mark.anyio
 

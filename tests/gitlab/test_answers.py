@@ -7,11 +7,11 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from fault_server import FaultServer, Received, Wire, replying
 
 from gitlab_mcp.actions.exchange import Request
 from gitlab_mcp.gitlab.client import Limits, Upstream
 from gitlab_mcp.gitlab.faults import BadAnswer, GraphQLRefused, Refused, Wrong
+from tests.support.fault_server import FaultServer, Received, Wire, replying
 
 pytestmark = pytest.mark.anyio
 

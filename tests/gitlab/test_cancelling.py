@@ -5,11 +5,11 @@ import time
 
 import anyio
 import pytest
-from fault_server import FaultServer, Received, Wire, replying
 
 from gitlab_mcp.actions.exchange import Request
 from gitlab_mcp.gitlab.client import Limits, Upstream
 from gitlab_mcp.gitlab.faults import Unreachable, Why
+from tests.support.fault_server import FaultServer, Received, Wire, replying
 
 pytestmark = pytest.mark.anyio
 

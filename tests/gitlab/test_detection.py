@@ -12,12 +12,12 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from errors.exam import API, Recorded
 from gitlab_mcp.actions.exchange import Answer, Request
 from gitlab_mcp.gitlab.faults import Refused
 from gitlab_mcp.gitlab.instance import AnswerCache, CachedAsk
 from gitlab_mcp.tiers.effective_tier import effective_tier_at
-from recordings import rows
+from tests.support.exam import API, Recorded
+from tests.support.recordings import rows
 
 pytestmark = pytest.mark.anyio
 

@@ -5,7 +5,6 @@ import time
 
 import anyio
 import pytest
-from fault_server import FaultServer, Received, Wire, dropping, one_after_another, replying
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,6 +12,7 @@ from gitlab_mcp.actions.exchange import Request
 from gitlab_mcp.gitlab.client import Limits, Timing, Upstream
 from gitlab_mcp.gitlab.faults import BadAnswer, Refused, Unreachable, Why, Wrong
 from gitlab_mcp.gitlab.retry import Moment, asked_to_wait, pause_before_next
+from tests.support.fault_server import FaultServer, Received, Wire, dropping, one_after_another, replying
 
 pytestmark = pytest.mark.anyio
 

@@ -14,11 +14,11 @@ import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
-from fault_server import FaultServer, Received, Wire, dropping, replying
 
 from gitlab_mcp.actions.exchange import Request
 from gitlab_mcp.gitlab.client import Upstream
 from gitlab_mcp.gitlab.faults import Unreachable, Why
+from tests.support.fault_server import FaultServer, Received, Wire, dropping, replying
 
 pytestmark = pytest.mark.anyio
 

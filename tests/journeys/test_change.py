@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from journeys.agent import Agent, Story, hearing
-from standin import StandIn, World
+from tests.support.agent import Agent, Story, hearing
+from tests.support.standin import StandIn, World
 
 NEW = "acme/fresh"
 FILES = {"README.md": "# Fresh\n", "src/app.py": "print(1)\n", "tests/test_app.py": "assert 1\n"}

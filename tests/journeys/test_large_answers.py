@@ -15,9 +15,9 @@ from typing import Any
 
 import pytest
 
-from journeys.process import Spoken
-from standin import GzipBomb, StandIn
-from standin.faults import MEGABYTE, Line
+from tests.support.process import Spoken
+from tests.support.standin import GzipBomb, StandIn
+from tests.support.standin.faults import MEGABYTE, Line
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc")
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from journeys.agent import CASSETTES, Agent, Story, hearing
-from recordings.picked import picked
-from standin import StandIn
+from tests.support.agent import CASSETTES, Agent, Story, hearing
+from tests.support.recordings.picked import picked
+from tests.support.standin import StandIn
 
 HERE = {"project_id": "acme/shop", "merge_request_iid": 25}
 CART = "src/shop/cart.py"

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from journeys.agent import CASSETTES, Agent, Story, hearing
-from standin import StandIn
+from tests.support.agent import CASSETTES, Agent, Story, hearing
+from tests.support.standin import StandIn
 
 HERE = {"project_id": "writes/app"}
 NOUNS = ("projects", "issues", "labels", "milestones", "discussions")

@@ -17,7 +17,7 @@ from gitlab_mcp.callers import CallerKey
 from gitlab_mcp.failures.failure import CallFailed
 from gitlab_mcp.policy.confirmation_tokens import LIFETIME, ConfirmationTokens
 from gitlab_mcp.store.memory import MemoryStore
-from policy.guarded import (
+from tests.support.guarded import (
     DEFAULTS,
     Server,
     code_of,
@@ -28,7 +28,7 @@ from policy.guarded import (
     with_labels,
     writes,
 )
-from standin import StandIn
+from tests.support.standin import StandIn
 
 pytestmark = pytest.mark.anyio
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from policy.guarded import Server, refused, visitor
-from standin import StandIn
+from tests.support.guarded import Server, refused, visitor
+from tests.support.standin import StandIn
 
 pytestmark = pytest.mark.anyio
 

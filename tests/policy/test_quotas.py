@@ -20,8 +20,8 @@ from gitlab_mcp.policy.confirmation_tokens import ConfirmationTokens
 from gitlab_mcp.policy.guard import ProposedCall
 from gitlab_mcp.policy.quotas import Quotas
 from gitlab_mcp.store.memory import MemoryStore
-from policy.guarded import Server, code_of, delete_label, outcome, refused, visitor, with_labels
-from standin import StandIn
+from tests.support.guarded import Server, code_of, delete_label, outcome, refused, visitor, with_labels
+from tests.support.standin import StandIn
 
 pytestmark = pytest.mark.anyio
 

@@ -11,7 +11,7 @@ from gitlab_mcp.actions.result import Notice, Result, Text
 from gitlab_mcp.results.blocks import TextBlock, blocks
 from gitlab_mcp.results.present import present
 from gitlab_mcp.results.texts import Diff, Tail
-from results.recorded import GetFile, GetIssue, GetPlain, ListIssues, ListWithoutPages, recorded
+from tests.support.recorded_answers import GetFile, GetIssue, GetPlain, ListIssues, ListWithoutPages, recorded
 
 ISSUE = GetIssue(project_id="1", issue_iid=1)
 

@@ -6,7 +6,7 @@ import pytest
 
 from gitlab_mcp.results.diffs import diff_result, file_diff
 from gitlab_mcp.results.texts import Diff
-from results.recorded import recorded
+from tests.support.recorded_answers import recorded
 
 SHOP = "/projects/acme%2Fshop/merge_requests"
 

@@ -7,7 +7,7 @@ import pytest
 
 from gitlab_mcp.actions.result import Image, Result, Text
 from gitlab_mcp.results.files import LARGEST_IMAGE, content_result, file_result
-from results.recorded import recorded
+from tests.support.recorded_answers import recorded
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 20
 

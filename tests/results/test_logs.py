@@ -12,7 +12,7 @@ from gitlab_mcp.actions.result import Text
 from gitlab_mcp.results.log_lines import Excerpt, log_lines
 from gitlab_mcp.results.logs import read_log
 from gitlab_mcp.results.texts import Tail
-from results.recorded import recorded_text
+from tests.support.recorded_answers import recorded_text
 
 
 def lines(log: bytes | str) -> list[str]:

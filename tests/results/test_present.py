@@ -10,7 +10,7 @@ from gitlab_mcp.actions.result import Image, Notice, Result, Text
 from gitlab_mcp.results.blocks import ImageBlock, TextBlock, blocks
 from gitlab_mcp.results.present import present
 from gitlab_mcp.results.secrets import revealing
-from results.recorded import (
+from tests.support.recorded_answers import (
     CreateIssue,
     DeleteProject,
     GetIssue,

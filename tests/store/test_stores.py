@@ -12,7 +12,7 @@ import pytest
 
 from gitlab_mcp.store import Store, StoreUnavailable
 from gitlab_mcp.store.memory import MemoryStore
-from store.redis_server import RedisServer, needs_redis
+from tests.support.redis_server import RedisServer, needs_redis
 
 pytestmark = pytest.mark.anyio
 

@@ -9,9 +9,9 @@ import pytest
 from gitlab_mcp.app import App
 from gitlab_mcp.failures.failure import CallFailed
 from gitlab_mcp.results.blocks import weight
-from recordings import rows
-from recordings.picked import picked
-from standin import StandIn
+from tests.support.recordings import rows
+from tests.support.recordings.picked import picked
+from tests.support.standin import StandIn
 
 pytestmark = pytest.mark.anyio
 Against = Callable[..., App]

@@ -6,7 +6,7 @@ import pytest
 
 from gitlab_mcp.app import App
 from gitlab_mcp.failures.failure import CallFailed
-from standin import StandIn
+from tests.support.standin import StandIn
 
 pytestmark = pytest.mark.anyio
 Against = Callable[..., App]

@@ -11,8 +11,8 @@ import pytest
 
 from gitlab_mcp.app import App
 from gitlab_mcp.failures.failure import CallFailed, Failure
-from recordings import rows
-from standin import StandIn
+from tests.support.recordings import rows
+from tests.support.standin import StandIn
 
 pytestmark = pytest.mark.anyio
 Against = Callable[..., App]

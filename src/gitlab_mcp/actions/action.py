@@ -18,6 +18,7 @@ from gitlab_mcp.actions.shape import sent_name, shapes
 
 if TYPE_CHECKING:
     from gitlab_mcp.actions.recovery_lookup import RecoveryLookup
+    from gitlab_mcp.actions.server import Server
     from gitlab_mcp.actions.tool import Tool
 
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
@@ -136,6 +137,10 @@ class Action(BaseModel):
     async def run(self, gitlab: GitLab) -> Answer | Result:
         """Send the fields to the endpoint. Override where GitLab needs more than that."""
         return await gitlab.send(self.request())
+
+    async def run_with(self, server: Server) -> Answer | Result:
+        """Override in place of `run` where a read needs more than GitLab: other tools, the tiers."""
+        return await self.run(server.gitlab)
 
     def given(self) -> dict[str, Any]:
         """The fields the caller gave, by our names."""

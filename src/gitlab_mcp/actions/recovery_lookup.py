@@ -1,7 +1,7 @@
-"""Where to look when the answer to a write was lost, and what there proves that it happened.
+"""How to find out whether a write happened when its answer was lost.
 
-Declared beside the action, `lost=Look("browse_branches get", "project_id branch", points_at="ref")`: the read is the
-one this server makes itself, and the one an agent is told to make where the answer proves nothing.
+Declared beside the action: `recover_with=RecoveryLookup("browse_branches get", "project_id branch", points_at="ref")`.
+This server makes that read itself. Where what it finds proves nothing, the agent is told to make it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from gitlab_mcp.actions.action import Action
 
 ME = "@me"
-"""In `where`: the name of whoever calls."""
+"""In `where`: stands for the caller's username."""
 
 
 @dataclass(frozen=True, slots=True)

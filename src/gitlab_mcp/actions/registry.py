@@ -7,12 +7,15 @@ import json
 import pkgutil
 from collections.abc import Iterable, Mapping
 from importlib import resources
-from typing import Any
+from typing import Any, Literal, get_args
 
 from gitlab_mcp.actions.action import Action
 from gitlab_mcp.actions.tool import Tool
 
-TOOLSETS = ("core", "planning", "ci", "delivery", "knowledge", "access", "security", "insight", "admin")
+ToolsetOrAll = Literal[
+    "core", "planning", "ci", "delivery", "knowledge", "access", "security", "insight", "admin", "all"
+]
+TOOLSETS = tuple(name for name in get_args(ToolsetOrAll) if name != "all")
 TOOLS_PACKAGE = "gitlab_mcp.tools"
 
 
@@ -51,8 +54,7 @@ class Registry:
 
     def tool(self, name: str) -> Tool:
         if name not in self._tools:
-            module = importlib.import_module(f"{TOOLS_PACKAGE}.{self._entries[name]['module']}")
-            self._tools.update((tool.name, tool) for tool in tools_in(module))
+            self._tools[name] = _imported(name)
         return self._tools[name]
 
     def writes(self, name: str, action: object) -> bool:
@@ -71,15 +73,20 @@ def _generated() -> list[dict[str, Any]]:
     return entries
 
 
-def declared() -> list[tuple[str, Tool]]:
-    """Every tool with the module that declares it, in the order of the listing."""
+def declared() -> list[Tool]:
+    """Every tool, in the order of the listing: by toolset, then by noun, reading before writing."""
     package = importlib.import_module(TOOLS_PACKAGE)
-    found = []
-    for module in sorted(info.name for info in pkgutil.iter_modules(package.__path__)):
-        for tool in tools_in(importlib.import_module(f"{TOOLS_PACKAGE}.{module}")):
-            found.append((module, tool))
-    return sorted(found, key=lambda pair: TOOLSETS.index(pair[1].toolset))
+    tools = [_imported(module.name) for module in pkgutil.iter_modules(package.__path__)]
+    return sorted(tools, key=lambda tool: (TOOLSETS.index(tool.toolset), _noun_stem(tool.name), tool.name))
 
 
-def tools_in(module: Any) -> list[Tool]:
-    return [value for value in vars(module).values() if isinstance(value, Tool)]
+def _noun_stem(name: str) -> str:
+    """The noun of a tool without its plural ending: of `browse_branches` and `manage_branch`, `branch`."""
+    return name.partition("_")[2].rstrip("iesy") or name
+
+
+def _imported(name: str) -> Tool:
+    """The one tool of the module that has its name."""
+    module = importlib.import_module(f"{TOOLS_PACKAGE}.{name}")
+    [tool] = [value for value in vars(module).values() if isinstance(value, Tool)]
+    return tool

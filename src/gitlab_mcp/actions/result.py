@@ -52,3 +52,5 @@ class Result:
     warnings: Sequence[Notice] = ()
     truncated: Sequence[Mapping[str, Any]] = ()
     """Each `{what, omitted, how_to_get_it}`."""
+    is_presented: bool = False
+    """Made of results that are already as an agent reads them: nothing is added or cut any more."""

@@ -10,7 +10,6 @@ from collections import Counter
 from typing import Any
 
 from gitlab_mcp.actions.action import Action, Danger
-from gitlab_mcp.actions.batch import Batch
 from gitlab_mcp.actions.call import Options
 from gitlab_mcp.actions.shape import Shape, required, shapes
 from gitlab_mcp.actions.tool import Tool
@@ -23,9 +22,9 @@ SELF_EXPLAINING = ("page", "per_page", "sort", "order_by")
 """Whoever lists takes them."""
 
 
-def catalogue_entry(module: str, tool: Tool) -> dict[str, Any]:
-    """One entry of catalogue.json: what is listed, and where it is declared."""
-    return {"module": module, "toolset": tool.toolset, "tool": listing(tool)}
+def catalogue_entry(tool: Tool) -> dict[str, Any]:
+    """One entry of catalogue.json."""
+    return {"toolset": tool.toolset, "tool": listing(tool)}
 
 
 def listing(tool: Tool) -> dict[str, Any]:
@@ -38,8 +37,8 @@ def listing(tool: Tool) -> dict[str, Any]:
 
 
 def hints(tool: Tool) -> dict[str, Any]:
-    if any(issubclass(action, Batch) for action in tool.actions.values()):
-        # It may hold any call, and clients that ask before a write must ask before it.
+    if not all(action.spec.endpoints for action in tool.actions.values()):
+        # Without an endpoint of its own it may make any call: clients that ask before a write must ask before it.
         return {"readOnlyHint": False, "destructiveHint": True}
     if tool.reads:
         return {"readOnlyHint": True}

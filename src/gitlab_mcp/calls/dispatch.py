@@ -1,4 +1,4 @@
-"""The story of one call: validate, guard, run, present; and one place where everything that fails is caught."""
+"""The story of one call: validate, guard, run, check, present; and the one place where every failure is caught."""
 
 from __future__ import annotations
 
@@ -10,13 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 
-from gitlab_mcp.actions.access import AboutAccess
 from gitlab_mcp.actions.action import Action
 from gitlab_mcp.actions.arguments.defaults import InstanceDefaults
 from gitlab_mcp.actions.arguments.validation import validate
 from gitlab_mcp.actions.ask import Ask, NobodyToAsk
-from gitlab_mcp.actions.batch import Batch, BatchedCall
-from gitlab_mcp.actions.call import Call, Options
+from gitlab_mcp.actions.call import Call
 from gitlab_mcp.actions.exchange import Answer, GitLab, Request
 from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.actions.result import Notice, Result
@@ -31,15 +29,18 @@ from gitlab_mcp.results.secrets import redact_by_shape, redact_text
 if TYPE_CHECKING:
     from gitlab_mcp.tiers.feature_map import TierMap
 
+LONGEST_ACTION_NAME = 32
+"""A longer name is none of ours and is not repeated in an error."""
+
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """GitLab with one caller's rights, and the questions about it that a failure may ask."""
+    """GitLab with one caller's rights, and the questions about that caller's surroundings."""
 
     gitlab: GitLab
     ask: Ask
     slot: AbstractContextManager[None] = field(default_factory=nullcontext)
-    """Held while GitLab is being talked to; entering it may refuse."""
+    """Held while the call runs. Entering it refuses the call where the caller has too many under way."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,14 +50,18 @@ class Dispatch:
     guards: Sequence[Guard]
     max_bytes: int
     tiers: Callable[[], TierMap]
-    show: Callable[[Failure], Mapping[str, Any]]
-    """A failure in the words of the dialect that was chosen, for where several are in one answer."""
-    judge: Callable[[CallerKey, str, Mapping[str, Any], Failure], Awaitable[Failure]]
-    """A failure in the light of those before it."""
+    render: Callable[[Failure], Mapping[str, Any]]
+    """A failure in the style the caller reads, for answers that hold several."""
+    stop_loops: Callable[[CallerKey, str, Mapping[str, Any], Failure], Awaitable[Failure]]
+    """Tells a caller whose same call fails the same way again and again to stop."""
     call_log: CallLog
 
     async def __call__(
-        self, tool: str, arguments: Mapping[str, Any], caller: CallerKey, connect: Callable[[], Session]
+        self,
+        tool: str,
+        arguments: Mapping[str, Any],
+        caller: CallerKey,
+        connect: Callable[[], Session],
     ) -> Result:
         """The result of the call. Raises CallFailed, and nothing else but a cancellation."""
         started = time.perf_counter()
@@ -75,13 +80,13 @@ class Dispatch:
             action = call.action
             session = connect()
             with session.slot:
-                result = await self._carried_out(call, caller, session)
+                result = await self._carry_out(call, caller, session)
             self.call_log.record(ended())
             return result
         except CallFailed as failed:
             caught, failure = time.perf_counter(), failed.failure
         except Exception as problem:
-            caught, failure = time.perf_counter(), await self._translated(problem, action, session)
+            caught, failure = time.perf_counter(), await self._translate(problem, action, session)
             bug = problem if failure.code == Code.INTERNAL_ERROR else None
         except anyio.get_cancelled_exc_class():
             self.call_log.record(ended(cancelled=True))
@@ -89,66 +94,44 @@ class Dispatch:
         # GitLab repeats in its refusals what it was sent, and an agent may send a token for a name.
         failure = replace(failure, facts=redact_by_shape(failure.facts))
         failure = failure.knowing(tool=redact_text(tool), action=_action_name(action, arguments))
-        failure = await self.judge(caller, tool, arguments, failure)
+        failure = await self.stop_loops(caller, tool, arguments, failure)
         status = failure.facts.get("http_status", CODES[failure.code].status)
         outcome = ended(failure, http_status=status, explaining_seconds=time.perf_counter() - caught)
         raise CallFailed(self.call_log.record(outcome, bug) or failure) from None
 
-    async def _carried_out(self, call: Call, caller: CallerKey, session: Session) -> Result:
-        action, max_bytes = call.action, call.options.max_bytes or self.max_bytes
+    async def _carry_out(self, call: Call, caller: CallerKey, session: Session) -> Result:
+        server = _Server(self, call, caller, session)
         proposed = ProposedCall(call, caller, session.ask)
-        warned = [said for guard in self.guards if (said := await guard(proposed))]
-        if isinstance(action, Batch):
-            return await self._batch(action, call.options, caller, session)
-        answer = await self._run(action, session)
-        warnings = [*warned, *await self._doubts(action, answer, session.ask)]
-        # Here, not above: a call that is refused needs none of it, and start-up is paid by everyone.
+        notices = [notice for guard in self.guards if (notice := await guard(proposed))]
+        answer = await self._run(call.action, server)
+        if isinstance(answer, Result) and answer.is_presented:
+            return answer
+        notices += await self._check_success(call.action, answer, session.ask)
+        # Here, not above: a call that is refused needs none of it, and everyone pays for start-up.
         from gitlab_mcp.results.present import present
 
         detail = call.options.detail or "slim"
-        return present(action, answer, detail=detail, max_bytes=max_bytes, warnings=warnings)
+        return present(call.action, answer, detail=detail, max_bytes=server.max_bytes, warnings=notices)
 
-    async def _batch(self, batch: Batch, options: Options, caller: CallerKey, session: Session) -> Result:
-        """Each call in it is validated, guarded and counted as if it came alone; all share one deadline."""
-        from gitlab_mcp.calls.batch import BatchRunner, carry_out
-
-        alone = replace(session, slot=nullcontext())
-
-        async def one(call: BatchedCall, share: int) -> Result:
-            arguments = call.within(share, options.detail)
-            return await replace(self, max_bytes=share)(call.tool, arguments, caller, lambda: alone)
-
-        def writes(call: BatchedCall) -> bool:
-            return self.registry.writes(call.tool, call.arguments.get("action"))
-
-        means = BatchRunner(writes, one, self.show, session.gitlab.report)
-        return await carry_out(batch.calls, options.max_bytes or self.max_bytes, means)
-
-    async def _run(self, action: Action, session: Session) -> Answer | Result:
-        if isinstance(action, AboutAccess):
-            from gitlab_mcp.workflows.explain_access import explain
-
-            actions = self.registry.actions(action.toolset or "core")
-            return await explain(action, session.ask, self.tiers(), actions)
+    async def _run(self, action: Action, server: _Server) -> Answer | Result:
         if not action.spec.writes:
-            return await action.run(session.gitlab)
-        from gitlab_mcp.calls.recovery import carry_out
+            return await action.run_with(server)
+        from gitlab_mcp.calls.recovery import run_recovering
 
-        return await carry_out(action, session.gitlab, self._reading)
+        return await run_recovering(action, server.gitlab, self._request_of)
 
-    async def _doubts(self, action: Action, answer: Answer | Result, ask: Ask) -> Sequence[Notice]:
+    async def _check_success(self, action: Action, answer: Answer | Result, ask: Ask) -> Sequence[Notice]:
         from gitlab_mcp.success_checks.checks import check_success
 
         return await check_success(action, answer, ask, self.tiers)
 
-    async def _translated(
-        self, problem: Exception, action: Action | None, session: Session | None
-    ) -> Failure:
+    async def _translate(self, problem: Exception, action: Action | None, session: Session | None) -> Failure:
         from gitlab_mcp.refusals.translate import translate
 
         return await translate(problem, action, session.ask if session else NobodyToAsk(), self.tiers)
 
-    def _reading(self, read: str, arguments: Mapping[str, Any]) -> Request:
+    def _request_of(self, read: str, arguments: Mapping[str, Any]) -> Request:
+        """The request that an action such as `browse_branches get` makes of these arguments."""
         tool, _, name = read.partition(" ")
         return validate(self.registry, tool, {"action": name, **arguments}, self.defaults).action.request()
 
@@ -158,8 +141,50 @@ class Dispatch:
         return tool if tool in self.registry else "unknown"
 
 
+@dataclass(frozen=True, slots=True)
+class _Server:
+    """What one call may use of this server: an `actions.server.Server`."""
+
+    dispatch: Dispatch
+    call: Call
+    caller: CallerKey
+    session: Session
+
+    @property
+    def gitlab(self) -> GitLab:
+        return self.session.gitlab
+
+    @property
+    def ask(self) -> Ask:
+        return self.session.ask
+
+    @property
+    def registry(self) -> Registry:
+        return self.dispatch.registry
+
+    @property
+    def max_bytes(self) -> int:
+        return self.call.options.max_bytes or self.dispatch.max_bytes
+
+    def tier_map(self) -> TierMap:
+        return self.dispatch.tiers()
+
+    def render(self, failure: Failure) -> Mapping[str, Any]:
+        return self.dispatch.render(failure)
+
+    async def make_call(self, tool: str, arguments: Mapping[str, Any], *, max_bytes: int) -> Result:
+        """Shares the deadline, the slot and the detail of the call it is made for, and gives no more bytes."""
+        detail, asked = self.call.options.detail, arguments.get("max_bytes")
+        given = {**({"detail": detail} if detail else {}), **arguments}
+        if isinstance(asked, int) and asked > max_bytes:
+            given["max_bytes"] = max_bytes
+        same_slot = replace(self.session, slot=nullcontext())
+        return await replace(self.dispatch, max_bytes=max_bytes)(tool, given, self.caller, lambda: same_slot)
+
+
 def _action_name(action: Action | None, arguments: Mapping[str, Any]) -> str | None:
     if action is not None:
         return action.spec.name
-    named = arguments.get("action")
-    return named if isinstance(named, str) and named.isidentifier() and len(named) <= 32 else None
+    name = arguments.get("action")
+    fits = isinstance(name, str) and name.isidentifier() and len(name) <= LONGEST_ACTION_NAME
+    return name if fits else None

@@ -1,4 +1,4 @@
-"""What is done when the answer to a write is lost: nothing is sent again, what it did is looked for."""
+"""When the answer to a write is lost, it is not sent again: what it did is looked up."""
 
 from __future__ import annotations
 
@@ -21,51 +21,51 @@ from gitlab_mcp.gitlab.faults import BadAnswer, Refused, Unreachable, Wrong, may
 log = logging.getLogger("gitlab_mcp.recovery")
 
 T = TypeVar("T")
-Reading = Callable[[str, Mapping[str, Any]], Request]
+RequestOf = Callable[[str, Mapping[str, Any]], Request]
 """The request that an action of ours, such as `browse_branches get`, makes of these arguments."""
 
-_SECONDS = 8.0
-"""For the whole search. With the usual deadline of a call it still ends before clients give up, at a minute."""
-_CLOCKS_DIFFER = timedelta(seconds=1)
+_LOOKUP_SECONDS = 8.0
+"""With the usual deadline of a call this still ends before clients give up, at a minute."""
+_CLOCK_SKEW = timedelta(seconds=1)
 """Between the hosts of one GitLab."""
-_NEWEST = 100
+_PAGE_SIZE = 100
 
 
-async def carry_out(action: Action, gitlab: GitLab, reading: Reading) -> Answer | Result:
-    watched = _Watched(gitlab, action, reading)
+async def run_recovering(action: Action, gitlab: GitLab, request_of: RequestOf) -> Answer | Result:
+    recovering = _RecoveringGitLab(gitlab, action, request_of)
     try:
-        outcome = await action.run(watched)
+        outcome = await action.run(recovering)
     except (CallFailed, *FAULTS):
         raise
     except Exception:
-        if watched.done is None:
+        if recovering.last_write is None:
             raise
-        # Whatever broke on the way back: the write went out, and nobody may believe that it did not.
+        # The write went out: whatever broke while reading its answer must not look as if nothing had happened.
         log.exception("%s: what was said about a write could not be read", action.spec.tool.name)
-        request, status = watched.done
+        request, status = recovering.last_write
         raise BadAnswer(replace(request, repeatable=False), Wrong.SHAPE, status) from None
-    if watched.recovered and isinstance(outcome, Result):
+    if recovering.recovered and isinstance(outcome, Result):
         return replace(outcome, data={**outcome.data, "recovered": True})
     return outcome
 
 
-class _Watched:
+class _RecoveringGitLab:
     """GitLab, as the action sees it: a lost answer is replaced by what was found, where that is certain."""
 
-    def __init__(self, gitlab: GitLab, action: Action, reading: Reading) -> None:
+    def __init__(self, gitlab: GitLab, action: Action, request_of: RequestOf) -> None:
         self._gitlab = gitlab
         self._action = action
-        self._reading = reading
+        self._request_of = request_of
         self.recovered = False
-        self.done: tuple[Request, int] | None = None
-        """The last write that GitLab answered, and with what status."""
+        self.last_write: tuple[Request, int] | None = None
+        """The last write that GitLab answered, and the status."""
 
     async def send(self, request: Request) -> Answer:
         started = time.monotonic()
         try:
             answer = await self._gitlab.send(request)
             if not request.reads:
-                self.done = (request, answer.status)
+                self.last_write = (request, answer.status)
             return answer
         except (Unreachable, BadAnswer, Refused) as fault:
             if request.reads or not may_have_happened(fault):
@@ -77,14 +77,14 @@ class _Watched:
             return found
 
     async def _found(self, request: Request, started: float) -> Answer | None:
-        look = self._action.spec.recover_with
-        if look is None or not look.proves:
+        lookup = self._action.spec.recover_with
+        if lookup is None or not lookup.proves:
             return None
-        search = _Search(self._gitlab.afresh(_SECONDS), self._action, look, self._reading)
+        search = _Search(self._gitlab.afresh(_LOOKUP_SECONDS), self._action, lookup, self._request_of)
         try:
             return await search.made_by(request, started)
         except Exception:
-            # The caller must hear that the write may have happened, not that a search for it broke.
+            # The caller must be told that the write may have happened, not that the look-up broke.
             log.exception("%s: looking for what was done failed", self._action.spec.tool.name)
             return None
 
@@ -112,45 +112,45 @@ class _Watched:
 class _Search:
     gitlab: GitLab
     action: Action
-    look: RecoveryLookup
-    reading: Reading
+    lookup: RecoveryLookup
+    request_of: RequestOf
 
     async def made_by(self, request: Request, started: float) -> Answer | None:
         """The one thing that proves that the request was carried out. None is no proof that it was not."""
         try:
             me = await self.gitlab.get("/user")
-            lost = LostWrite(self.action, request.body or {}, _since(me, started), me.body.get("id"))
+            write = LostWrite(self.action, request.body or {}, _since(me, started), me.body.get("id"))
             candidates = await self._read(me.body.get("username"))
-            fitting = [found for found in candidates if await self._fits(lost, found)]
+            fitting = [found for found in candidates if await self._fits(write, found)]
         except Refused as refused:
             nothing_there = refused.status == 404 and refused.request.path != "/user"
-            return Answer(204, recovered=True) if self.look.gone and nothing_there else None
+            return Answer(204, recovered=True) if self.lookup.gone and nothing_there else None
         except FAULTS:
             return None
         if len(fitting) != 1:
             return None
         (found,) = fitting
-        return Answer(200, body=self.look.answer(found) if self.look.answer else found, recovered=True)
+        return Answer(200, body=self.lookup.answer(found) if self.lookup.answer else found, recovered=True)
 
     async def _read(self, username: Any) -> list[Any]:
-        arguments = self.look.arguments(self.action)
-        arguments |= {name: username for name, value in self.look.where.items() if value == ME}
-        request = self.reading(self.look.read, arguments)
-        query = {**request.query, "per_page": _NEWEST}
-        if self.look.every_page:
+        arguments = self.lookup.arguments(self.action)
+        arguments |= {name: username for name, value in self.lookup.where.items() if value == ME}
+        request = self.request_of(self.lookup.read, arguments)
+        query = {**request.query, "per_page": _PAGE_SIZE}
+        if self.lookup.every_page:
             body = (await every_page(self.gitlab, request.path, **query)).body
         else:
             body = (await self.gitlab.get(request.path, **query)).body
-        if self.look.inside:
-            body = body[self.look.inside]
+        if self.lookup.inside:
+            body = body[self.lookup.inside]
         return body if isinstance(body, list) else [body]
 
-    async def _fits(self, lost: LostWrite, found: Mapping[str, Any]) -> bool:
-        if self.look.proof is not None and not self.look.proof(lost, found):
+    async def _fits(self, write: LostWrite, found: Mapping[str, Any]) -> bool:
+        if self.lookup.proof is not None and not self.lookup.proof(write, found):
             return False
-        if self.look.points_at is None:
-            return self.look.proof is not None
-        project_id, ref = lost.action.project_id, getattr(lost.action, self.look.points_at)
+        if self.lookup.points_at is None:
+            return self.lookup.proof is not None
+        project_id, ref = write.action.project_id, getattr(write.action, self.lookup.points_at)
         path = fill("/projects/{project_id}/repository/commits/{ref}", project_id=project_id, ref=ref)
         head = await self.gitlab.get(path)
         return bool(head.body["id"] == found["commit"]["id"])
@@ -164,4 +164,4 @@ def _since(answer: Answer, started: float) -> datetime:
         now = datetime.now(UTC)
     sent = now - timedelta(seconds=time.monotonic() - started)
     # Commits and tags are dated in whole seconds.
-    return sent.replace(microsecond=0) - _CLOCKS_DIFFER
+    return sent.replace(microsecond=0) - _CLOCK_SKEW

@@ -1,11 +1,8 @@
-"""Which tools are listed: those of the operator's toolsets, without writing tools in read-only mode, and without
-tools of which every action is forbidden. A request can narrow the list with its headers."""
+"""Which tools are listed by `tools/list`: those of the chosen toolsets of which some action is allowed here."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 from gitlab_mcp.actions.registry import Registry
@@ -13,39 +10,41 @@ from gitlab_mcp.callers import RequestContext
 from gitlab_mcp.policy.action_patterns import ActionPatterns
 
 
-@dataclass(frozen=True)
 class ListedTools:
-    registry: Registry
-    toolsets: tuple[str, ...]
-    read_only: bool
-    patterns: ActionPatterns
+    def __init__(
+        self, registry: Registry, *, toolsets: tuple[str, ...], read_only: bool, patterns: ActionPatterns
+    ) -> None:
+        self._registry = registry
+        self._toolsets = toolsets
+        self._read_only = read_only
+        self._patterns = patterns
+        self._listings: dict[tuple[frozenset[str], bool], Sequence[Mapping[str, Any]]] = {}
 
-    @cached_property
-    def listing(self) -> Sequence[Mapping[str, Any]]:
-        """What `tools/list` answers to a request that narrows nothing. Worked out once."""
-        allowed = {
-            tool for tool, *action in self.registry.every_name() if self.patterns.allows(tool, *action)
-        }
-        tools = self.registry.listing(self.toolsets)
-        return [tool for tool in tools if tool["name"] in allowed and (_reads(tool) or not self.read_only)]
+    def __call__(self, context: RequestContext | None = None) -> Sequence[Mapping[str, Any]]:
+        """As `tools/list` answers them. A request can ask for fewer: for some toolsets, or for reading tools only."""
+        toolsets, read_only = self._toolsets, self._read_only
+        if context is not None:
+            toolsets = toolsets if context.toolsets is None else context.toolsets
+            read_only = read_only or context.read_only
+        key = (frozenset(toolsets), read_only)
+        if key not in self._listings:
+            self._listings[key] = self._list(*key)
+        return self._listings[key]
 
-    @cached_property
-    def action_names(self) -> frozenset[str]:
-        """The actions of the listed tools, as `browse_issues list`."""
+    def actions(self) -> frozenset[str]:
+        """Every action of the listed tools, as `browse_issues list`."""
         return frozenset(
             f"{tool['name']} {action}"
-            for tool in self.listing
+            for tool in self()
             for action in tool["inputSchema"]["properties"]["action"]["enum"]
         )
 
-    def narrowed(self, request: RequestContext) -> Sequence[Mapping[str, Any]]:
-        """The listing for a request that asks for fewer toolsets, or to be read-only."""
-        toolsets = self.toolsets if request.toolsets is None else request.toolsets
-        names = {tool["name"] for tool in self.registry.listing(toolsets)}
+    def _list(self, toolsets: frozenset[str], read_only: bool) -> Sequence[Mapping[str, Any]]:
+        allowed = {
+            tool for tool, *action in self._registry.every_name() if self._patterns.allows(tool, *action)
+        }
         return [
-            tool for tool in self.listing if tool["name"] in names and (_reads(tool) or not request.read_only)
+            tool
+            for tool in self._registry.listing(toolsets)
+            if tool["name"] in allowed and (tool["annotations"]["readOnlyHint"] or not read_only)
         ]
-
-
-def _reads(tool: Mapping[str, Any]) -> bool:
-    return bool(tool["annotations"]["readOnlyHint"])

@@ -1,1 +1,1 @@
-"""The catalogue: one module per GitLab noun, with all its actions."""
+"""The catalogue: one file a tool, named as the tool."""

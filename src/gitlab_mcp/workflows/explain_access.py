@@ -1,4 +1,4 @@
-"""What works here for this caller and what does not, with the reason: the translator's questions, asked beforehand."""
+"""What works at a place for this caller and what does not, with the reason: what a refusal would say, beforehand."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from gitlab_mcp.actions.access import AboutAccess
 from gitlab_mcp.actions.action import ROLE_NAMES, Action
 from gitlab_mcp.actions.ask import Ask, TokenFacts, role_in
 from gitlab_mcp.actions.result import Result
@@ -25,81 +24,81 @@ _SILENTLY: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class _Here:
-    """The place at hand and who stands there."""
+class Place:
+    """The project, the group or the whole instance, and the caller's rights there."""
 
     effective_tier: EffectiveTier
     token: TokenFacts | None
     role: int | None
-    place: str | None
-    """`project_id` or `group_id`."""
+    kind: str | None
+    """`project_id` or `group_id`; None for the whole instance."""
 
     @property
     def is_readable(self) -> bool:
-        return not self.place or bool(self.effective_tier.project or self.effective_tier.group)
+        return not self.kind or bool(self.effective_tier.project or self.effective_tier.group)
 
 
 @dataclass(frozen=True, slots=True)
-class _Wall:
+class _Obstacle:
     code: Code | NoticeCode
     why: str
 
 
-async def explain(asked: AboutAccess, ask: Ask, tiers: TierMap, actions: Sequence[type[Action]]) -> Result:
-    here = await _look(asked, ask)
-    walls: dict[_Wall, list[str]] = {}
-    open_: list[str] = []
+def explain(place: Place, tiers: TierMap, actions: Sequence[type[Action]]) -> Result:
+    obstacles: dict[_Obstacle, list[str]] = {}
+    tier_unknown: list[str] = []
     working: Counter[str] = Counter()
     every: Counter[str] = Counter()
     for action in actions:
         tool, name = action.spec.tool.name, f"{action.spec.tool.name} {action.spec.name}"
         every[tool] += 1
-        if wall := next(_walls(action, here, tiers), None):
-            walls.setdefault(wall, []).append(name)
+        if obstacle := next(_obstacles(action, place, tiers), None):
+            obstacles.setdefault(obstacle, []).append(name)
         else:
             working[tool] += 1
             if any(
-                here.effective_tier.lacks(feature) is None
-                for feature in _needed(_price(action, here, tiers), here)
+                place.effective_tier.lacks(feature) is None
+                for feature in _needed(_requirements(action, place, tiers), place)
             ):
-                open_.append(name)
+                tier_unknown.append(name)
     data = {
-        **_about(here),
+        **_about(place),
         "works": [tool for tool in every if working[tool] == every[tool]],
         "works_in_part": [tool for tool in every if 0 < working[tool] < every[tool]],
         "does_not": [
-            {"code": wall.code, "why": wall.why, "actions": _grouped(names)} for wall, names in walls.items()
+            {"code": obstacle.code, "why": obstacle.why, "actions": _grouped(names)}
+            for obstacle, names in obstacles.items()
         ],
-        "depends_on_the_tier": _grouped(open_),
-        "fields": list(_fields(actions, here, tiers)),
+        "depends_on_the_tier": _grouped(tier_unknown),
+        "fields": list(_fields(actions, place, tiers)),
     }
     return Result(data={name: value for name, value in data.items() if value not in (None, [], {})})
 
 
-async def _look(asked: AboutAccess, ask: Ask) -> _Here:
+async def read_place(ask: Ask, *, project_id: str | None, group_id: str | None) -> Place:
     instance, token = await ask.instance(), await ask.token()
-    if asked.project_id:
-        project = await ask.project(asked.project_id)
+    if project_id:
+        project = await ask.project(project_id)
         role = role_in(project) if project else None
-        return _Here(EffectiveTier(instance, project=project), token, role, "project_id")
-    if asked.group_id:
-        group = await ask.group(asked.group_id)
-        return _Here(
-            EffectiveTier(instance, group=group), token, await ask.group_role(asked.group_id), "group_id"
-        )
-    return _Here(EffectiveTier(instance), token, None, None)
+        return Place(EffectiveTier(instance, project=project), token, role, "project_id")
+    if group_id:
+        group = await ask.group(group_id)
+        return Place(EffectiveTier(instance, group=group), token, await ask.group_role(group_id), "group_id")
+    return Place(EffectiveTier(instance), token, None, None)
 
 
-def _about(here: _Here) -> dict[str, Any]:
-    instance, token, known = here.effective_tier.instance, here.token, here.effective_tier.known
-    project = here.effective_tier.project
+def _about(place: Place) -> dict[str, Any]:
+    instance, token, known = place.effective_tier.instance, place.token, place.effective_tier.known
+    project = place.effective_tier.project
     off = [switch.title for switch in SWITCHES.values() if project and switch.is_off(project)]
     return {
         "gitlab": _known(
             edition=instance.edition,
             version=instance.version,
             tier=known[0] if known else "unknown",
-            tier_at_least=None if known or here.effective_tier.least == "Free" else here.effective_tier.least,
+            tier_at_least=None
+            if known or place.effective_tier.least == "Free"
+            else place.effective_tier.least,
             known_by=known[1] if known else None,
         ),
         "token": _known(
@@ -112,59 +111,59 @@ def _about(here: _Here) -> dict[str, Any]:
         if token
         else "unknown",
         "here": _known(
-            readable=None if here.is_readable else False,
-            role=ROLE_NAMES.get(here.role, str(here.role)) if here.role is not None else None,
+            readable=None if place.is_readable else False,
+            role=ROLE_NAMES.get(place.role, str(place.role)) if place.role is not None else None,
             archived=(project or {}).get("archived"),
             switched_off=off or None,
         )
-        if here.place
+        if place.kind
         else None,
     }
 
 
-def _walls(action: type[Action], here: _Here, tiers: TierMap) -> Iterator[_Wall]:
+def _obstacles(action: type[Action], place: Place, tiers: TierMap) -> Iterator[_Obstacle]:
     """The reasons why it does not work, the one that would outlast the others first."""
-    for feature in _needed(_price(action, here, tiers), here):
-        if here.effective_tier.lacks(feature) and _effect(feature, here) != "works":
-            yield _Wall(*_of_tier(feature, here, writes=action.spec.writes))
-    if _too_narrow(action, here.token):
+    for feature in _needed(_requirements(action, place, tiers), place):
+        if place.effective_tier.lacks(feature) and _effect(feature, place) != "works":
+            yield _Obstacle(*_of_tier(feature, place, writes=action.spec.writes))
+    if _too_narrow(action, place.token):
         scope = "api" if action.spec.writes else "read_api"
-        yield _Wall(Code.SCOPE_INSUFFICIENT, f"The token needs the scope {scope}.")
-    if not _is_about(action, here):
+        yield _Obstacle(Code.SCOPE_INSUFFICIENT, f"The token needs the scope {scope}.")
+    if not _is_about(action, place):
         return
-    project, spec = here.effective_tier.project, action.spec
+    project, spec = place.effective_tier.project, action.spec
     if project and spec.writes and project.get("archived"):
-        yield _Wall(Code.CONFLICT, "The project is archived.")
+        yield _Obstacle(Code.CONFLICT, "The project is archived.")
     switch = spec.switch or next(filter(None, (switch_of(each.path) for each in spec.endpoints)), None)
     if project and switch and (off := switched_off(switch, project)):
         titles = " and ".join(each.title for each in off)
-        yield _Wall(Code.FEATURE_UNAVAILABLE, f"{titles}: switched off in this project.")
-    admin = bool(here.token and here.token.admin)
-    if spec.role is not None and here.role is not None and here.role < spec.role and not admin:
-        yield _Wall(Code.PERMISSION_DENIED, f"It needs the role {ROLE_NAMES[int(spec.role)]}.")
+        yield _Obstacle(Code.FEATURE_UNAVAILABLE, f"{titles}: switched off in this project.")
+    admin = bool(place.token and place.token.admin)
+    if spec.role is not None and place.role is not None and place.role < spec.role and not admin:
+        yield _Obstacle(Code.PERMISSION_DENIED, f"It needs the role {ROLE_NAMES[int(spec.role)]}.")
 
 
-def _price(action: type[Action], here: _Here, tiers: TierMap) -> ActionRequirements:
-    return action_requirements(action, tiers, here.effective_tier.instance.version)
+def _requirements(action: type[Action], place: Place, tiers: TierMap) -> ActionRequirements:
+    return action_requirements(action, tiers, place.effective_tier.instance.version)
 
 
-def _needed(price: ActionRequirements, here: _Here) -> Iterable[Feature]:
-    if here.place and here.place in price.places:
-        return (price.places[here.place],)
-    return (price.whole,) if price.whole else ()
+def _needed(requirements: ActionRequirements, place: Place) -> Iterable[Feature]:
+    if place.kind and place.kind in requirements.places:
+        return (requirements.places[place.kind],)
+    return (requirements.whole,) if requirements.whole else ()
 
 
-def _of_tier(feature: Feature, here: _Here, *, writes: bool) -> tuple[Code | NoticeCode, str]:
-    tier = feature.tier_in(here.effective_tier.instance.version)
-    effect = _effect(feature, here)
+def _of_tier(feature: Feature, place: Place, *, writes: bool) -> tuple[Code | NoticeCode, str]:
+    tier = feature.tier_in(place.effective_tier.instance.version)
+    effect = _effect(feature, place)
     if effect == "refused" or (effect == "empty" and writes):
         return Code.TIER_RESTRICTED, f"{feature.name}: {tier}."
     code, silently = _SILENTLY[effect]
     return code, f"{feature.name}: {tier}. {silently}."
 
 
-def _effect(feature: Feature, here: _Here) -> str:
-    usual = here.effective_tier.without(feature)
+def _effect(feature: Feature, place: Place) -> str:
+    usual = place.effective_tier.without(feature)
     return usual.effect if usual else "refused"
 
 
@@ -174,20 +173,20 @@ def _too_narrow(action: type[Action], token: TokenFacts | None) -> bool:
     return action.spec.writes or "read_api" not in token.scopes
 
 
-def _is_about(action: type[Action], here: _Here) -> bool:
+def _is_about(action: type[Action], place: Place) -> bool:
     """Whether the action is about the kind of place at hand."""
-    return any(here.place in endpoint.placeholders for endpoint in action.spec.endpoints)
+    return any(place.kind in endpoint.placeholders for endpoint in action.spec.endpoints)
 
 
-def _fields(actions: Iterable[type[Action]], here: _Here, tiers: TierMap) -> Iterator[Mapping[str, Any]]:
+def _fields(actions: Iterable[type[Action]], place: Place, tiers: TierMap) -> Iterator[Mapping[str, Any]]:
     found: dict[str, tuple[Feature, list[str]]] = {}
     for action in actions:
-        for name, feature in _price(action, here, tiers).fields.items():
-            if here.effective_tier.lacks(feature) and _effect(feature, here) != "works":
+        for name, feature in _requirements(action, place, tiers).fields.items():
+            if place.effective_tier.lacks(feature) and _effect(feature, place) != "works":
                 where = f"{action.spec.tool.name} {action.spec.name} {name}"
                 found.setdefault(feature.key, (feature, []))[1].append(where)
     for feature, names in found.values():
-        code, why = _of_tier(feature, here, writes=True)
+        code, why = _of_tier(feature, place, writes=True)
         yield {"code": code, "why": why, "fields": names}
 
 

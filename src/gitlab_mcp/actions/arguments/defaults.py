@@ -1,4 +1,4 @@
-"""What a call may leave unsaid: ids that are in a URL, and the project that goes without saying."""
+"""Arguments a call may leave out: ids that a given URL names, and the default project."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from gitlab_mcp.actions.action import Action
 from gitlab_mcp.actions.arguments import urls
-from gitlab_mcp.actions.arguments.problems import Problems, shown
+from gitlab_mcp.actions.arguments.problems import Problems, safe_to_repeat
 from gitlab_mcp.actions.shape import Shape, shapes
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
@@ -16,7 +16,7 @@ from gitlab_mcp.failures.failure import CallFailed, Failure
 
 @dataclass(frozen=True, slots=True)
 class InstanceDefaults:
-    """Which GitLab this is, and which project is meant where none is named."""
+    """The URL of this GitLab, and the project that is meant where none is named."""
 
     base_url: str
     project: str | None = None
@@ -69,5 +69,7 @@ def _not_ours(host: str, defaults: InstanceDefaults) -> Failure:
     return Failure(
         Code.HOST_NOT_ALLOWED, "The URL belongs to another host than the GitLab this server talks to."
     ).knowing(
-        host=shown(host), gitlab=defaults.base_url, suggested_fix="Give a URL of this GitLab, or ids instead."
+        host=safe_to_repeat(host),
+        gitlab=defaults.base_url,
+        suggested_fix="Give a URL of this GitLab, or ids instead.",
     )

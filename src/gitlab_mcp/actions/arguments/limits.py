@@ -1,4 +1,4 @@
-"""What is refused before anything looks at it: more than anybody needs, what no JSON can carry."""
+"""Arguments refused before validation: too deep, too many, too long, or no legal Unicode."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MOST_CHARACTERS = 10_000_000
 
 
 def check_transportable(arguments: Mapping[str, Any]) -> None:
-    """Refuse what no JSON request to GitLab could carry, before anything looks at it."""
+    """Raise CallFailed for arguments that are too large or that no JSON request could carry."""
     seen = 0
     todo: list[tuple[Any, int]] = [(arguments, 0)]
     while todo:

@@ -94,7 +94,7 @@ def _and(words: list[str]) -> str:
     return " and ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else words[0]
 
 
-def collect(error: ValidationError, fields: Mapping[str, Shape], problems: Problems) -> None:
+def collect_problems(error: ValidationError, fields: Mapping[str, Shape], problems: Problems) -> None:
     for detail in error.errors(include_url=False):
         location = detail["loc"]
         kind = detail["type"]
@@ -103,7 +103,7 @@ def collect(error: ValidationError, fields: Mapping[str, Shape], problems: Probl
             problems.missing.append(name)
         elif kind == "extra_forbidden":
             known = fields if len(location) == 1 else ()
-            problems.unknown[name] = nearest(str(location[-1]), known)
+            problems.unknown[name] = closest_name(str(location[-1]), known)
         elif kind == "broken_rule":
             context = detail.get("ctx", {})
             problems.wrong(context.get("field") or name, detail["msg"], COMBINATION)
@@ -117,7 +117,13 @@ def collect(error: ValidationError, fields: Mapping[str, Shape], problems: Probl
 def _location(location: tuple[int | str, ...]) -> str:
     name = ""
     for part in location:
-        name += f"[{part}]" if isinstance(part, int) else f".{shown(part)}" if name else shown(part)
+        name += (
+            f"[{part}]"
+            if isinstance(part, int)
+            else f".{safe_to_repeat(part)}"
+            if name
+            else safe_to_repeat(part)
+        )
     return name or "arguments"
 
 
@@ -150,7 +156,7 @@ def _expected(shape: Shape | None, detail: Mapping[str, Any]) -> str:
     if rule:
         return rule.format(what=what, **detail.get("ctx", {}))
     if shape and shape.values and isinstance(detail.get("input"), str):
-        guess = nearest(detail["input"], shape.values)
+        guess = closest_name(detail["input"], shape.values)
         return f"{guess} ({what})" if guess else what
     if detail["type"] == "string_pattern_mismatch" and shape and shape.description:
         return shape.description
@@ -163,11 +169,11 @@ def _received(value: Any) -> str:
     if isinstance(value, (int, float)):
         return str(value)[:24]
     if isinstance(value, str):
-        return f'"{shown(value)}"' if len(value) <= 40 else f"a string of {len(value)} characters"
+        return f'"{safe_to_repeat(value)}"' if len(value) <= 40 else f"a string of {len(value)} characters"
     return "array" if isinstance(value, (list, tuple)) else "object" if isinstance(value, Mapping) else "null"
 
 
-def shown(word: object) -> str:
+def safe_to_repeat(word: object) -> str:
     """A name the caller sent, safe to say back: one line, short, plain."""
     return plain(word)[:64]
 
@@ -196,7 +202,7 @@ _SYNONYMS = {
 }
 
 
-def nearest(word: str, known: Iterable[str]) -> str | None:
+def closest_name(word: str, known: Iterable[str]) -> str | None:
     """The known name that was most likely meant."""
     names = list(known)
     folded = word.lower().replace("-", "_").replace(" ", "_")

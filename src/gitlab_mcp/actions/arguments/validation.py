@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from gitlab_mcp.actions.action import Action
 from gitlab_mcp.actions.arguments.defaults import InstanceDefaults, fill_in
 from gitlab_mcp.actions.arguments.limits import check_transportable
-from gitlab_mcp.actions.arguments.problems import Problems, collect, example_of, nearest
+from gitlab_mcp.actions.arguments.problems import Problems, closest_name, collect_problems, example_of
 from gitlab_mcp.actions.call import Call, Options
 from gitlab_mcp.actions.quick_actions import WANTED
 from gitlab_mcp.actions.registry import Registry
@@ -40,7 +40,7 @@ def validate(registry: Registry, name: str, arguments: Mapping[str, Any], defaul
 def _tool(registry: Registry, name: str) -> Tool:
     if name in registry:
         return registry.tool(name)
-    guess = nearest(name, registry.names())
+    guess = closest_name(name, registry.names())
     failure = Failure(Code.UNKNOWN_TOOL, "There is no such tool.")
     raise CallFailed(
         failure.knowing(
@@ -64,7 +64,7 @@ def _action(tool: Tool, name: Any) -> type[Action]:
         fix = f"Add action: one of {', '.join(actions)}."
     else:
         failure = Failure(Code.INVALID_ACTION, f"{tool.name} has no such action.")
-        guess = nearest(name, actions) if isinstance(name, str) else None
+        guess = closest_name(name, actions) if isinstance(name, str) else None
         facts["did_you_mean"] = guess
         fix = f"Use action {guess}." if guess else f"Use one of {', '.join(actions)}."
     example = next(iter(tool.actions.values()))
@@ -79,7 +79,7 @@ def _options(given: dict[str, Any], problems: Problems) -> Options:
     try:
         return Options.model_validate(mine)
     except ValidationError as error:
-        collect(error, shapes(Options), problems)
+        collect_problems(error, shapes(Options), problems)
         return Options()
 
 
@@ -115,5 +115,5 @@ def _model(
     try:
         return action.model_validate(given, context={WANTED: options.quick_actions})
     except ValidationError as error:
-        collect(error, shapes(action), problems)
+        collect_problems(error, shapes(action), problems)
         return None

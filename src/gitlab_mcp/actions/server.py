@@ -1,0 +1,44 @@
+"""What an action may use of this server, where GitLab alone is not enough."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Protocol
+
+from gitlab_mcp.actions.ask import Ask
+from gitlab_mcp.actions.exchange import GitLab
+from gitlab_mcp.actions.result import Result
+from gitlab_mcp.failures.failure import Failure
+
+if TYPE_CHECKING:
+    from gitlab_mcp.actions.registry import Registry
+
+
+class Server(Protocol):
+    """This server, for the length of one call and with the rights of its caller."""
+
+    @property
+    def gitlab(self) -> GitLab: ...
+
+    @property
+    def ask(self) -> Ask: ...
+
+    @property
+    def registry(self) -> Registry: ...
+
+    @property
+    def max_bytes(self) -> int:
+        """How long the answer to this call may be."""
+        ...
+
+    def tier_map(self) -> Any:
+        """The `tiers.feature_map.TierMap` in use. (This room is below `tiers/`, so the type has no name here.)"""
+        ...
+
+    async def make_call(self, tool: str, arguments: Mapping[str, Any], *, max_bytes: int) -> Result:
+        """Another call for the same caller: validated, guarded, counted and logged as if it came alone."""
+        ...
+
+    def render(self, failure: Failure) -> Mapping[str, Any]:
+        """A failure in the style the caller reads."""
+        ...

@@ -1,0 +1,66 @@
+"""Branches of a repository."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator
+
+from gitlab_mcp.actions.action import GET, Action, Role
+from gitlab_mcp.actions.fields import Branch, Expects, Line, Page, PerPage, ProjectId, Search
+from gitlab_mcp.actions.tool import Tool
+
+browse = Tool("browse_branches", "Read the branches of a repository.", switch="repository")
+
+BRANCH = (
+    "name default protected merged last_commit=commit.title committed=commit.committed_date"
+    " | sha=commit.id author=commit.author_name can_push developers_can_push developers_can_merge web_url"
+)
+
+
+def _a_regex(value: str) -> str:
+    # GitLab answers 500 to a pattern it cannot compile. It uses RE2, which knows escapes that Python does not.
+    try:
+        re.compile(value)
+    except re.error as error:
+        if not error.msg.startswith("bad escape"):
+            raise ValueError("a regular expression is expected") from None
+    return value
+
+
+Regex = Annotated[Line, AfterValidator(_a_regex), Expects("regular expression (RE2)")]
+
+
+@browse.action(
+    "list",
+    GET("/projects/{project_id}/repository/branches"),
+    docs="api/branches/#list-all-repository-branches",
+    example={"project_id": "acme/website"},
+    shows=BRANCH,
+    role=Role.REPORTER,
+)
+class ListBranches(Action):
+    """List branches; `^` and `$` in search bind to the ends of the name."""
+
+    project_id: ProjectId
+    search: Search | None = None
+    regex: Regex | None = None
+    sort: Literal["name_asc", "updated_asc", "updated_desc"] | None = None
+    page: Page | None = None
+    per_page: PerPage | None = None
+
+
+@browse.action(
+    "get",
+    GET("/projects/{project_id}/repository/branches/{branch}"),
+    docs="api/branches/#retrieve-a-repository-branch",
+    example={"project_id": "acme/website", "branch": "feature/login"},
+    shows=BRANCH,
+    role=Role.REPORTER,
+)
+class GetBranch(Action):
+    """Read one branch with its last commit."""
+
+    project_id: ProjectId
+    branch: Branch

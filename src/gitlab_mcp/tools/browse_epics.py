@@ -1,0 +1,184 @@
+"""Epics of a group: the issues, child epics and links below them, and what is said about them."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from gitlab_mcp.actions.action import GET, Action, Role
+from gitlab_mcp.actions.fields import GroupId, Id, Iid, Labels, Line, Page, PerPage, Search, Sort, Time
+from gitlab_mcp.actions.tool import Tool
+
+browse = Tool("browse_epics", "Read the epics and epic boards of a group (Premium).", toolset="planning")
+
+EPIC = (
+    "iid title state labels start_date due_date web_url"
+    " | id description author parent_iid parent_id confidential color created_at updated_at closed_at"
+)
+NOTE = "id author body created_at system"
+BOARD = "id name labels=labels.name hide_backlog_list hide_closed_list | lists(id list_type position label)"
+LIST = "id list_type position label=label.name collapsed"
+
+
+class InGroup(Action):
+    group_id: GroupId
+
+
+class OfEpic(InGroup):
+    epic_iid: Iid
+
+
+class OfBoard(InGroup):
+    board_id: Id
+
+
+@browse.action(
+    "list",
+    GET("/groups/{group_id}/epics"),
+    docs="api/epics/#list-all-group-epics",
+    example={"group_id": "tiers-a"},
+    shows=EPIC,
+    feature="epics",
+    role=Role.GUEST,
+)
+class ListEpics(InGroup):
+    """List the epics of a group and of the groups below it."""
+
+    state: Literal["opened", "closed", "all"] | None = None
+    search: Search | None = None
+    labels: Labels | None = None
+    author_username: Line | None = None
+    created_after: Time | None = None
+    updated_after: Time | None = None
+    order_by: Literal["created_at", "updated_at", "title"] | None = None
+    sort: Sort | None = None
+    page: Page | None = None
+    per_page: PerPage | None = None
+
+
+@browse.action(
+    "get",
+    GET("/groups/{group_id}/epics/{epic_iid}"),
+    docs="api/epics/#retrieve-an-epic",
+    example={"group_id": "tiers-a", "epic_iid": 1},
+    shows=EPIC,
+    feature="epics",
+    role=Role.GUEST,
+)
+class GetEpic(OfEpic):
+    """Read one epic."""
+
+
+@browse.action(
+    "issues",
+    GET("/groups/{group_id}/epics/{epic_iid}/issues"),
+    docs="api/epic_issues/#list-all-issues-for-an-epic",
+    example={"group_id": "tiers-a", "epic_iid": 1},
+    shows="epic_issue_id id issue=references.full title state assignees labels",
+    feature="epic_issues",
+    role=Role.GUEST,
+)
+class EpicIssues(OfEpic):
+    """List the issues of an epic."""
+
+    page: Page | None = None
+
+
+@browse.action(
+    "children",
+    GET("/groups/{group_id}/epics/{epic_iid}/epics"),
+    docs="api/epic_links/#list-all-child-epics-of-an-epic",
+    example={"group_id": "tiers-a", "epic_iid": 1},
+    shows="id iid title state labels web_url",
+    # Reading needs epics only; it is the writing of child epics that costs more.
+    feature="epics",
+    role=Role.GUEST,
+)
+class ChildEpics(OfEpic):
+    """List the epics below an epic."""
+
+
+@browse.action(
+    "related",
+    GET("/groups/{group_id}/epics/{epic_iid}/related_epics"),
+    docs="api/linked_epics/#list-all-linked-epics-for-an-epic",
+    example={"group_id": "tiers-a", "epic_iid": 1},
+    shows="related_epic_link_id link_type id iid title state web_url",
+    feature="linked_epics",
+    role=Role.GUEST,
+)
+class RelatedEpics(OfEpic):
+    """List the epics an epic is linked to."""
+
+
+@browse.action(
+    "notes",
+    GET("/groups/{group_id}/epics/{epic_id}/notes"),
+    docs="api/notes/#list-all-epic-notes",
+    example={"group_id": "tiers-a", "epic_id": 1},
+    shows=NOTE,
+    feature="epic_notes",
+    role=Role.GUEST,
+)
+class EpicNotes(InGroup):
+    """List the comments on an epic."""
+
+    epic_id: Id
+    page: Page | None = None
+
+
+@browse.action(
+    "boards",
+    GET("/groups/{group_id}/epic_boards"),
+    docs="api/group_epic_boards/#list-all-epic-boards-in-a-group",
+    example={"group_id": "tiers-a"},
+    shows=BOARD,
+    feature="epic_boards",
+    role=Role.GUEST,
+)
+class ListBoards(InGroup):
+    """List the epic boards of a group."""
+
+    page: Page | None = None
+
+
+@browse.action(
+    "board",
+    GET("/groups/{group_id}/epic_boards/{board_id}"),
+    docs="api/group_epic_boards/#retrieve-a-group-epic-board",
+    example={"group_id": "tiers-a", "board_id": 1},
+    shows=BOARD,
+    feature="epic_boards",
+    role=Role.GUEST,
+)
+class GetBoard(OfBoard):
+    """Read one board with its lists."""
+
+
+@browse.action(
+    "board_lists",
+    GET("/groups/{group_id}/epic_boards/{board_id}/lists"),
+    docs="api/group_epic_boards/#list-group-epic-board-lists",
+    example={"group_id": "tiers-a", "board_id": 1},
+    shows=LIST,
+    feature="epic_boards",
+    role=Role.GUEST,
+)
+class BoardLists(OfBoard):
+    """List the columns of a board."""
+
+    page: Page | None = None
+
+
+@browse.action(
+    "board_list",
+    GET("/groups/{group_id}/epic_boards/{board_id}/lists/{list_id}"),
+    docs="api/group_epic_boards/#retrieve-a-group-epic-board-list",
+    example={"group_id": "tiers-a", "board_id": 1, "list_id": 1},
+    shows=LIST,
+    feature="epic_boards",
+    role=Role.GUEST,
+)
+class BoardList(OfBoard):
+    """Read one column of a board."""
+
+    list_id: Id

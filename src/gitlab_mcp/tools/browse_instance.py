@@ -1,0 +1,160 @@
+"""The GitLab this server talks to, and the token it talks with."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from gitlab_mcp.actions.action import GET, Action, Endpoint, Role
+from gitlab_mcp.actions.exchange import Answer, GitLab
+from gitlab_mcp.actions.fields import Flag, GroupId, Id, Line, Page, PerPage, ProjectId, Search
+from gitlab_mcp.actions.registry import ToolsetOrAll
+from gitlab_mcp.actions.result import Result
+from gitlab_mcp.actions.server import Server
+from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.workflows.explain_access import explain, read_place
+
+browse = Tool("browse_instance", "Read about this GitLab and the token in use.")
+
+MESSAGE = "id message active starts_at ends_at target_path broadcast_type"
+TOPIC = "id name title description total_projects_count"
+
+TemplateType = Literal["dockerfiles", "gitignores", "gitlab_ci_ymls", "licenses"]
+
+
+@browse.action(
+    "metadata",
+    GET("/metadata"),
+    docs="api/metadata/",
+    example={},
+    shows="version revision enterprise kas",
+)
+class Metadata(Action):
+    """Version and edition."""
+
+
+@browse.action(
+    "token",
+    GET("/personal_access_tokens/self"),
+    docs="api/personal_access_tokens/",
+    example={},
+    shows="id name scopes active revoked expires_at user_id created_at last_used_at",
+)
+class Token(Action):
+    """What the token in use may do and until when."""
+
+
+@browse.action(
+    "explain_access",
+    GET("/metadata"),
+    docs="api/metadata/",
+    example={"project_id": "acme/website"},
+)
+class ExplainAccess(Action):
+    """Say what works here for this token and what does not, and why: tier, role, scope, switches."""
+
+    project_id: ProjectId | None = None
+    group_id: GroupId | None = None
+    toolset: ToolsetOrAll | None = None
+
+    async def run_with(self, server: Server) -> Result:
+        place = await read_place(server.ask, project_id=self.project_id, group_id=self.group_id)
+        return explain(place, server.tier_map(), server.registry.actions(self.toolset or "core"))
+
+
+@browse.action(
+    "statistics",
+    GET("/application/statistics"),
+    docs="api/statistics/#retrieve-application-statistics",
+    example={},
+    role=Role.ADMIN,
+)
+class Statistics(Action):
+    """How many users, projects, groups, issues and so on there are, roughly."""
+
+
+@browse.action(
+    "broadcast_messages",
+    GET("/broadcast_messages"),
+    docs="api/broadcast_messages/#list-all-broadcast-messages",
+    example={},
+    shows=MESSAGE,
+)
+class BroadcastMessages(Action):
+    """What the administrators tell everybody, such as a maintenance."""
+
+    page: Page | None = None
+    per_page: PerPage | None = None
+
+
+@browse.action(
+    "topics",
+    GET("/topics"),
+    docs="api/topics/#list-all-topics",
+    example={},
+    shows=TOPIC,
+)
+class Topics(Action):
+    """Topics of projects, the most used first."""
+
+    search: Search | None = None
+    without_projects: Flag | None = None
+    page: Page | None = None
+    per_page: PerPage | None = None
+
+
+@browse.action(
+    "topic",
+    GET("/topics/{topic_id}"),
+    docs="api/topics/#retrieve-a-topic",
+    example={"topic_id": 1},
+    shows=TOPIC,
+)
+class Topic(Action):
+    """One topic."""
+
+    topic_id: Id
+
+
+@browse.action(
+    "templates",
+    GET(
+        "/templates/dockerfiles", "/templates/gitignores", "/templates/gitlab_ci_ymls", "/templates/licenses"
+    ),
+    docs="api/templates/gitignores/#list-all-gitignore-templates",
+    example={"type": "gitignores"},
+    shows="key name",
+)
+class Templates(Action):
+    """Templates for .gitignore, CI configuration, Dockerfile and licence."""
+
+    type: TemplateType
+    page: Page | None = None
+    per_page: PerPage | None = None
+
+    async def run(self, gitlab: GitLab) -> Answer:
+        return await gitlab.send(self.request_to(Endpoint("GET", f"/templates/{self.type}"), type=None))
+
+
+@browse.action(
+    "template",
+    GET(
+        "/templates/dockerfiles/{name}",
+        "/templates/gitignores/{name}",
+        "/templates/gitlab_ci_ymls/{name}",
+        "/templates/licenses/{name}",
+    ),
+    docs="api/templates/gitignores/#retrieve-a-single-gitignore-template",
+    example={"type": "gitignores", "name": "Python"},
+    shows="name content",
+)
+class Template(Action):
+    """One template with its text."""
+
+    type: TemplateType
+    name: Annotated[Line, Field(description="Key of the template")]
+
+    async def run(self, gitlab: GitLab) -> Answer:
+        endpoint = Endpoint("GET", f"/templates/{self.type}/{{name}}")
+        return await gitlab.send(self.request_to(endpoint, type=None))

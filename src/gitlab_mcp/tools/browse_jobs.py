@@ -1,0 +1,246 @@
+"""CI/CD jobs: their state, logs and artifacts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Self
+
+from pydantic import AfterValidator, Field, model_validator
+
+from gitlab_mcp.actions.action import GET, Action, Role, encode_segment
+from gitlab_mcp.actions.exchange import Answer, GitLab, Request
+from gitlab_mcp.actions.fields import (
+    CiStatus,
+    Expects,
+    Flag,
+    Integer,
+    JobId,
+    Line,
+    Page,
+    PerPage,
+    PipelineId,
+    ProjectId,
+    Search,
+    broken_rule,
+)
+from gitlab_mcp.actions.result import Notice, Result
+from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.failures.codes import NoticeCode
+from gitlab_mcp.results.archives import archive_result
+from gitlab_mcp.results.files import content_result
+from gitlab_mcp.results.logs import DEFAULT_TAIL, LogWindow, read_log
+from gitlab_mcp.workflows.failing_jobs import why_no_log
+
+browse = Tool("browse_jobs", "Read CI/CD jobs, their logs and artifacts.", switch="builds")
+
+JOB = (
+    "id name stage status failure_reason ref pipeline_id=pipeline.id web_url"
+    " | allow_failure created_at started_at finished_at erased_at duration queued_duration coverage"
+    " user=user.username commit=commit.title runner=runner.description tag_list artifacts artifacts_expire_at"
+)
+LONGEST_WINDOW = 200_000
+LARGEST_FILE = 1_000_000
+
+LineNumber = Annotated[Integer, Field(ge=1)]
+
+
+def _stays_inside(path: str) -> str:
+    if {"", ".", ".."} & set(path.split("/")):
+        raise ValueError("a path inside the archive")
+    return path
+
+
+ArtifactPath = Annotated[
+    Line, AfterValidator(_stays_inside), Expects("path inside the archive, without // and dots alone")
+]
+RefName = Annotated[Line, Field(description="Branch or tag, of its newest successful pipeline")]
+
+
+class InJob(Action):
+    project_id: ProjectId
+    job_id: JobId
+
+
+@browse.action(
+    "list",
+    GET("/projects/{project_id}/jobs", "/projects/{project_id}/pipelines/{pipeline_id}/jobs"),
+    docs="api/jobs/#list-all-jobs-for-a-project",
+    example={"project_id": "acme/website"},
+    shows=JOB,
+    role=Role.GUEST,
+)
+class ListJobs(Action):
+    """List the jobs of a project or of one pipeline, without those that start other pipelines."""
+
+    project_id: ProjectId
+    pipeline_id: PipelineId | None = None
+    scope: CiStatus | None = None
+    include_retried: Flag | None = None
+    page: Page | None = None
+    per_page: PerPage | None = None
+
+    @model_validator(mode="after")
+    def _retried_within_a_pipeline(self) -> Self:
+        if self.include_retried is not None and self.pipeline_id is None:
+            raise broken_rule("include_retried only together with pipeline_id", field="include_retried")
+        return self
+
+    async def run(self, gitlab: GitLab) -> Answer:
+        return await gitlab.send(self.request(scope=self.scope and [self.scope]))
+
+
+@browse.action(
+    "get",
+    GET("/projects/{project_id}/jobs/{job_id}"),
+    docs="api/jobs/#retrieve-a-job-by-job-id",
+    example={"project_id": "acme/website", "job_id": 63},
+    shows=JOB,
+    role=Role.GUEST,
+)
+class GetJob(InJob):
+    """Read one job."""
+
+
+@browse.action(
+    "log",
+    GET("/projects/{project_id}/jobs/{job_id}/trace"),
+    docs="api/jobs/#retrieve-a-log-file-for-a-job",
+    example={"project_id": "acme/website", "job_id": 63},
+    role=Role.GUEST,
+)
+class ReadLog(InJob):
+    """Read the log of a job without colours and markers: its last lines, a range, or what a search finds."""
+
+    tail: (
+        Annotated[Integer, Field(ge=1, le=10_000, description=f"Last lines; {DEFAULT_TAIL} by default")]
+        | None
+    ) = None
+    search: Search | None = None
+    start_line: LineNumber | None = None
+    end_line: LineNumber | None = None
+
+    @model_validator(mode="after")
+    def _one_window(self) -> Self:
+        ranged = self.start_line is not None or self.end_line is not None
+        if sum((self.tail is not None, self.search is not None, ranged)) > 1:
+            raise broken_rule("only one of tail, search, or start_line and end_line", field="tail")
+        check_range(self.start_line, self.end_line)
+        return self
+
+    async def run(self, gitlab: GitLab) -> Result:
+        path = self.request().path
+
+        def read(chunks: Iterator[bytes], headers: Mapping[str, str]) -> LogWindow:
+            return read_log(
+                chunks,
+                tail=self.tail,
+                search=self.search,
+                start=self.start_line,
+                end=self.end_line,
+                limit_bytes=LONGEST_WINDOW,
+            )
+
+        window = await gitlab.stream(Request("GET", path), read)
+        if window.total_bytes:
+            return self._shown(window)
+        # A log that was erased, was never written or is gone is answered 200 and empty: the job knows which.
+        job = (await gitlab.get(path.removesuffix("/trace"))).body
+        return Result(data={"empty": True, "status": job["status"], "why_empty": why_no_log(job)})
+
+    def _shown(self, window: LogWindow) -> Result:
+        data: dict[str, object] = {"total_lines": window.total_lines}
+        if window.matches is not None:
+            data["matches"] = window.matches
+        if not window.excerpts:
+            beyond = f"The log ends at line {window.total_lines}."
+            data["why_empty"] = beyond if window.matches is None else "No line holds the text."
+            return Result(data=data)
+        data["start_line"] = window.start_line
+        return Result(data=data, text=window.text(f"log of job {self.job_id}"), truncated=window.truncated)
+
+
+class OfArtifacts(Action):
+    """Of one job, or of the newest successful job of that name on a branch or tag."""
+
+    project_id: ProjectId
+    job_id: JobId | None = None
+    ref_name: RefName | None = None
+    job: Annotated[Line, Field(description="Name of the job, with ref_name")] | None = None
+
+    @model_validator(mode="after")
+    def _a_job_by_name(self) -> Self:
+        if (self.ref_name is None) != (self.job is None):
+            field = "job" if self.job is None else "ref_name"
+            raise broken_rule("job and ref_name together, or job_id alone", field=field)
+        return self
+
+
+@browse.action(
+    "artifacts",
+    GET(
+        "/projects/{project_id}/jobs/{job_id}/artifacts",
+        "/projects/{project_id}/jobs/artifacts/{ref_name}/download",
+    ),
+    docs="api/job_artifacts/#download-job-artifacts-by-job-id",
+    example={"project_id": "acme/website", "job_id": 61},
+    role=Role.GUEST,
+)
+class ListArtifacts(OfArtifacts):
+    """List the files in the artifacts of a job."""
+
+    async def run(self, gitlab: GitLab) -> Result:
+        return await gitlab.stream(self.request(), lambda chunks, _: archive_result(chunks))
+
+
+@browse.action(
+    "artifact_file",
+    GET(
+        "/projects/{project_id}/jobs/{job_id}/artifacts/{artifact_path}",
+        "/projects/{project_id}/jobs/artifacts/{ref_name}/raw/{artifact_path}",
+    ),
+    docs="api/job_artifacts/#download-a-single-artifact-file-by-job-id",
+    example={"project_id": "acme/website", "job_id": 61, "artifact_path": "dist/app.txt"},
+    role=Role.GUEST,
+)
+class ReadArtifactFile(OfArtifacts):
+    """Read one file of the artifacts of a job."""
+
+    artifact_path: ArtifactPath
+    start_line: LineNumber | None = None
+    end_line: LineNumber | None = None
+
+    @model_validator(mode="after")
+    def _forwards(self) -> Self:
+        check_range(self.start_line, self.end_line)
+        return self
+
+    async def run(self, gitlab: GitLab) -> Result:
+        sent = self.request(start_line=None, end_line=None)
+        # GitLab takes the rest of the path for the file: its slashes stay slashes.
+        plain = "/".join(encode_segment(part) for part in self.artifact_path.split("/"))
+        path = sent.path.removesuffix(encode_segment(self.artifact_path)) + plain
+        data, whole = await gitlab.stream(
+            Request("GET", path, sent.query), lambda chunks, _: _beginning(chunks)
+        )
+        facts = {"size": len(data)} if whole else {"larger_than": LARGEST_FILE}
+        result = content_result(
+            data, self.artifact_path, facts, start_line=self.start_line, end_line=self.end_line
+        )
+        if whole:
+            return result
+        message = f"Only the first {LARGEST_FILE} bytes of the file were read."
+        return Result(data=result.data, text=result.text, warnings=[Notice(NoticeCode.TRUNCATED, message)])
+
+
+def _beginning(chunks: Iterator[bytes]) -> tuple[bytes, bool]:
+    kept = bytearray()
+    for chunk in chunks:
+        kept += chunk
+        if len(kept) > LARGEST_FILE:
+            return bytes(kept[:LARGEST_FILE]), False
+    return bytes(kept), True
+
+
+def check_range(start_line: int | None, end_line: int | None) -> None:
+    if start_line is not None and end_line is not None and end_line < start_line:
+        raise broken_rule("a line not before start_line", field="end_line")

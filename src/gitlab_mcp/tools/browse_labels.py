@@ -1,0 +1,54 @@
+"""Labels of a project or a group."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from gitlab_mcp.actions.action import GET, Action, Role
+from gitlab_mcp.actions.fields import Flag, GroupId, Line, Page, PerPage, ProjectId, Search
+from gitlab_mcp.actions.tool import Tool
+
+browse = Tool("browse_labels", "Read the labels of a project or a group.", toolset="planning")
+
+LABEL = "id name description color priority open_issues_count open_merge_requests_count"
+LabelId = Annotated[Line, Field(description="Name or number of the label")]
+
+
+class InProjectOrGroup(Action):
+    project_id: ProjectId | None = None
+    group_id: GroupId | None = None
+
+
+@browse.action(
+    "list",
+    GET("/projects/{project_id}/labels", "/groups/{group_id}/labels"),
+    docs="api/labels/#list-all-project-labels",
+    example={"project_id": "acme/website"},
+    shows=LABEL,
+    role=Role.GUEST,
+)
+class ListLabels(InProjectOrGroup):
+    """List labels, with those of the groups above."""
+
+    search: Search | None = None
+    with_counts: Flag | None = None
+    include_ancestor_groups: Flag | None = None
+    page: Page | None = None
+    per_page: PerPage | None = None
+
+
+@browse.action(
+    "get",
+    GET("/projects/{project_id}/labels/{label_id}", "/groups/{group_id}/labels/{label_id}"),
+    docs="api/labels/#retrieve-a-project-label",
+    example={"project_id": "acme/website", "label_id": "bug"},
+    shows=LABEL,
+    role=Role.GUEST,
+)
+class GetLabel(InProjectOrGroup):
+    """Read one label."""
+
+    label_id: LabelId
+    include_ancestor_groups: Flag | None = None

@@ -1,0 +1,108 @@
+"""Milestones of a project or a group."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from gitlab_mcp.actions.action import GET, Action, Role
+from gitlab_mcp.actions.fields import Flag, GroupId, Line, MilestoneId, Page, PerPage, ProjectId, Search
+from gitlab_mcp.actions.tool import Tool
+
+browse = Tool("browse_milestones", "Read milestones of a project or a group.", toolset="planning")
+
+MILESTONE = "id iid title state start_date due_date expired web_url | description created_at updated_at"
+
+
+class InProjectOrGroup(Action):
+    project_id: ProjectId | None = None
+    group_id: GroupId | None = None
+
+
+class OfMilestone(InProjectOrGroup):
+    milestone_id: MilestoneId
+
+
+@browse.action(
+    "list",
+    GET("/projects/{project_id}/milestones", "/groups/{group_id}/milestones"),
+    docs="api/milestones/#list-all-project-milestones",
+    example={"project_id": "acme/website"},
+    shows=MILESTONE,
+    role=Role.GUEST,
+)
+class ListMilestones(InProjectOrGroup):
+    """List milestones; those of the groups above only with `include_ancestors`."""
+
+    state: Literal["active", "closed", "all"] | None = None
+    title: Line | None = None
+    search: Search | None = None
+    include_ancestors: Flag | None = None
+    page: Page | None = None
+    per_page: PerPage | None = None
+
+
+@browse.action(
+    "get",
+    GET("/projects/{project_id}/milestones/{milestone_id}", "/groups/{group_id}/milestones/{milestone_id}"),
+    docs="api/milestones/#retrieve-a-milestone",
+    example={"project_id": "acme/website", "milestone_id": 1},
+    shows=MILESTONE,
+    role=Role.GUEST,
+)
+class GetMilestone(OfMilestone):
+    """Read one milestone."""
+
+
+@browse.action(
+    "issues",
+    GET(
+        "/projects/{project_id}/milestones/{milestone_id}/issues",
+        "/groups/{group_id}/milestones/{milestone_id}/issues",
+    ),
+    docs="api/milestones/#list-all-issues-for-a-milestone",
+    example={"project_id": "acme/website", "milestone_id": 1},
+    shows="iid title state labels assignees due_date web_url",
+    switch="issues",
+    role=Role.GUEST,
+)
+class MilestoneIssues(OfMilestone):
+    """List the issues of a milestone."""
+
+    page: Page | None = None
+    per_page: PerPage | None = None
+
+
+@browse.action(
+    "merge_requests",
+    GET(
+        "/projects/{project_id}/milestones/{milestone_id}/merge_requests",
+        "/groups/{group_id}/milestones/{milestone_id}/merge_requests",
+    ),
+    docs="api/milestones/#list-all-merge-requests-for-a-milestone",
+    example={"project_id": "acme/website", "milestone_id": 1},
+    shows="iid title state draft author assignees web_url",
+    switch="merge_requests",
+    # A guest gets an empty list and no refusal.
+    role=Role.REPORTER,
+)
+class MilestoneMergeRequests(OfMilestone):
+    """List the merge requests of a milestone."""
+
+    page: Page | None = None
+    per_page: PerPage | None = None
+
+
+@browse.action(
+    "burndown_events",
+    GET(
+        "/projects/{project_id}/milestones/{milestone_id}/burndown_events",
+        "/groups/{group_id}/milestones/{milestone_id}/burndown_events",
+    ),
+    docs="api/milestones/#list-all-burndown-chart-events-for-a-milestone",
+    example={"project_id": "acme/website", "milestone_id": 1},
+    shows="created_at action weight",
+    feature="burndown_events",
+    role=Role.GUEST,
+)
+class BurndownEvents(OfMilestone):
+    """List what the burndown chart of a milestone is drawn from."""

@@ -1,0 +1,35 @@
+"""Push rules: what GitLab refuses when somebody pushes to a project, or to the new projects of a group."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from gitlab_mcp.actions.action import GET, Action, Role
+from gitlab_mcp.actions.fields import GroupId, Needs, ProjectId
+from gitlab_mcp.actions.tool import Tool
+
+browse = Tool("browse_push_rules", "Read the push rules of a project or group (Premium).", toolset="access")
+
+RULES = (
+    "commit_message_regex commit_message_negative_regex branch_name_regex author_email_regex file_name_regex"
+    " max_file_size deny_delete_tag member_check prevent_secrets commit_committer_check"
+    " commit_committer_name_check reject_unsigned_commits reject_non_dco_commits"
+)
+
+
+class InProjectOrGroup(Action):
+    project_id: ProjectId | None = None
+    group_id: Annotated[GroupId, Needs("push_rules_group")] | None = None
+
+
+@browse.action(
+    "get",
+    GET("/projects/{project_id}/push_rule", "/groups/{group_id}/push_rule"),
+    docs="api/project_push_rules/#get-project-push-rules",
+    example={"project_id": "tiers-a/one"},
+    shows="id " + RULES,
+    feature="push_rules_project",
+    role=Role.MAINTAINER,
+)
+class GetPushRules(InProjectOrGroup):
+    """Read what a push is held to."""

@@ -1,0 +1,76 @@
+"""Branches of a repository."""
+
+from __future__ import annotations
+
+from gitlab_mcp.actions.action import DELETE, POST, Action, Danger, Role, fill
+from gitlab_mcp.actions.exchange import Answer, GitLab
+from gitlab_mcp.actions.fields import Branch, ProjectId, Ref
+from gitlab_mcp.actions.recovery_lookup import RecoveryLookup
+from gitlab_mcp.actions.result import Result
+from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.gitlab.concurrently import FAULTS, listed
+
+manage = Tool("manage_branch", "Create and delete branches of a repository.", switch="repository")
+
+
+@manage.action(
+    "create",
+    POST("/projects/{project_id}/repository/branches"),
+    danger=Danger.REVERSIBLE,
+    docs="api/branches/#create-repository-branch",
+    example={"project_id": "acme/website", "branch": "feature/login", "ref": "main"},
+    shows="name sha=commit.id protected web_url",
+    role=Role.DEVELOPER,
+    recover_with=RecoveryLookup("browse_branches get", "project_id branch", points_at="ref"),
+)
+class CreateBranch(Action):
+    """Create a branch from a branch, tag or commit."""
+
+    project_id: ProjectId
+    branch: Branch
+    ref: Ref
+
+
+@manage.action(
+    "delete",
+    DELETE("/projects/{project_id}/repository/branches/{branch}"),
+    danger=Danger.DESTRUCTIVE,
+    docs="api/branches/#delete-repository-branch",
+    example={"project_id": "writes/app", "branch": "to-delete"},
+    role=Role.DEVELOPER,
+)
+class DeleteBranch(Action):
+    """Delete a branch; open merge requests from it are closed."""
+
+    project_id: ProjectId
+    branch: Branch
+
+    async def run(self, gitlab: GitLab) -> Answer | Result:
+        path = fill("/projects/{project_id}/merge_requests", project_id=self.project_id)
+        try:
+            closed = listed(await gitlab.get(path, source_branch=self.branch, state="opened"), path)
+        except FAULTS:
+            # Who may delete a branch may still not see merge requests, or they are switched off.
+            closed = []
+        answer = await gitlab.send(self.request())
+        if not closed:
+            return answer
+        return Result(data={"done": True, "closes_merge_requests": [each["iid"] for each in closed]})
+
+
+@manage.action(
+    "delete_merged",
+    DELETE("/projects/{project_id}/repository/merged_branches"),
+    danger=Danger.DANGEROUS,
+    docs="api/branches/#delete-all-merged-branches",
+    example={"project_id": "writes/app"},
+    role=Role.DEVELOPER,
+)
+class DeleteMergedBranches(Action):
+    """Delete, in the background, every unprotected branch that is merged into the default branch."""
+
+    project_id: ProjectId
+
+    async def run(self, gitlab: GitLab) -> Result:
+        await gitlab.send(self.request())
+        return Result(data={"started": True})

@@ -1,0 +1,265 @@
+"""What is said about issues, merge requests and commits: threads, notes and reactions."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from gitlab_mcp.actions.action import DELETE, POST, PUT, Action, Danger, Role
+from gitlab_mcp.actions.exchange import Answer, GitLab, Request
+from gitlab_mcp.actions.fields import Expects, Flag, Id, IssueIid, MergeRequestIid, ProjectId, Sha
+from gitlab_mcp.actions.quick_actions import SpokenLine
+from gitlab_mcp.actions.recovery_lookup import RecoveryLookup, begun_with, made, said
+from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.failures.codes import Code
+from gitlab_mcp.failures.failure import CallFailed, Failure
+
+manage = Tool("manage_discussion", "Comment on an issue, a merge request or a commit; resolve threads.")
+
+ISSUE = "/projects/{project_id}/issues/{issue_iid}"
+MERGE_REQUEST = "/projects/{project_id}/merge_requests/{merge_request_iid}"
+COMMIT = "/projects/{project_id}/repository/commits/{sha}"
+
+THREAD = "/discussions/{discussion_id}"
+NOTE = "/notes/{note_id}"
+
+DiscussionId = Annotated[str, Field(pattern=r"^[0-9a-f]{40}$"), Expects("40 hex digits, the id of a thread")]
+Emoji = Annotated[str, Field(pattern=r"^[^\s:]+$"), Expects("a name without colons, like thumbsup")]
+
+
+def on(*things: str, at: str) -> tuple[str, ...]:
+    return tuple(thing + at for thing in things)
+
+
+class OnSomething(Action):
+    project_id: ProjectId
+    issue_iid: IssueIid | None = None
+    merge_request_iid: MergeRequestIid | None = None
+
+
+class Said(OnSomething):
+    """Something said. Where it is nothing but quick actions no note is written, and `summary` says what they did."""
+
+    body: SpokenLine
+
+
+@manage.action(
+    "create",
+    POST(*on(ISSUE, MERGE_REQUEST, COMMIT, at="/discussions")),
+    danger=Danger.REVERSIBLE,
+    docs="api/discussions/#create-new-merge-request-thread",
+    example={
+        "project_id": "writes/app",
+        "sha": "4432a39d7773ebe315e5190947ee81875b06d6c9",
+        "body": "A commit thread",
+    },
+    shows="id note_id=notes.id summary",
+    role=Role.GUEST,
+    recover_with=RecoveryLookup(
+        "browse_discussions list",
+        "project_id issue_iid merge_request_iid sha",
+        proof=begun_with("body"),
+        every_page=True,
+    ),
+)
+class CreateThread(Said):
+    """Start a thread that can be answered, and on a merge request resolved."""
+
+    sha: Sha | None = None
+
+
+@manage.action(
+    "reply",
+    POST(*on(ISSUE, MERGE_REQUEST, COMMIT, at=f"{THREAD}/notes")),
+    danger=Danger.REVERSIBLE,
+    docs="api/discussions/#add-note-to-existing-merge-request-thread",
+    example={
+        "project_id": "acme/website",
+        "issue_iid": 1,
+        "discussion_id": "5b7b0969fa26acbdc68b11fc8fde72bfc6f8223b",
+        "body": "A reply",
+    },
+    shows="id summary",
+    role=Role.GUEST,
+    recover_with=RecoveryLookup(
+        "browse_discussions get",
+        "project_id issue_iid merge_request_iid sha discussion_id",
+        proof=said("body"),
+        inside="notes",
+    ),
+)
+class Reply(Said):
+    """Answer in a thread."""
+
+    sha: Sha | None = None
+    discussion_id: DiscussionId
+
+
+@manage.action(
+    "create_note",
+    POST(*on(ISSUE, MERGE_REQUEST, at="/notes")),
+    danger=Danger.REVERSIBLE,
+    docs="api/notes/#create-an-issue-note",
+    example={"project_id": "acme/shop", "merge_request_iid": 25, "body": "A plain note, not a thread."},
+    shows="id internal commands_changes summary",
+    role=Role.GUEST,
+    recover_with=RecoveryLookup(
+        "browse_discussions list_notes", "project_id issue_iid merge_request_iid", proof=said("body")
+    ),
+)
+class CreateNote(Said):
+    """Comment. Quick actions (/label ~bug) are carried out only with quick_actions: true."""
+
+    internal: Flag | None = None
+
+
+@manage.action(
+    "update_note",
+    PUT(*on(ISSUE, MERGE_REQUEST, at=NOTE)),
+    danger=Danger.REVERSIBLE,
+    docs="api/notes/#update-an-issue-note",
+    example={
+        "project_id": "writes/app",
+        "issue_iid": 1,
+        "note_id": 89,
+        "body": "I can reproduce this on main.",
+    },
+    shows="id updated_at",
+    role=Role.GUEST,
+    recover_with=RecoveryLookup(
+        "browse_discussions get_note", "project_id issue_iid merge_request_iid note_id"
+    ),
+)
+class UpdateNote(OnSomething):
+    """Rewrite your own comment."""
+
+    note_id: Id
+    body: SpokenLine
+
+
+@manage.action(
+    "delete_note",
+    DELETE(*on(ISSUE, MERGE_REQUEST, at=NOTE)),
+    danger=Danger.DESTRUCTIVE,
+    docs="api/notes/#delete-an-issue-note",
+    example={"project_id": "writes/app", "issue_iid": 1, "note_id": 89},
+    # One's own; somebody else's needs a maintainer.
+    role=Role.GUEST,
+    recover_with=RecoveryLookup(
+        "browse_discussions get_note", "project_id issue_iid merge_request_iid note_id"
+    ),
+)
+class DeleteNote(OnSomething):
+    """Delete a comment."""
+
+    note_id: Id
+
+
+class OfThread(OnSomething):
+    discussion_id: DiscussionId
+
+    async def set_resolved(self, gitlab: GitLab, resolved: bool) -> Answer:
+        """Look at the thread first: GitLab answers 500 for an unknown one, a bare 403 for a plain comment."""
+        request = self.request(resolved=resolved)
+        thread = await gitlab.send(Request("GET", request.path))
+        states = [note["resolved"] for note in thread.body["notes"] if note["resolvable"]]
+        if not states:
+            raise CallFailed(_cannot_be_resolved())
+        if all(state is resolved for state in states):
+            return Answer(304)
+        return await gitlab.send(request)
+
+
+def _cannot_be_resolved() -> Failure:
+    return Failure(
+        Code.CONFLICT, "This is a plain comment, not a thread: there is nothing to resolve."
+    ).knowing(
+        state="not resolvable",
+        confidence="certain",
+        evidence=["none of its notes is resolvable"],
+        suggested_fix="Answer it with reply, or take the discussion_id of a thread with resolvable notes.",
+    )
+
+
+@manage.action(
+    "resolve",
+    PUT(*on(ISSUE, MERGE_REQUEST, at=THREAD)),
+    danger=Danger.REVERSIBLE,
+    docs="api/discussions/#resolve-a-merge-request-thread",
+    example={
+        "project_id": "writes/app",
+        "issue_iid": 1,
+        "discussion_id": "a996f68f586799e1ae102747fc93083fd9983dd8",
+    },
+    shows="id resolved=notes.resolved",
+    role=Role.DEVELOPER,
+)
+class Resolve(OfThread):
+    """Mark a thread as settled."""
+
+    async def run(self, gitlab: GitLab) -> Answer:
+        return await self.set_resolved(gitlab, True)
+
+
+@manage.action(
+    "unresolve",
+    PUT(*on(ISSUE, MERGE_REQUEST, at=THREAD)),
+    danger=Danger.REVERSIBLE,
+    docs="api/discussions/#resolve-a-merge-request-thread",
+    example={
+        "project_id": "writes/app",
+        "merge_request_iid": 1,
+        "discussion_id": "5989a8674c701fff660b661bacfd2f324e16eea1",
+    },
+    shows="id resolved=notes.resolved",
+    role=Role.DEVELOPER,
+)
+class Unresolve(OfThread):
+    """Open a settled thread again."""
+
+    async def run(self, gitlab: GitLab) -> Answer:
+        return await self.set_resolved(gitlab, False)
+
+
+@manage.action(
+    "add_emoji",
+    POST(
+        *on(ISSUE, MERGE_REQUEST, at="/award_emoji"),
+        *on(ISSUE, MERGE_REQUEST, at=f"{NOTE}/award_emoji"),
+    ),
+    danger=Danger.REVERSIBLE,
+    docs="api/emoji_reactions/#add-an-emoji-reaction-to-a-resource",
+    example={"project_id": "writes/app", "merge_request_iid": 1, "note_id": 146, "name": "eyes"},
+    shows="id",
+    role=Role.GUEST,
+    recover_with=RecoveryLookup(
+        "browse_discussions list_emoji", "project_id issue_iid merge_request_iid note_id", proof=made("name")
+    ),
+)
+class AddEmoji(OnSomething):
+    """React to something, or to one note on it."""
+
+    note_id: Id | None = None
+    name: Emoji
+
+
+@manage.action(
+    "remove_emoji",
+    DELETE(
+        *on(ISSUE, MERGE_REQUEST, at="/award_emoji/{award_id}"),
+        *on(ISSUE, MERGE_REQUEST, at=f"{NOTE}/award_emoji/{{award_id}}"),
+    ),
+    danger=Danger.REVERSIBLE,
+    docs="api/emoji_reactions/#delete-an-emoji-reaction-from-a-resource",
+    example={"project_id": "writes/app", "merge_request_iid": 1, "note_id": 146, "award_id": 6},
+    role=Role.GUEST,
+    recover_with=RecoveryLookup(
+        "browse_discussions list_emoji", "project_id issue_iid merge_request_iid note_id"
+    ),
+)
+class RemoveEmoji(OnSomething):
+    """Take your reaction back."""
+
+    note_id: Id | None = None
+    award_id: Id

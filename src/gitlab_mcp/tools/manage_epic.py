@@ -1,0 +1,261 @@
+"""Epics of a group: the issues, child epics and links below them, and what is said about them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from gitlab_mcp.actions.action import DELETE, POST, PUT, Action, Danger, Role, something_to_change
+from gitlab_mcp.actions.exchange import Answer, GitLab
+from gitlab_mcp.actions.fields import DateOrEmpty, Flag, GroupId, Id, Iid, Labels, Needs
+from gitlab_mcp.actions.quick_actions import Spoken, SpokenLine
+from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup, made, said
+from gitlab_mcp.actions.tool import Tool
+
+manage = Tool(
+    "manage_epic", "Create and change epics and what belongs to them (Premium).", toolset="planning"
+)
+
+Title = Annotated[str, Field(min_length=1, max_length=255)]
+ParentId = Annotated[Id, Needs("subepics")]
+
+
+class InGroup(Action):
+    group_id: GroupId
+
+
+class OfEpic(InGroup):
+    epic_iid: Iid
+
+
+class EpicDates(InGroup):
+    """GitLab heeds a fixed date only when it is also told that the date is fixed."""
+
+    start_date_fixed: DateOrEmpty | None = None
+    due_date_fixed: DateOrEmpty | None = None
+
+    async def run(self, gitlab: GitLab) -> Answer:
+        return await gitlab.send(self.request(**self.fixed()))
+
+    def fixed(self) -> dict[str, Any]:
+        dates = {"start_date_is_fixed": self.start_date_fixed, "due_date_is_fixed": self.due_date_fixed}
+        return {name: bool(date) for name, date in dates.items() if date is not None}
+
+
+@manage.action(
+    "create",
+    POST("/groups/{group_id}/epics"),
+    danger=Danger.REVERSIBLE,
+    docs="api/epics/#create-an-epic",
+    example={"group_id": "tiers-a", "title": "E"},
+    shows="id iid web_url",
+    feature="epics",
+    role=Role.REPORTER,
+    recover_with=RecoveryLookup("browse_epics list", "group_id", proof=made("title")),
+)
+class CreateEpic(EpicDates):
+    """Open an epic."""
+
+    title: Title
+    description: Spoken | None = None
+    labels: Labels | None = None
+    confidential: Flag | None = None
+    parent_id: ParentId | None = None
+
+
+@manage.action(
+    "update",
+    PUT("/groups/{group_id}/epics/{epic_iid}"),
+    danger=Danger.REVERSIBLE,
+    docs="api/epics/#update-an-epic",
+    example={"group_id": "tiers-a", "epic_iid": 1, "title": "E2"},
+    shows="id iid state title labels start_date due_date parent_id web_url",
+    feature="epics",
+    role=Role.REPORTER,
+)
+class UpdateEpic(EpicDates):
+    """Change, close or reopen an epic."""
+
+    epic_iid: Iid
+    state_event: Literal["close", "reopen"] | None = None
+    title: Title | None = None
+    description: Spoken | None = None
+    labels: Labels | None = None
+    add_labels: Labels | None = None
+    remove_labels: Labels | None = None
+    confidential: Flag | None = None
+    parent_id: ParentId | None = None
+
+    _changes_something = something_to_change("state_event")
+
+
+@manage.action(
+    "delete",
+    DELETE("/groups/{group_id}/epics/{epic_iid}"),
+    danger=Danger.DESTRUCTIVE,
+    docs="api/epics/#delete-an-epic",
+    example={"group_id": "tiers-a", "epic_iid": 1},
+    feature="epics",
+    role=Role.OWNER,
+)
+class DeleteEpic(OfEpic):
+    """Delete an epic for good; its issues stay."""
+
+
+@manage.action(
+    "add_issue",
+    POST("/groups/{group_id}/epics/{epic_iid}/issues/{issue_id}"),
+    danger=Danger.REVERSIBLE,
+    docs="api/epic_issues/#assign-an-issue-to-an-epic",
+    example={"group_id": "tiers-a", "epic_iid": 1, "issue_id": 1},
+    shows="epic_issue_id=id epic=epic.iid issue=issue.iid",
+    feature="epic_issues",
+    role=Role.REPORTER,
+    recover_with=RecoveryLookup(
+        "browse_epics issues",
+        "group_id epic_iid",
+        proof=lambda write, found: found["id"] == write.action.issue_id,
+        answer=lambda found: {"id": found["epic_issue_id"], "issue": found},
+    ),
+)
+class AddIssue(OfEpic):
+    """Put an issue under an epic; it leaves the epic it was in."""
+
+    issue_id: Id
+
+
+@manage.action(
+    "remove_issue",
+    DELETE("/groups/{group_id}/epics/{epic_iid}/issues/{epic_issue_id}"),
+    danger=Danger.REVERSIBLE,
+    docs="api/epic_issues/#remove-an-issue-from-an-epic",
+    example={"group_id": "tiers-a", "epic_iid": 1, "epic_issue_id": 1},
+    shows="epic_issue_id=id epic=epic.iid issue=issue.iid",
+    feature="epic_issues",
+    role=Role.REPORTER,
+    recover_with=RecoveryLookup("browse_epics issues", "group_id epic_iid"),
+)
+class RemoveIssue(OfEpic):
+    """Take an issue out of an epic; both stay."""
+
+    epic_issue_id: Id
+
+
+@manage.action(
+    "add_child",
+    POST("/groups/{group_id}/epics/{epic_iid}/epics/{child_epic_id}"),
+    danger=Danger.REVERSIBLE,
+    docs="api/epic_links/#assign-a-child-epic",
+    example={"group_id": "tiers-a", "epic_iid": 1, "child_epic_id": 2},
+    shows="id iid title web_url",
+    feature="subepics",
+    role=Role.REPORTER,
+    recover_with=RecoveryLookup(
+        "browse_epics children",
+        "group_id epic_iid",
+        proof=lambda write, found: found["id"] == write.action.child_epic_id,
+    ),
+)
+class AddChild(OfEpic):
+    """Put an epic below another."""
+
+    child_epic_id: Id
+
+
+@manage.action(
+    "remove_child",
+    DELETE("/groups/{group_id}/epics/{epic_iid}/epics/{child_epic_id}"),
+    danger=Danger.REVERSIBLE,
+    docs="api/epic_links/#unassign-a-child-epic",
+    example={"group_id": "tiers-a", "epic_iid": 1, "child_epic_id": 2},
+    shows="id iid title web_url",
+    feature="subepics",
+    role=Role.REPORTER,
+    recover_with=RecoveryLookup("browse_epics children", "group_id epic_iid"),
+)
+class RemoveChild(OfEpic):
+    """Take an epic out from below another; both stay."""
+
+    child_epic_id: Id
+
+
+def _links_to(write: LostWrite, found: Mapping[str, Any]) -> bool:
+    there = (str(found["group_id"]), found["references"]["full"].rpartition("&")[0])
+    return found["iid"] == write.action.target_epic_iid and write.action.target_group_id in there
+
+
+@manage.action(
+    "add_link",
+    POST("/groups/{group_id}/epics/{epic_iid}/related_epics"),
+    danger=Danger.REVERSIBLE,
+    docs="api/linked_epics/#create-a-related-epic-link",
+    example={"group_id": "tiers-a", "epic_iid": 1, "target_group_id": "tiers-a", "target_epic_iid": 2},
+    shows="id link_type target=target_epic.web_url",
+    feature="linked_epics",
+    role=Role.REPORTER,
+    recover_with=RecoveryLookup(
+        "browse_epics related",
+        "group_id epic_iid",
+        proof=_links_to,
+        answer=lambda found: {"id": found["related_epic_link_id"], "target_epic": found},
+    ),
+)
+class AddLink(OfEpic):
+    """Link an epic to another one."""
+
+    target_group_id: GroupId
+    target_epic_iid: Iid
+    link_type: Literal["relates_to", "blocks", "is_blocked_by"] | None = None
+
+
+@manage.action(
+    "delete_link",
+    DELETE("/groups/{group_id}/epics/{epic_iid}/related_epics/{related_epic_link_id}"),
+    danger=Danger.REVERSIBLE,
+    docs="api/linked_epics/#delete-a-related-epic-link",
+    example={"group_id": "tiers-a", "epic_iid": 1, "related_epic_link_id": 1},
+    shows="id link_type target=target_epic.web_url",
+    feature="linked_epics",
+    role=Role.REPORTER,
+    recover_with=RecoveryLookup("browse_epics related", "group_id epic_iid"),
+)
+class DeleteLink(OfEpic):
+    """Remove the link between two epics; both stay."""
+
+    related_epic_link_id: Id
+
+
+@manage.action(
+    "create_note",
+    POST("/groups/{group_id}/epics/{epic_id}/notes"),
+    danger=Danger.REVERSIBLE,
+    docs="api/notes/#create-an-epic-note",
+    example={"group_id": "tiers-a", "epic_id": 1, "body": "hi"},
+    shows="id summary",
+    feature="epic_notes",
+    role=Role.GUEST,
+    recover_with=RecoveryLookup("browse_epics notes", "group_id epic_id", proof=said("body")),
+)
+class CreateNote(InGroup):
+    """Comment on an epic."""
+
+    epic_id: Id
+    body: SpokenLine
+    internal: Flag | None = None
+
+
+@manage.action(
+    "create_todo",
+    POST("/groups/{group_id}/epics/{epic_iid}/todo"),
+    danger=Danger.REVERSIBLE,
+    docs="api/epics/#create-a-to-do-item-for-an-epic",
+    example={"group_id": "tiers-a", "epic_iid": 1},
+    shows="id state target_url",
+    feature="epic_notes",
+    role=Role.GUEST,
+    repeatable=True,
+)
+class CreateTodo(OfEpic):
+    """Put an epic on your own to-do list."""

@@ -1,0 +1,122 @@
+"""CI/CD jobs: their state, logs and artifacts."""
+
+from __future__ import annotations
+
+from gitlab_mcp.actions.action import DELETE, POST, Action, Danger, Role
+from gitlab_mcp.actions.fields import JobId, ProjectId
+from gitlab_mcp.actions.job_variables import JobVariables
+from gitlab_mcp.actions.recovery_lookup import RecoveryLookup
+from gitlab_mcp.actions.tool import Tool
+
+manage = Tool("manage_job", "Retry, cancel, play and erase CI/CD jobs.", switch="builds")
+ACTED = "id name status web_url"
+
+
+class InJob(Action):
+    project_id: ProjectId
+    job_id: JobId
+
+
+@manage.action(
+    "retry",
+    POST("/projects/{project_id}/jobs/{job_id}/retry"),
+    danger=Danger.REVERSIBLE,
+    docs="api/jobs/#retry-a-job",
+    example={"project_id": "writes/sub-one/second-renamed", "job_id": 80},
+    shows=ACTED,
+    role=Role.DEVELOPER,
+    recover_with=RecoveryLookup(
+        "browse_jobs list", "project_id", because="the new try does not name the old one"
+    ),
+)
+class RetryJob(InJob):
+    """Run a job again; the new try has an id of its own."""
+
+
+@manage.action(
+    "cancel",
+    POST("/projects/{project_id}/jobs/{job_id}/cancel"),
+    danger=Danger.REVERSIBLE,
+    docs="api/jobs/#cancel-a-job",
+    example={"project_id": "writes/sub-one/second-renamed", "job_id": 85},
+    shows=ACTED,
+    role=Role.DEVELOPER,
+    repeatable=True,
+)
+class CancelJob(InJob):
+    """Cancel a job that waits or runs."""
+
+
+@manage.action(
+    "play",
+    POST("/projects/{project_id}/jobs/{job_id}/play"),
+    # A manual job is a gate that somebody put before something, often a deployment.
+    danger=Danger.DESTRUCTIVE,
+    docs="api/jobs/#run-a-job",
+    example={"project_id": "acme/website", "job_id": 68},
+    shows=ACTED,
+    role=Role.DEVELOPER,
+    recover_with=RecoveryLookup(
+        "browse_jobs get", "project_id job_id", proof=lambda _, found: found["status"] != "manual"
+    ),
+)
+class PlayJob(InJob):
+    """Start a manual job."""
+
+    job_variables_attributes: JobVariables | None = None
+
+
+@manage.action(
+    "erase",
+    POST("/projects/{project_id}/jobs/{job_id}/erase"),
+    danger=Danger.DESTRUCTIVE,
+    docs="api/jobs/#erase-a-job",
+    example={"project_id": "writes/sub-one/second-renamed", "job_id": 84},
+    shows="id name status erased_at web_url",
+    role=Role.DEVELOPER,
+    recover_with=RecoveryLookup(
+        "browse_jobs get", "project_id job_id", proof=lambda _, found: bool(found.get("erased_at"))
+    ),
+)
+class EraseJob(InJob):
+    """Erase the log and the artifacts of a job."""
+
+
+@manage.action(
+    "keep_artifacts",
+    POST("/projects/{project_id}/jobs/{job_id}/artifacts/keep"),
+    danger=Danger.REVERSIBLE,
+    docs="api/job_artifacts/#keep-job-artifacts",
+    example={"project_id": "writes/sub-one/second-renamed", "job_id": 80},
+    shows="id name artifacts_expire_at web_url",
+    role=Role.DEVELOPER,
+    repeatable=True,
+)
+class KeepArtifacts(InJob):
+    """Keep the artifacts of a job from expiring."""
+
+
+@manage.action(
+    "delete_artifacts",
+    DELETE("/projects/{project_id}/jobs/{job_id}/artifacts"),
+    danger=Danger.DESTRUCTIVE,
+    docs="api/job_artifacts/#delete-job-artifacts",
+    example={"project_id": "writes/sub-one/second-renamed", "job_id": 80},
+    role=Role.MAINTAINER,
+)
+class DeleteArtifacts(InJob):
+    """Delete the artifacts of a job; jobs that depend on them fail from then on."""
+
+
+@manage.action(
+    "delete_project_artifacts",
+    DELETE("/projects/{project_id}/artifacts"),
+    danger=Danger.DANGEROUS,
+    docs="api/job_artifacts/#delete-all-job-artifacts-in-a-project",
+    example={"project_id": "writes/sub-one/second-renamed"},
+    role=Role.MAINTAINER,
+)
+class DeleteProjectArtifacts(Action):
+    """Delete the artifacts of all jobs of a project, except the newest and those that are kept."""
+
+    project_id: ProjectId

@@ -1,0 +1,175 @@
+"""Labels of a project or a group."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, TypeVar
+
+from pydantic import Field, model_validator
+
+from gitlab_mcp.actions.action import DELETE, POST, PUT, Action, Danger, Role
+from gitlab_mcp.actions.fields import Expects, GroupId, Integer, Line, ProjectId, broken_rule
+from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup, as_asked
+from gitlab_mcp.actions.tool import Tool
+
+manage = Tool("manage_label", "Create, change and delete labels of a project or a group.", toolset="planning")
+
+LABEL = "id name description color priority open_issues_count open_merge_requests_count"
+
+Color = Annotated[
+    str,
+    Field(pattern=r"^(#[0-9A-Fa-f]{3}|#[0-9A-Fa-f]{6}|[A-Za-z]+)$"),
+    Expects("#rrggbb or a CSS colour name"),
+]
+Priority = Annotated[Integer, Field(ge=0, le=2**31 - 1, description="0 is the highest")]
+Name = Annotated[str, Field(min_length=1, max_length=255)]
+LabelId = Annotated[Line, Field(description="Name or number of the label")]
+
+
+class InProjectOrGroup(Action):
+    project_id: ProjectId | None = None
+    group_id: GroupId | None = None
+
+
+def _own_label(write: LostWrite, found: Mapping[str, Any]) -> bool:
+    """A project shows the labels of its groups as well."""
+    return found.get("is_project_label") is (write.action.group_id is None) and as_asked(write, found)
+
+
+@manage.action(
+    "create",
+    POST("/projects/{project_id}/labels", "/groups/{group_id}/labels"),
+    danger=Danger.REVERSIBLE,
+    docs="api/labels/#create-a-project-label",
+    example={"project_id": "acme/website", "name": "bug", "color": "#d9534f", "description": "About bug"},
+    shows="id name",
+    role=Role.REPORTER,
+    recover_with=RecoveryLookup("browse_labels get", "project_id group_id label_id=name", proof=_own_label),
+)
+class CreateLabel(InProjectOrGroup):
+    """Create a label."""
+
+    name: Name
+    color: Color
+    description: str | None = None
+    priority: Priority | None = None
+
+    @model_validator(mode="after")
+    def _priorities_are_a_projects(self) -> CreateLabel:
+        return _without_a_groups_priority(self)
+
+
+@manage.action(
+    "update",
+    PUT("/projects/{project_id}/labels/{label_id}", "/groups/{group_id}/labels/{label_id}"),
+    danger=Danger.REVERSIBLE,
+    docs="api/labels/#update-a-project-label",
+    example={
+        "project_id": "writes/app",
+        "label_id": "bug",
+        "new_name": "defect",
+        "color": "#ff0000",
+        "description": "Edited",
+        "priority": 2,
+    },
+    shows=LABEL,
+    role=Role.REPORTER,
+)
+class UpdateLabel(InProjectOrGroup):
+    """Rename a label, or change its colour, description or priority."""
+
+    label_id: LabelId
+    new_name: Name | None = None
+    color: Color | None = None
+    description: str | None = None
+    priority: Priority | None = None
+
+    @model_validator(mode="after")
+    def _changes_something(self) -> UpdateLabel:
+        if self.model_fields_set <= {"project_id", "group_id", "label_id"}:
+            raise broken_rule("at least one of new_name, color, description, priority", field="new_name")
+        return _without_a_groups_priority(self)
+
+
+@manage.action(
+    "delete",
+    DELETE("/projects/{project_id}/labels/{label_id}", "/groups/{group_id}/labels/{label_id}"),
+    danger=Danger.DESTRUCTIVE,
+    docs="api/labels/#delete-a-project-label",
+    example={"project_id": "writes/app", "label_id": "drop"},
+    role=Role.REPORTER,
+)
+class DeleteLabel(InProjectOrGroup):
+    """Delete a label; it disappears from everything that carries it."""
+
+    label_id: LabelId
+
+
+@manage.action(
+    "subscribe",
+    POST(
+        "/projects/{project_id}/labels/{label_id}/subscribe", "/groups/{group_id}/labels/{label_id}/subscribe"
+    ),
+    danger=Danger.REVERSIBLE,
+    docs="api/labels/#subscribe-to-a-project-label",
+    example={"project_id": "acme/website", "label_id": "bug"},
+    shows="id name subscribed",
+    role=Role.GUEST,
+    repeatable=True,
+)
+class SubscribeToLabel(InProjectOrGroup):
+    """Be notified of new issues and merge requests with a label."""
+
+    label_id: LabelId
+
+
+@manage.action(
+    "unsubscribe",
+    POST(
+        "/projects/{project_id}/labels/{label_id}/unsubscribe",
+        "/groups/{group_id}/labels/{label_id}/unsubscribe",
+    ),
+    danger=Danger.REVERSIBLE,
+    docs="api/labels/#unsubscribe-from-a-project-label",
+    example={"project_id": "acme/website", "label_id": "bug"},
+    shows="id name subscribed",
+    role=Role.GUEST,
+    repeatable=True,
+)
+class UnsubscribeFromLabel(InProjectOrGroup):
+    """Stop being notified of a label."""
+
+    label_id: LabelId
+
+
+@manage.action(
+    "promote",
+    PUT("/projects/{project_id}/labels/{label_id}/promote"),
+    # It cannot be taken back, and the labels of the same name in all projects of the group go with it.
+    danger=Danger.DESTRUCTIVE,
+    docs="api/labels/#promote-a-project-label-to-a-group-label",
+    example={"project_id": "writes/app", "label_id": "promote-me"},
+    shows="id name",
+    role=Role.REPORTER,
+    repeatable=False,
+    recover_with=RecoveryLookup(
+        "browse_labels get",
+        "project_id label_id",
+        proof=lambda _, found: found.get("is_project_label") is False,
+    ),
+)
+class PromoteLabel(Action):
+    """Make a project's label one of its group; those of the same name in other projects are merged in."""
+
+    project_id: ProjectId
+    label_id: LabelId
+
+
+Written = TypeVar("Written", CreateLabel, UpdateLabel)
+
+
+def _without_a_groups_priority(action: Written) -> Written:
+    """GitLab drops the priority of a group's label without a word: priorities are per project."""
+    if action.group_id is not None and action.priority is not None:
+        raise broken_rule("left out for a group: priorities are per project", field="priority")
+    return action

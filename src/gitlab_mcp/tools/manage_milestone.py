@@ -1,0 +1,119 @@
+"""Milestones of a project or a group."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from gitlab_mcp.actions.action import DELETE, POST, PUT, Action, Danger, Role, something_to_change
+from gitlab_mcp.actions.exchange import Answer, GitLab
+from gitlab_mcp.actions.fields import DateOrEmpty, GroupId, MilestoneId, ProjectId, broken_rule
+from gitlab_mcp.actions.recovery_lookup import RecoveryLookup, new
+from gitlab_mcp.actions.result import Result
+from gitlab_mcp.actions.tool import Tool
+
+manage = Tool("manage_milestone", "Create, change and delete milestones.", toolset="planning")
+WRITTEN = "id iid title state start_date due_date web_url"
+
+Title = Annotated[str, Field(min_length=1, max_length=255)]
+
+
+class InProjectOrGroup(Action):
+    project_id: ProjectId | None = None
+    group_id: GroupId | None = None
+
+
+class OfMilestone(InProjectOrGroup):
+    milestone_id: MilestoneId
+
+
+class MilestoneDates(InProjectOrGroup):
+    description: str | None = None
+    start_date: DateOrEmpty | None = None
+    due_date: DateOrEmpty | None = None
+
+    @model_validator(mode="after")
+    def _ends_after_it_starts(self) -> MilestoneDates:
+        if self.start_date and self.due_date and self.due_date < self.start_date:
+            raise broken_rule("a date that is not before start_date", field="due_date")
+        return self
+
+
+@manage.action(
+    "create",
+    POST("/projects/{project_id}/milestones", "/groups/{group_id}/milestones"),
+    danger=Danger.REVERSIBLE,
+    docs="api/milestones/#create-a-milestone",
+    example={
+        "project_id": "acme/website",
+        "title": "v1.1",
+        "due_date": "2026-12-31",
+        "start_date": "2026-11-01",
+        "description": "Next",
+    },
+    shows="id iid web_url",
+    role=Role.REPORTER,
+    recover_with=RecoveryLookup("browse_milestones list", "project_id group_id title", proof=new("title")),
+)
+class CreateMilestone(MilestoneDates):
+    """Create a milestone."""
+
+    title: Title
+
+
+@manage.action(
+    "update",
+    PUT("/projects/{project_id}/milestones/{milestone_id}", "/groups/{group_id}/milestones/{milestone_id}"),
+    danger=Danger.REVERSIBLE,
+    docs="api/milestones/#update-a-milestone",
+    example={"project_id": "writes/app", "milestone_id": 6, "state_event": "close"},
+    shows=WRITTEN,
+    role=Role.REPORTER,
+)
+class UpdateMilestone(MilestoneDates):
+    """Change, close or reopen a milestone."""
+
+    milestone_id: MilestoneId
+    title: Title | None = None
+    state_event: Literal["close", "activate"] | None = None
+
+    _changes_something = something_to_change("state_event")
+
+
+@manage.action(
+    "delete",
+    DELETE(
+        "/projects/{project_id}/milestones/{milestone_id}", "/groups/{group_id}/milestones/{milestone_id}"
+    ),
+    danger=Danger.DESTRUCTIVE,
+    docs="api/milestones/#delete-a-milestone",
+    example={"project_id": "writes/app", "milestone_id": 9},
+    role=Role.REPORTER,
+)
+class DeleteMilestone(OfMilestone):
+    """Delete a milestone; what was planned for it stays, without one."""
+
+
+@manage.action(
+    "promote",
+    POST("/projects/{project_id}/milestones/{milestone_id}/promote"),
+    # It cannot be taken back, and the milestones of the same title in all projects of the group go with it.
+    danger=Danger.DESTRUCTIVE,
+    docs="api/milestones/#promote-a-milestone-to-group-milestone",
+    example={"project_id": "writes/app", "milestone_id": 7},
+    role=Role.REPORTER,
+    recover_with=RecoveryLookup(
+        "browse_milestones get", "project_id milestone_id", because="once promoted it has another number"
+    ),
+)
+class PromoteMilestone(Action):
+    """Make a project's milestone one of its group; those of the same title in other projects are merged in."""
+
+    project_id: ProjectId
+    milestone_id: MilestoneId
+
+    async def run(self, gitlab: GitLab) -> Answer | Result:
+        await gitlab.send(self.request())
+        # GitLab answers with a bare 200, as a number.
+        return Result(data={"promoted": True})

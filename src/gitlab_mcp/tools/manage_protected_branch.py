@@ -1,0 +1,159 @@
+"""Protected branches of a project or a group, and a project's protected tags."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from pydantic import AfterValidator
+
+from gitlab_mcp.actions.action import DELETE, PATCH, POST, Action, Danger, Role, something_to_change
+from gitlab_mcp.actions.allow_lists import AllowList
+from gitlab_mcp.actions.fields import Expects, Flag, GroupId, Integer, Line, Needs, ProjectId
+from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup
+from gitlab_mcp.actions.tool import Tool
+
+manage = Tool(
+    "manage_protected_branch",
+    "Protect branches and tags. Levels: 0 nobody, 30 Developer, 40 Maintainer, 60 admin.",
+    toolset="access",
+    switch="repository",
+)
+
+BRANCH = (
+    "name push=push_access_levels.access_level_description merge=merge_access_levels.access_level_description"
+    " allow_force_push code_owner_approval_required inherited"
+    " | id unprotect=unprotect_access_levels.access_level_description"
+    " push_access_levels(id access_level user_id group_id deploy_key_id)"
+    " merge_access_levels(id access_level user_id group_id)"
+)
+TAG = (
+    "name create=create_access_levels.access_level_description"
+    " | create_access_levels(id access_level user_id group_id deploy_key_id)"
+)
+
+
+def _a_level(level: int) -> int:
+    """Said once, in the description of the tool, and not as a choice in three places."""
+    if level not in (0, 30, 40, 60):
+        raise ValueError("no such level")
+    return level
+
+
+Level = Annotated[Integer, AfterValidator(_a_level), Expects("0, 30, 40 or 60")]
+PaidList = Annotated[AllowList, Needs("protected_branch_allowlist")]
+
+
+def _has_levels(write: LostWrite, found: Mapping[str, Any]) -> bool:
+    """It is protected, and each level that was asked for is there: GitLab refuses to protect twice."""
+    asked = {name: level for name, level in write.sent.items() if name.endswith("_access_level")}
+    shown = {name: {each["access_level"] for each in found[f"{name}s"]} for name in asked}
+    return all(level in shown[name] for name, level in asked.items())
+
+
+class InProjectOrGroup(Action):
+    project_id: ProjectId | None = None
+    group_id: Annotated[GroupId, Needs("group_protected_branches")] | None = None
+
+
+class OfBranch(InProjectOrGroup):
+    name: Line
+
+
+class OfTag(Action):
+    project_id: ProjectId
+    name: Line
+
+
+class Rules(OfBranch):
+    allow_force_push: Flag | None = None
+    allowed_to_push: PaidList | None = None
+    allowed_to_merge: PaidList | None = None
+    code_owner_approval_required: Annotated[Flag, Needs("code_owners")] | None = None
+
+
+@manage.action(
+    "create",
+    POST("/projects/{project_id}/protected_branches", "/groups/{group_id}/protected_branches"),
+    danger=Danger.DANGEROUS,
+    docs="api/protected_branches/#protect-repository-branches",
+    example={
+        "project_id": "acme/website",
+        "name": "release/*",
+        "push_access_level": 40,
+        "merge_access_level": 30,
+    },
+    shows=BRANCH,
+    role=Role.MAINTAINER,
+    recover_with=RecoveryLookup(
+        "browse_protected_branches get", "project_id group_id name", proof=_has_levels
+    ),
+)
+class ProtectBranch(Rules):
+    """Protect a branch, or all that fit a wildcard."""
+
+    push_access_level: Level | None = None
+    merge_access_level: Level | None = None
+
+
+@manage.action(
+    "update",
+    PATCH(
+        "/projects/{project_id}/protected_branches/{name}",
+        "/groups/{group_id}/protected_branches/{name}",
+    ),
+    danger=Danger.DANGEROUS,
+    docs="api/protected_branches/#update-a-protected-branch",
+    example={"project_id": "writes/app", "name": "release/*", "allow_force_push": True},
+    shows=BRANCH,
+    role=Role.MAINTAINER,
+)
+class UpdateProtectedBranch(Rules):
+    """Change who may do what on a protected branch; entries of a list are added, or changed by their id."""
+
+    _changes_something = something_to_change("allow_force_push")
+
+
+@manage.action(
+    "delete",
+    DELETE(
+        "/projects/{project_id}/protected_branches/{name}",
+        "/groups/{group_id}/protected_branches/{name}",
+    ),
+    danger=Danger.DANGEROUS,
+    docs="api/protected_branches/#unprotect-repository-branches",
+    example={"project_id": "writes/app", "name": "release/*"},
+    role=Role.MAINTAINER,
+)
+class UnprotectBranch(OfBranch):
+    """Take the protection off a branch; the branch stays."""
+
+
+@manage.action(
+    "protect_tag",
+    POST("/projects/{project_id}/protected_tags"),
+    danger=Danger.DANGEROUS,
+    docs="api/protected_tags/#protect-a-repository-tag",
+    example={"project_id": "acme/website", "name": "v*", "create_access_level": 40},
+    shows=TAG,
+    role=Role.MAINTAINER,
+    recover_with=RecoveryLookup("browse_protected_branches get_tag", "project_id name", proof=_has_levels),
+)
+class ProtectTag(OfTag):
+    """Protect a tag, or all that fit a wildcard."""
+
+    create_access_level: Level | None = None
+    allowed_to_create: PaidList | None = None
+
+
+@manage.action(
+    "unprotect_tag",
+    DELETE("/projects/{project_id}/protected_tags/{name}"),
+    danger=Danger.DANGEROUS,
+    docs="api/protected_tags/#unprotect-repository-tags",
+    example={"project_id": "writes/app", "name": "v*"},
+    role=Role.MAINTAINER,
+    recover_with=RecoveryLookup("browse_protected_branches get_tag", "project_id name"),
+)
+class UnprotectTag(OfTag):
+    """Take the protection off a tag; the tag stays."""

@@ -1,0 +1,102 @@
+"""Push rules: what GitLab refuses when somebody pushes to a project, or to the new projects of a group."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated
+
+from pydantic import AfterValidator, Field, model_validator
+
+from gitlab_mcp.actions.action import DELETE, POST, PUT, Action, Danger, Role
+from gitlab_mcp.actions.fields import Expects, Flag, GroupId, Integer, Needs, ProjectId, broken_rule
+from gitlab_mcp.actions.recovery_lookup import RecoveryLookup, as_asked
+from gitlab_mcp.actions.tool import Tool
+
+manage = Tool("manage_push_rules", "Set the push rules of a project or group (Premium).", toolset="access")
+
+RULES = (
+    "commit_message_regex commit_message_negative_regex branch_name_regex author_email_regex file_name_regex"
+    " max_file_size deny_delete_tag member_check prevent_secrets commit_committer_check"
+    " commit_committer_name_check reject_unsigned_commits reject_non_dco_commits"
+)
+
+
+def _balanced(value: str) -> str:
+    # GitLab's dialect is RE2: what both know is checked here, what only RE2 knows is left to GitLab.
+    try:
+        re.compile(value)
+    except re.error as problem:
+        if "unterminated" in problem.msg or "unbalanced" in problem.msg or "missing" in problem.msg:
+            raise ValueError("a regular expression is expected") from None
+    return value
+
+
+Regex = Annotated[str, Field(max_length=511), AfterValidator(_balanced), Expects("regular expression (RE2)")]
+Megabytes = Annotated[Integer, Field(ge=0, le=2**31 - 1)]
+
+
+class InProjectOrGroup(Action):
+    project_id: ProjectId | None = None
+    group_id: Annotated[GroupId, Needs("push_rules_group")] | None = None
+
+
+class Rules(InProjectOrGroup):
+    commit_message_regex: Regex | None = None
+    branch_name_regex: Regex | None = None
+    file_name_regex: Regex | None = None
+    max_file_size: Megabytes | None = None
+    deny_delete_tag: Flag | None = None
+    member_check: Flag | None = None
+    prevent_secrets: Flag | None = None
+    commit_committer_check: Flag | None = None
+    reject_unsigned_commits: Flag | None = None
+
+    @model_validator(mode="after")
+    def _says_something(self) -> Rules:
+        if self.model_fields_set <= {"project_id", "group_id"}:
+            raise broken_rule("at least one rule", field="commit_message_regex")
+        return self
+
+
+@manage.action(
+    "create",
+    POST("/projects/{project_id}/push_rule", "/groups/{group_id}/push_rule"),
+    danger=Danger.DANGEROUS,
+    docs="api/project_push_rules/#add-a-project-push-rule",
+    example={"project_id": "tiers-a/one", "deny_delete_tag": True},
+    shows="id " + RULES,
+    feature="push_rules_project",
+    role=Role.MAINTAINER,
+    recover_with=RecoveryLookup("browse_push_rules get", "project_id group_id", proof=as_asked),
+)
+class CreatePushRules(Rules):
+    """Set push rules where there are none yet."""
+
+
+@manage.action(
+    "update",
+    PUT("/projects/{project_id}/push_rule", "/groups/{group_id}/push_rule"),
+    danger=Danger.DANGEROUS,
+    docs="api/project_push_rules/#edit-project-push-rule",
+    example={"project_id": "tiers-a/one", "deny_delete_tag": True},
+    shows="id " + RULES,
+    feature="push_rules_project",
+    role=Role.MAINTAINER,
+    recover_with=RecoveryLookup("browse_push_rules get", "project_id group_id"),
+)
+class UpdatePushRules(Rules):
+    """Change push rules."""
+
+
+@manage.action(
+    "delete",
+    DELETE("/projects/{project_id}/push_rule", "/groups/{group_id}/push_rule"),
+    danger=Danger.DANGEROUS,
+    docs="api/project_push_rules/#delete-project-push-rule",
+    example={"project_id": "tiers-a/one"},
+    feature="push_rules_project",
+    role=Role.MAINTAINER,
+    recover_with=RecoveryLookup("browse_push_rules get", "project_id group_id"),
+)
+class DeletePushRules(InProjectOrGroup):
+    """Remove all push rules."""

@@ -1,0 +1,175 @@
+"""Service accounts, which are users that are no people, and custom roles."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from gitlab_mcp.actions.action import DELETE, POST, Action, Danger, Role
+from gitlab_mcp.actions.exchange import Answer, GitLab
+from gitlab_mcp.actions.fields import AccessLevel, FutureDate, GroupId, Id, Line, UserId, Words
+from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup, as_asked
+from gitlab_mcp.actions.result import Notice, Result
+from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.failures.codes import NoticeCode
+from gitlab_mcp.results.secrets import revealing
+
+manage = Tool(
+    "manage_service_account",
+    "Create service accounts (Premium before 18.11), their tokens, and custom roles (Ultimate).",
+    toolset="access",
+)
+
+Permissions = Annotated[Words, Field(min_length=1, description="Like read_code")]
+Scopes = Annotated[Words, Field(min_length=1)]
+
+
+def _so_named(write: LostWrite, found: Mapping[str, Any]) -> bool:
+    """Only names that were given and not made up by GitLab tell one account from another."""
+    return "username" in write.sent and as_asked(write, found)
+
+
+class InGroupOrHere(Action):
+    """Of the instance where no group is given; GitLab.com has them in top-level groups only."""
+
+    group_id: GroupId | None = None
+
+
+class OfAccount(Action):
+    group_id: GroupId
+    user_id: UserId
+
+
+class GivesToken(OfAccount):
+    async def run(self, gitlab: GitLab) -> Answer:
+        answer = await gitlab.send(self.request())
+        # It is shown this once and never again.
+        return replace(answer, body=revealing(answer.body, "token"))
+
+
+@manage.action(
+    "create",
+    POST("/service_accounts", "/groups/{group_id}/service_accounts"),
+    danger=Danger.DANGEROUS,
+    docs="api/service_accounts/#create-an-instance-service-account",
+    example={"group_id": "acme", "name": "Release bot", "username": "release-bot"},
+    shows="id username name email",
+    feature="service_accounts",
+    role=Role.OWNER,
+    recover_with=RecoveryLookup("browse_service_accounts list", "group_id", proof=_so_named),
+)
+class CreateAccount(InGroupOrHere):
+    """Create a service account."""
+
+    name: Line | None = None
+    username: Line | None = None
+
+
+@manage.action(
+    "delete",
+    DELETE("/groups/{group_id}/service_accounts/{user_id}"),
+    danger=Danger.DANGEROUS,
+    docs="api/service_accounts/#delete-a-group-service-account",
+    example={"group_id": "acme", "user_id": 57},
+    feature="service_accounts",
+    role=Role.OWNER,
+    recover_with=RecoveryLookup("browse_service_accounts list", "group_id"),
+)
+class DeleteAccount(OfAccount):
+    """Delete a service account; what it wrote becomes that of a ghost."""
+
+
+@manage.action(
+    "create_token",
+    POST("/groups/{group_id}/service_accounts/{user_id}/personal_access_tokens"),
+    danger=Danger.DANGEROUS,
+    docs="api/service_accounts/#create-a-personal-access-token-for-a-group-service-account",
+    example={"group_id": "acme", "user_id": 57, "name": "ci", "scopes": ["read_api"]},
+    shows="id name scopes expires_at token",
+    feature="service_accounts",
+    role=Role.OWNER,
+    recover_with=RecoveryLookup(
+        "browse_service_accounts list", "group_id", because="only the lost answer had the token"
+    ),
+)
+class CreateToken(GivesToken):
+    """Create a token for a service account; it is shown once."""
+
+    name: Line
+    scopes: Scopes
+    expires_at: FutureDate | None = None
+
+
+@manage.action(
+    "rotate_token",
+    POST("/groups/{group_id}/service_accounts/{user_id}/personal_access_tokens/{token_id}/rotate"),
+    danger=Danger.DANGEROUS,
+    docs="api/service_accounts/#rotate-a-personal-access-token-for-a-group-service-account",
+    example={"group_id": "acme", "user_id": 57, "token_id": 6},
+    shows="id name scopes expires_at token",
+    feature="service_accounts",
+    role=Role.OWNER,
+    recover_with=RecoveryLookup(
+        "browse_service_accounts list", "group_id", because="only the lost answer had the token"
+    ),
+)
+class RotateToken(GivesToken):
+    """Replace a token by a new one; the old one stops at once, and the number changes."""
+
+    token_id: Id
+
+
+@manage.action(
+    "create_role",
+    POST("/member_roles", "/groups/{group_id}/member_roles"),
+    danger=Danger.DANGEROUS,
+    docs="api/member_roles/#create-a-instance-member-role",
+    example={"base_access_level": 10, "name": "r", "permissions": ["read_code"]},
+    feature="member_roles",
+    role=Role.OWNER,
+    recover_with=RecoveryLookup(
+        "browse_service_accounts list_roles", "group_id", because="several roles may have one name"
+    ),
+)
+class CreateRole(InGroupOrHere):
+    """Create a custom role on top of a built-in one."""
+
+    base_access_level: AccessLevel
+    name: Line
+    permissions: Permissions
+
+    async def run(self, gitlab: GitLab) -> Result:
+        granted = dict.fromkeys(self.permissions, True)
+        role = (await gitlab.send(self.request(permissions=None, **granted))).body
+        # GitLab takes the name of a permission it does not know, and creates the role without it.
+        missing = [name for name in self.permissions if role.get(name) is not True]
+        message = f"GitLab created the role without {', '.join(missing)}: it knows no such permission."
+        warnings = [Notice(NoticeCode.NOT_APPLIED, message, {"field": "permissions"})] if missing else []
+        return Result(data=_role(role), warnings=warnings)
+
+
+@manage.action(
+    "delete_role",
+    DELETE("/member_roles/{member_role_id}", "/groups/{group_id}/member_roles/{member_role_id}"),
+    danger=Danger.DANGEROUS,
+    docs="api/member_roles/#delete-an-instance-member-role",
+    example={"member_role_id": 1},
+    feature="member_roles",
+    role=Role.OWNER,
+    recover_with=RecoveryLookup("browse_service_accounts list_roles", "group_id"),
+)
+class DeleteRole(InGroupOrHere):
+    """Delete a custom role; its members keep the built-in one."""
+
+    member_role_id: Id
+
+
+def _role(role: dict[str, object]) -> dict[str, object]:
+    """GitLab shows a role as some thirty switches: those that are on are its permissions."""
+    shown = {
+        name: role[name] for name in ("id", "name", "description", "base_access_level") if role.get(name)
+    }
+    return {**shown, "permissions": [name for name, value in role.items() if value is True]}

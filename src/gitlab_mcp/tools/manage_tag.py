@@ -1,0 +1,54 @@
+"""Tags of a repository."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from gitlab_mcp.actions.action import DELETE, POST, Action, Danger, Role
+from gitlab_mcp.actions.fields import Line, ProjectId, Ref
+from gitlab_mcp.actions.recovery_lookup import RecoveryLookup, has
+from gitlab_mcp.actions.tool import Tool
+
+manage = Tool(
+    "manage_tag", "Create and delete tags of a repository.", toolset="delivery", switch="repository"
+)
+
+TagName = Annotated[Line, Field(max_length=255)]
+
+
+@manage.action(
+    "create",
+    POST("/projects/{project_id}/repository/tags"),
+    danger=Danger.REVERSIBLE,
+    docs="api/tags/#create-a-new-tag",
+    example={"project_id": "writes/app", "tag_name": "v1.0.0", "ref": "main", "message": "First"},
+    shows="name sha=commit.id protected",
+    role=Role.DEVELOPER,
+    recover_with=RecoveryLookup(
+        "browse_tags get", "project_id tag_name", proof=has("message"), points_at="ref"
+    ),
+)
+class CreateTag(Action):
+    """Tag a branch's head or a commit; a message makes the tag annotated."""
+
+    project_id: ProjectId
+    tag_name: TagName
+    ref: Ref
+    message: Line | None = None
+
+
+@manage.action(
+    "delete",
+    DELETE("/projects/{project_id}/repository/tags/{tag_name}"),
+    danger=Danger.DESTRUCTIVE,
+    docs="api/tags/#delete-a-tag",
+    example={"project_id": "writes/app", "tag_name": "nightly"},
+    role=Role.DEVELOPER,
+)
+class DeleteTag(Action):
+    """Delete a tag, and with it its release."""
+
+    project_id: ProjectId
+    tag_name: TagName

@@ -1,0 +1,213 @@
+"""Webhooks of a project or a group."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field, model_validator
+
+from gitlab_mcp.actions.action import DELETE, POST, PUT, Action, Danger, Role
+from gitlab_mcp.actions.fields import Flag, GroupId, Id, Line, Needs, ProjectId, WebUrl, broken_rule
+from gitlab_mcp.actions.recovery_lookup import RecoveryLookup, new
+from gitlab_mcp.actions.tool import Tool
+
+manage = Tool("manage_webhook", "Set up the webhooks of a project or group (Premium).", toolset="access")
+
+Key = Annotated[str, Field(pattern=r"^[A-Za-z][\w.-]*$", max_length=255)]
+Trigger = Annotated[str, Field(pattern=r"^[a-z_]+_events$", description="Like push_events")]
+
+HOOK_ITSELF = RecoveryLookup("browse_webhooks get", "project_id group_id hook_id")
+
+
+class InProjectOrGroup(Action):
+    project_id: ProjectId | None = None
+    group_id: Annotated[GroupId, Needs("group_webhooks")] | None = None
+
+
+class OfHook(InProjectOrGroup):
+    hook_id: Id
+
+
+class Settings(InProjectOrGroup):
+    name: str | None = None
+    token: Annotated[Line, Field(description="Secret sent along as X-Gitlab-Token")] | None = None
+    enable_ssl_verification: Flag | None = None
+    push_events: Flag | None = None
+    tag_push_events: Flag | None = None
+    issues_events: Flag | None = None
+    confidential_issues_events: Flag | None = None
+    merge_requests_events: Flag | None = None
+    note_events: Flag | None = None
+    job_events: Flag | None = None
+    pipeline_events: Flag | None = None
+    wiki_page_events: Flag | None = None
+    deployment_events: Flag | None = None
+    releases_events: Flag | None = None
+    emoji_events: Flag | None = None
+    subgroup_events: Flag | None = None
+    member_events: Flag | None = None
+
+    @model_validator(mode="after")
+    def _projects_have_no_subgroups(self) -> Settings:
+        # GitLab takes both for a project and forgets them.
+        for name in ("subgroup_events", "member_events"):
+            if self.project_id is not None and name in self.model_fields_set:
+                raise broken_rule("left out for a project: only groups have it", field=name)
+        return self
+
+
+@manage.action(
+    "create",
+    POST("/projects/{project_id}/hooks", "/groups/{group_id}/hooks"),
+    # It sends what happens here to somewhere else.
+    danger=Danger.DANGEROUS,
+    docs="api/project_webhooks/#add-a-webhook-to-a-project",
+    example={
+        "project_id": "acme/website",
+        "url": "https://hooks.acme.example/gitlab",
+        "push_events": True,
+        "merge_requests_events": True,
+        "token": "REDACTED",
+    },
+    shows="id url",
+    role=Role.MAINTAINER,
+    recover_with=RecoveryLookup("browse_webhooks list", "project_id group_id", proof=new("url")),
+)
+class CreateHook(Settings):
+    """Have GitLab call a URL when something happens."""
+
+    url: WebUrl
+
+
+@manage.action(
+    "update",
+    PUT("/projects/{project_id}/hooks/{hook_id}", "/groups/{group_id}/hooks/{hook_id}"),
+    danger=Danger.DANGEROUS,
+    docs="api/project_webhooks/#edit-a-project-webhook",
+    example={
+        "project_id": "writes/app",
+        "hook_id": 9,
+        "url": "https://hooks.example.com/two",
+        "tag_push_events": True,
+        "note_events": True,
+        "job_events": True,
+        "pipeline_events": True,
+        "wiki_page_events": True,
+        "releases_events": True,
+        "emoji_events": True,
+    },
+    shows="id url alert_status",
+    role=Role.MAINTAINER,
+)
+class UpdateHook(Settings):
+    """Change a webhook."""
+
+    hook_id: Id
+    url: WebUrl | None = None
+
+
+@manage.action(
+    "delete",
+    DELETE("/projects/{project_id}/hooks/{hook_id}", "/groups/{group_id}/hooks/{hook_id}"),
+    danger=Danger.DESTRUCTIVE,
+    docs="api/project_webhooks/#delete-project-webhook",
+    example={"project_id": "writes/app", "hook_id": 9},
+    role=Role.MAINTAINER,
+)
+class DeleteHook(OfHook):
+    """Delete a webhook."""
+
+
+@manage.action(
+    "test",
+    POST(
+        "/projects/{project_id}/hooks/{hook_id}/test/{trigger}",
+        "/groups/{group_id}/hooks/{hook_id}/test/{trigger}",
+    ),
+    danger=Danger.REVERSIBLE,
+    docs="api/project_webhooks/#trigger-a-test-project-webhook",
+    example={"project_id": "writes/app", "hook_id": 9, "trigger": "push_events"},
+    shows="message",
+    role=Role.MAINTAINER,
+    recover_with=RecoveryLookup(
+        "browse_webhooks get", "project_id group_id hook_id", because="a test leaves no trace"
+    ),
+)
+class TestHook(OfHook):
+    """Fire a webhook with made-up data, five times a minute at most."""
+
+    trigger: Trigger
+
+
+@manage.action(
+    "set_header",
+    PUT(
+        "/projects/{project_id}/hooks/{hook_id}/custom_headers/{key}",
+        "/groups/{group_id}/hooks/{hook_id}/custom_headers/{key}",
+    ),
+    danger=Danger.REVERSIBLE,
+    docs="api/project_webhooks/#set-a-custom-header",
+    example={"project_id": "writes/app", "hook_id": 9, "key": "X-Example", "value": "example-2"},
+    role=Role.MAINTAINER,
+    recover_with=HOOK_ITSELF,
+)
+class SetHeader(OfHook):
+    """Set a header that is sent along; its value is never shown again."""
+
+    key: Key
+    value: Line
+
+
+@manage.action(
+    "delete_header",
+    DELETE(
+        "/projects/{project_id}/hooks/{hook_id}/custom_headers/{key}",
+        "/groups/{group_id}/hooks/{hook_id}/custom_headers/{key}",
+    ),
+    danger=Danger.DESTRUCTIVE,
+    docs="api/project_webhooks/#delete-a-custom-header",
+    example={"project_id": "writes/app", "hook_id": 9, "key": "X-Example"},
+    role=Role.MAINTAINER,
+    recover_with=HOOK_ITSELF,
+)
+class DeleteHeader(OfHook):
+    """Remove a header."""
+
+    key: Key
+
+
+@manage.action(
+    "set_url_variable",
+    PUT(
+        "/projects/{project_id}/hooks/{hook_id}/url_variables/{key}",
+        "/groups/{group_id}/hooks/{hook_id}/url_variables/{key}",
+    ),
+    danger=Danger.REVERSIBLE,
+    docs="api/project_webhooks/#set-a-url-variable",
+    example={"project_id": "writes/app", "hook_id": 9, "key": "region", "value": "example-1"},
+    role=Role.MAINTAINER,
+    recover_with=HOOK_ITSELF,
+)
+class SetUrlVariable(OfHook):
+    """Set a part of the URL that is hidden from readers."""
+
+    key: Key
+    value: Line
+
+
+@manage.action(
+    "delete_url_variable",
+    DELETE(
+        "/projects/{project_id}/hooks/{hook_id}/url_variables/{key}",
+        "/groups/{group_id}/hooks/{hook_id}/url_variables/{key}",
+    ),
+    danger=Danger.DESTRUCTIVE,
+    docs="api/project_webhooks/#delete-a-url-variable",
+    example={"project_id": "writes/app", "hook_id": 9, "key": "region"},
+    role=Role.MAINTAINER,
+    recover_with=HOOK_ITSELF,
+)
+class DeleteUrlVariable(OfHook):
+    """Remove a hidden part of the URL."""
+
+    key: Key

@@ -1,0 +1,100 @@
+"""Wiki pages of a project or a group."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field, model_validator
+
+from gitlab_mcp.actions.action import DELETE, POST, PUT, Action, Danger, Role
+from gitlab_mcp.actions.fields import Expects, GroupId, Line, Needs, ProjectId, broken_rule
+from gitlab_mcp.actions.recovery_lookup import RecoveryLookup
+from gitlab_mcp.actions.tool import Tool
+
+manage = Tool(
+    "manage_wiki",
+    "Write the wiki of a project or group (Premium).",
+    toolset="knowledge",
+    switch="wiki",
+)
+
+PAGE = "slug title format"
+
+Title = Annotated[str, Field(min_length=1, max_length=245, description="With its folder: guides/Set up")]
+
+Markup = Annotated[
+    str, Field(pattern=r"^(markdown|rdoc|asciidoc|org)$"), Expects("markdown, rdoc, asciidoc or org")
+]
+
+
+class InProjectOrGroup(Action):
+    project_id: ProjectId | None = None
+    group_id: Annotated[GroupId, Needs("group_wikis")] | None = None
+
+
+class OfPage(InProjectOrGroup):
+    slug: Line
+
+
+@manage.action(
+    "create",
+    POST("/projects/{project_id}/wikis", "/groups/{group_id}/wikis"),
+    danger=Danger.REVERSIBLE,
+    docs="api/group_wikis/#create-a-wiki-page",
+    example={"project_id": "acme/website", "title": "Home", "content": "# Welcome\n"},
+    shows=PAGE,
+    role=Role.DEVELOPER,
+    recover_with=RecoveryLookup("browse_wikis list", "project_id group_id", because="a page has no date"),
+)
+class CreatePage(InProjectOrGroup):
+    """Write a new page."""
+
+    title: Title
+    content: Line
+    format: Markup | None = None
+
+
+@manage.action(
+    "update",
+    PUT("/projects/{project_id}/wikis/{slug}", "/groups/{group_id}/wikis/{slug}"),
+    danger=Danger.REVERSIBLE,
+    docs="api/wikis/#update-a-wiki-page",
+    example={
+        "project_id": "writes/app",
+        "slug": "guides/Set-up",
+        "title": "guides/Install",
+        "content": "Install it twice.",
+        "format": "markdown",
+    },
+    shows=PAGE,
+    role=Role.DEVELOPER,
+    # A new title moves the page: sent again, there is nothing at the old slug.
+    repeatable=False,
+    recover_with=RecoveryLookup(
+        "browse_wikis list", "project_id group_id", because="a new title moves the page"
+    ),
+)
+class UpdatePage(OfPage):
+    """Change a page; a new title moves it, and its slug with it."""
+
+    title: Title | None = None
+    content: Line | None = None
+    format: Markup | None = None
+
+    @model_validator(mode="after")
+    def _changes_something(self) -> UpdatePage:
+        if self.title is None and self.content is None:
+            raise broken_rule("a title or a content", field="content")
+        return self
+
+
+@manage.action(
+    "delete",
+    DELETE("/projects/{project_id}/wikis/{slug}", "/groups/{group_id}/wikis/{slug}"),
+    danger=Danger.DESTRUCTIVE,
+    docs="api/wikis/#delete-a-wiki-page",
+    example={"project_id": "writes/app", "slug": "guides/Install"},
+    role=Role.MAINTAINER,
+)
+class DeletePage(OfPage):
+    """Delete a page; its history stays in the wiki's repository."""

@@ -1,0 +1,55 @@
+"""Many calls in one: the only tool whose action is made of other calls."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field, model_validator
+
+from gitlab_mcp.actions.action import Action, Danger
+from gitlab_mcp.actions.fields import Expects, FromJson, broken_rule
+from gitlab_mcp.actions.result import Result
+from gitlab_mcp.actions.server import Server
+from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.workflows.batch import BatchedCall, run_calls
+
+MOST_CALLS = 50
+
+run_batch = Tool(
+    "run_batch", f"Make up to {MOST_CALLS} calls of these tools at once: reads side by side, writes in order."
+)
+
+Calls = Annotated[
+    list[BatchedCall],
+    FromJson,
+    Field(min_length=1, max_length=MOST_CALLS),
+    Expects("array of {tool, arguments}"),
+]
+
+
+@run_batch.action(
+    "run",
+    (),
+    # Itself it changes nothing; whether a call in it may happen is decided for that call.
+    danger=Danger.READ,
+    docs="api/rest/",
+    example={
+        "calls": [
+            {"tool": "browse_projects", "arguments": {"action": "get", "project_id": "acme/website"}},
+            {"tool": "browse_labels", "arguments": {"action": "list", "project_id": "acme/website"}},
+        ]
+    },
+)
+class RunBatch(Action):
+    """Make several calls; each has a result or an error of its own, in the order they were given."""
+
+    calls: Calls
+
+    @model_validator(mode="after")
+    def _holds_no_batch(self) -> RunBatch:
+        if any(call.tool == run_batch.name for call in self.calls):
+            raise broken_rule(f"calls of other tools than {run_batch.name}", field="calls")
+        return self
+
+    async def run_with(self, server: Server) -> Result:
+        return await run_calls(self.calls, server)

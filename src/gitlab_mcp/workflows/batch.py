@@ -1,0 +1,120 @@
+"""Many calls made as one: reads side by side, each write alone and in its turn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import groupby
+from typing import Annotated, Any
+
+import anyio
+from pydantic import BaseModel, ConfigDict, model_validator
+
+from gitlab_mcp.actions.call import FEWEST_BYTES
+from gitlab_mcp.actions.fields import FromJson, Line
+from gitlab_mcp.actions.result import Notice, Result, Text
+from gitlab_mcp.actions.server import Server
+from gitlab_mcp.failures.codes import Code, NoticeCode
+from gitlab_mcp.failures.failure import CallFailed, Failure
+from gitlab_mcp.results.blocks import compact
+from gitlab_mcp.results.envelope import warning_entry
+from gitlab_mcp.results.texts import Tail
+from gitlab_mcp.results.untrusted import wrap
+
+_READS_AT_ONCE = 8
+_CUT_A_LITTLE_MORE = 0.95
+"""Cutting text to a share of its length keeps too much where escaped characters are unevenly spread."""
+
+
+class BatchedCall(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+
+    tool: Line
+    arguments: Annotated[dict[str, Any], FromJson]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _arguments_beside_the_tool(cls, value: Any) -> Any:
+        """Models also write the arguments beside the tool."""
+        if isinstance(value, Mapping) and "tool" in value and "arguments" not in value:
+            return {"tool": value["tool"], "arguments": {k: v for k, v in value.items() if k != "tool"}}
+        return value
+
+
+async def run_calls(calls: Sequence[BatchedCall], server: Server) -> Result:
+    share = max(server.max_bytes // len(calls), FEWEST_BYTES)
+    outcomes: dict[int, Mapping[str, Any]] = {}
+    gate = anyio.Semaphore(_READS_AT_ONCE)
+
+    async def run(index: int) -> None:
+        async with gate:
+            outcomes[index] = await _outcome(calls[index], share, server)
+        server.gitlab.report(len(outcomes), len(calls), calls[index].tool)
+
+    writes = [server.registry.writes(call.tool, call.arguments.get("action")) for call in calls]
+    for turn in _turns(writes):
+        async with anyio.create_task_group() as tasks:
+            for index in turn:
+                tasks.start_soon(run, index)
+    return _result([outcomes[index] for index in range(len(calls))])
+
+
+def _turns(writes: Sequence[bool]) -> Iterator[Sequence[int]]:
+    """The numbers of the calls that are made at once. What follows a write in the batch sees what it did."""
+    for is_write, group in groupby(range(len(writes)), key=writes.__getitem__):
+        indices = list(group)
+        yield from ([index] for index in indices) if is_write else (indices,)
+
+
+async def _outcome(call: BatchedCall, share: int, server: Server) -> Mapping[str, Any]:
+    try:
+        result = await server.make_call(call.tool, call.arguments, max_bytes=share)
+    except CallFailed as failed:
+        return {"error": server.render(failed.failure)}
+    return _as_item(result, share)
+
+
+def _as_item(result: Result, share: int) -> Mapping[str, Any]:
+    data = dict(result.data)
+    if result.image is not None:
+        data["image"] = "left out: make this call alone to see it"
+    if result.text is None:
+        return {"result": data}
+    text = _cut(result.text, share - len(compact(data).encode()))
+    if text is not result.text:
+        entry = {
+            "what": "text",
+            "omitted": len(result.text.content) - len(text.content),
+            "how_to_get_it": "make this call alone",
+        }
+        data["truncated"] = [*data.get("truncated", ()), entry]
+    return {"result": data, "text": wrap(text.content, text.source)}
+
+
+def _cut(text: Text, room: int) -> Text:
+    """The text as long as it may be inside JSON, where a line end and a quote take two bytes."""
+    while text.content and (size := len(compact(text.content).encode())) > max(room, 0):
+        length = int(len(text.content) * max(room, 0) / size * _CUT_A_LITTLE_MORE)
+        kept = text.content[-length:] if isinstance(text, Tail) and length else text.content[:length]
+        text = replace(text, content=kept)
+    return text
+
+
+def _result(outcomes: list[Mapping[str, Any]]) -> Result:
+    failed = [index for index, outcome in enumerate(outcomes) if "error" in outcome]
+    if len(failed) == len(outcomes):
+        raise CallFailed(
+            Failure(Code.BATCH_PARTIAL_FAILURE, f"Every one of the {len(outcomes)} calls failed.").knowing(
+                results=outcomes,
+                suggested_fix="Mend each call as its own error says; nothing else went wrong.",
+            )
+        )
+    data: dict[str, Any] = {"results": outcomes}
+    if failed:
+        warning = Notice(
+            NoticeCode.PARTIAL,
+            f"{len(failed)} of {len(outcomes)} calls failed.",
+            {"error_code": Code.BATCH_PARTIAL_FAILURE, "failed": failed},
+        )
+        data["warnings"] = [warning_entry(warning)]
+    return Result(data=data, is_presented=True)

@@ -1,0 +1,403 @@
+"""What is lost on the way back from GitLab is looked for, and never made twice."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import anyio
+import pytest
+
+from gitlab_mcp.app import App
+from gitlab_mcp.failures.failure import CallFailed, Failure
+from tests.support.standin import CutShort, Drop, LoseAnswer, Reply, Say, Silence, StandIn, World
+from tests.support.standin.faults import Fault, Line, login_page, server_error
+
+pytestmark = pytest.mark.anyio
+
+FRESH = {"project_id": "acme/fresh"}
+ALICE = {"id": 2, "username": "alice", "name": "Alice"}
+
+
+@dataclass(frozen=True, slots=True)
+class GatewayGivesUp:
+    """GitLab does what was asked, and a proxy before it says that it waited for too long."""
+
+    def play(self, line: Line) -> None:
+        line.answer()
+        line.send(Reply.of(504, "<html>504 Gateway Time-out</html>", {"Content-Type": "text/html"}))
+
+
+@pytest.fixture
+def project(standin: StandIn) -> World:
+    standin.answer("GET", "/user", 200, ALICE)
+    return standin.project("acme/fresh")
+
+
+async def failure_of(app: App, tool: str, **arguments: Any) -> Failure:
+    with pytest.raises(CallFailed) as failed:
+        await app.call(tool, arguments)
+    return failed.value.failure
+
+
+def asked(standin: StandIn, method: str) -> int:
+    return sum(request.method == method for request in standin.requests)
+
+
+LABEL = {"action": "create", **FRESH, "name": "bug", "color": "#d9534f"}
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [LoseAnswer(), LoseAnswer(reset=True), CutShort(), CutShort(promised=True), GatewayGivesUp()],
+    ids=repr,
+)
+async def test_a_create_whose_answer_was_lost_is_found_by_its_natural_key(
+    fault: Fault, standin: StandIn, project: World, against: Callable[..., App]
+) -> None:
+    standin.fault("POST", "*/labels", fault)
+    result = await against().call("manage_label", LABEL)
+    assert (result.data["id"], result.data["recovered"]) == (project.things["labels"][0]["id"], True)
+    assert project.count("labels") == asked(standin, "POST") == 1
+
+
+async def test_a_create_that_was_not_found_is_never_sent_again_and_names_the_read_that_settles_it(
+    standin: StandIn, project: World, against: Callable[..., App]
+) -> None:
+    standin.fault("POST", "*/labels", Say(server_error(502).reply))
+    failure = await failure_of(against(), "manage_label", **LABEL)
+    assert failure.code == "OUTCOME_UNKNOWN"
+    assert failure.facts["check_with"] == {
+        "action": "browse_labels get",
+        "arguments": {**FRESH, "label_id": "bug"},
+    }
+    assert failure.facts["retryable"] is False
+    assert (project.count("labels"), asked(standin, "POST")) == (0, 1)
+
+
+async def test_a_login_page_in_answer_to_a_create_is_no_reason_to_send_it_again(
+    standin: StandIn, project: World, against: Callable[..., App]
+) -> None:
+    standin.fault("POST", "*/labels", login_page())
+    failure = await failure_of(against(), "manage_label", **LABEL)
+    assert (failure.code, failure.facts["retryable"]) == ("BAD_RESPONSE", False)
+    assert failure.facts["check_with"]["action"] == "browse_labels get"
+    assert asked(standin, "POST") == 1
+
+
+async def test_a_500_is_gitlabs_own_word_and_nothing_is_looked_for(
+    standin: StandIn, project: World, against: Callable[..., App]
+) -> None:
+    standin.fault("POST", "*/labels", server_error(500))
+    assert (await failure_of(against(), "manage_label", **LABEL)).code == "SERVER_ERROR"
+    assert [request.method for request in standin.requests] == ["POST"]
+
+
+async def test_a_label_of_that_name_with_another_colour_is_not_taken_for_ours(
+    standin: StandIn, project: World, against: Callable[..., App]
+) -> None:
+    project.things["labels"] = [{"id": 1, "name": "bug", "color": "#000000", "is_project_label": True}]
+    standin.fault("POST", "*/labels", Drop())
+    assert (await failure_of(against(), "manage_label", **LABEL)).code == "OUTCOME_UNKNOWN"
+
+
+async def test_a_branch_of_that_name_at_another_commit_is_not_taken_for_ours(
+    standin: StandIn, project: World, against: Callable[..., App]
+) -> None:
+    project.things["repository/branches"] = [{"name": "fix", "commit": {"id": "0" * 40}}]
+    standin.fault("POST", "*/branches", Drop())
+    failure = await failure_of(against(), "manage_branch", action="create", **FRESH, branch="fix", ref="main")
+    assert failure.code == "OUTCOME_UNKNOWN"
+
+
+ISSUE = {"action": "create", **FRESH, "title": "It burns"}
+
+
+@pytest.mark.parametrize(
+    "there",
+    [
+        {"author": ALICE, "created_at": "2020-01-01T00:00:00.000Z"},
+        {"author": {"id": 3}, "created_at": "2999-01-01T00:00:00.000Z"},
+    ],
+    ids=["older", "somebody else's"],
+)
+async def test_an_issue_with_the_same_title_is_only_ours_if_we_opened_it_just_now(
+    there: Mapping[str, Any], standin: StandIn, project: World, against: Callable[..., App]
+) -> None:
+    project.things["issues"] = [{"iid": 1, "title": "It burns", "state": "opened", **there}]
+    standin.fault("POST", "*/issues", Drop())
+    assert (await failure_of(against(), "manage_issue", **ISSUE)).code == "OUTCOME_UNKNOWN"
+
+
+async def test_of_two_that_fit_neither_is_taken_for_ours(
+    standin: StandIn, project: World, against: Callable[..., App]
+) -> None:
+    twin = {"title": "It burns", "state": "opened", "author": ALICE, "created_at": "2999-01-01T00:00:00Z"}
+    project.things["issues"] = [{"iid": 1, **twin}]
+    standin.fault("POST", "*/issues", LoseAnswer())
+    assert (await failure_of(against(), "manage_issue", **ISSUE)).code == "OUTCOME_UNKNOWN"
+    assert project.count("issues") == 2
+
+
+async def test_gitlabs_clock_counts_and_not_ours(
+    standin: StandIn, project: World, against: Callable[..., App]
+) -> None:
+    """GitLab lives in 2020; what was made there a minute ago is old, what is made now is ours."""
+    standin.answer("GET", "/user", 200, ALICE, {"Date": "Wed, 01 Jan 2020 12:00:00 GMT"})
+    known = {"state": "opened", "author": ALICE, "title": "It burns"}
+    project.things["issues"] = [
+        {"iid": 1, **known, "created_at": "2020-01-01T11:59:00.000Z"},
+        {"iid": 2, **known, "created_at": "2020-01-01T12:00:00.000Z"},
+    ]
+    standin.fault("POST", "*/issues", Drop())
+    result = await against().call("manage_issue", ISSUE)
+    assert (result.data["iid"], result.data["recovered"]) == (2, True)
+
+
+async def test_a_search_that_fails_leaves_the_outcome_unknown(
+    standin: StandIn, project: World, against: Callable[..., App]
+) -> None:
+    standin.fault("POST", "*/labels", LoseAnswer())
+    standin.answer("GET", "*/labels/bug", 200, ["not", "a", "label"])
+    assert (await failure_of(against(), "manage_label", **LABEL)).code == "OUTCOME_UNKNOWN"
+
+
+async def test_a_create_that_ran_out_of_time_is_looked_for_all_the_same(
+    standin: StandIn, project: World, against: Callable[..., App]
+) -> None:
+    standin.fault("POST", "*/labels", Silence(done=True))
+    assert (await against(deadline=0.3).call("manage_label", LABEL)).data["recovered"] is True
+    assert project.count("labels") == asked(standin, "POST") == 1
+
+
+async def test_a_lost_search_is_asked_again_and_a_lost_create_is_not(
+    standin: StandIn, project: World, against: Callable[..., App]
+) -> None:
+    standin.fault("POST", "*/labels", LoseAnswer())
+    standin.fault("GET", "*/labels/bug", LoseAnswer())
+    assert (await against().call("manage_label", LABEL)).data["recovered"] is True
+    assert [request.method for request in standin.requests] == ["POST", "GET", "GET", "GET"]
+
+
+async def test_a_quick_action_in_a_comment_does_not_hide_it(
+    standin: StandIn, project: World, against: Callable[..., App]
+) -> None:
+    project.things["issues/1/discussions"] = [
+        {"id": "0", "individual_note": True, "notes": [{"id": 5, "author": ALICE, "body": "Done.",
+         "created_at": "2999-01-01T00:00:00Z"}]}
+    ]  # fmt: skip
+    standin.fault("POST", "*/notes", Drop())
+    comment = {
+        "action": "create_note",
+        **FRESH,
+        "issue_iid": 1,
+        "body": "Done.\n/close",
+        "quick_actions": True,
+    }
+    assert (await against().call("manage_discussion", comment)).data["recovered"] is True
+
+
+async def test_what_was_found_is_answered_as_the_write_itself_would_have_been(
+    standin: StandIn, project: World, against: Callable[..., App]
+) -> None:
+    file = {"action": "create", **FRESH, "file_path": "a b.md", "branch": "main", "content": "hi\n",
+            "commit_message": "Say hi"}  # fmt: skip
+    answered = await against().call("manage_file", file)
+    project.files.clear()
+    standin.fault("POST", "*/files/*", LoseAnswer())
+    found = await against().call("manage_file", file)
+    assert dict(found.data) == {**answered.data, "recovered": True}
+
+
+async def test_a_merge_whose_answer_was_lost_is_read_from_the_merge_request(
+    standin: StandIn, project: World, against: Callable[..., App]
+) -> None:
+    opened = {"iid": 1, "state": "opened", "merge_when_pipeline_succeeds": False}
+    project.things["merge_requests"] = [opened]
+    standin.fault("PUT", "*/merge", Drop())
+    standin.fault("PUT", "*/merge", LoseAnswer())
+    merge = {"action": "merge", **FRESH, "merge_request_iid": 1}
+    failure = await failure_of(against(), "manage_merge_request", **merge)
+    assert failure.code == "OUTCOME_UNKNOWN"
+    assert failure.facts["check_with"]["action"] == "browse_merge_requests get"
+    merged = await against().call("manage_merge_request", merge)
+    assert (merged.data["state"], merged.data["recovered"]) == ("merged", True)
+    assert asked(standin, "PUT") == 2
+
+
+async def test_a_repeated_delete_that_finds_nothing_has_worked(
+    standin: StandIn, project: World, against: Callable[..., App]
+) -> None:
+    project.things["labels"] = [{"id": 1, "name": "bug"}]
+    standin.fault("DELETE", "*/labels/bug", LoseAnswer())
+    result = await against().call("manage_label", {"action": "delete", **FRESH, "label_id": "bug"})
+    assert result.data["recovered"] is True
+    assert (project.count("labels"), asked(standin, "DELETE")) == (0, 2)
+
+
+async def test_a_file_that_is_gone_was_deleted(
+    standin: StandIn, project: World, against: Callable[..., App]
+) -> None:
+    project.files["main", "a.md"] = "hi"
+    standin.fault("DELETE", "*/files/*", LoseAnswer())
+    delete = {"action": "delete", **FRESH, "file_path": "a.md", "branch": "main", "commit_message": "Away"}
+    assert (await against().call("manage_file", delete)).data["recovered"] is True
+    assert asked(standin, "DELETE") == 1
+
+
+Call = tuple[str, dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    call: Callable[[str], Call]
+    count: Callable[[World, str], int]
+
+
+def _things(collection: str, key: str) -> Callable[[World, str], int]:
+    return lambda world, name: sum(thing[key] == name for thing in world.things.get(collection, []))
+
+
+def _said(world: World, text: str, alone: bool) -> int:
+    threads = world.things.get("issues/1/discussions", [])
+    return sum(
+        thread["individual_note"] is alone and thread["notes"][0]["body"] == text for thread in threads
+    )
+
+
+KINDS = {
+    "label": Kind(
+        lambda name: ("manage_label", {"action": "create", "name": name, "color": "#d9534f"}),
+        _things("labels", "name"),
+    ),
+    "branch": Kind(
+        lambda name: ("manage_branch", {"action": "create", "branch": name, "ref": "main"}),
+        _things("repository/branches", "name"),
+    ),
+    "tag": Kind(
+        lambda name: ("manage_tag", {"action": "create", "tag_name": name, "ref": "main"}),
+        _things("repository/tags", "name"),
+    ),
+    "milestone": Kind(
+        lambda name: ("manage_milestone", {"action": "create", "title": name}), _things("milestones", "title")
+    ),
+    "issue": Kind(
+        lambda name: ("manage_issue", {"action": "create", "title": name}), _things("issues", "title")
+    ),
+    "merge request": Kind(
+        lambda name: (
+            "manage_merge_request",
+            {"action": "create", "source_branch": f"of {name}", "target_branch": "main", "title": name},
+        ),
+        _things("merge_requests", "title"),
+    ),
+    "release": Kind(
+        lambda name: ("manage_release", {"action": "create", "tag_name": name}),
+        _things("releases", "tag_name"),
+    ),
+    "pipeline": Kind(
+        lambda name: ("manage_pipeline", {"action": "create", "ref": name}), _things("pipelines", "ref")
+    ),
+    "note": Kind(
+        lambda name: ("manage_discussion", {"action": "create_note", "issue_iid": 1, "body": name}),
+        lambda world, name: _said(world, name, alone=True),
+    ),
+    "thread": Kind(
+        lambda name: ("manage_discussion", {"action": "create", "issue_iid": 1, "body": name}),
+        lambda world, name: _said(world, name, alone=False),
+    ),
+    "file": Kind(
+        lambda name: (
+            "manage_file",
+            {
+                "action": "create",
+                "file_path": name,
+                "branch": "main",
+                "content": name,
+                "commit_message": "Add",
+            },
+        ),
+        lambda world, name: sum(path == name for _, path in world.files),
+    ),
+    "commit": Kind(
+        lambda name: (
+            "manage_file",
+            {
+                "action": "commit",
+                "branch": "main",
+                "commit_message": f"Add {name}",
+                "actions": [{"action": "create", "file_path": name, "content": name}],
+            },
+        ),
+        lambda world, name: sum(
+            thing["message"] == f"Add {name}" for thing in world.things.get("repository/commits", [])
+        ),
+    ),
+}
+DONE = (LoseAnswer(), LoseAnswer(reset=True), CutShort(promised=True), GatewayGivesUp())
+NOT_DONE = (Drop(), Drop(reset=True), Say(Reply.of(502, "<html>", {"Content-Type": "text/html"})))
+
+
+async def test_of_a_thousand_creates_with_lost_answers_none_is_made_twice(
+    standin: StandIn, project: World, against: Callable[..., App]
+) -> None:
+    dice = random.Random(5)
+    faults = dice.choices(DONE, k=650) + dice.choices(NOT_DONE, k=350)
+    dice.shuffle(faults)
+    for fault in faults:
+        standin.fault("POST", "*", fault)
+    calls = [(kind, f"{kind} {number}") for number in range(84) for kind in KINDS][:1000]
+    project.things["repository/branches"] = [
+        {"name": name}
+        for name in ("main", *(f"of {name}" for kind, name in calls if kind == "merge request"))
+    ]
+    app, ends, turns = against(), dict[str, dict[str, Any]](), anyio.Semaphore(32)
+
+    async def create(kind: str, name: str) -> None:
+        tool, arguments = KINDS[kind].call(name)
+        async with turns:
+            try:
+                ends[name] = dict((await app.call(tool, {**FRESH, **arguments})).data)
+            except CallFailed as failed:
+                ends[name] = {"code": failed.failure.code, **failed.failure.facts}
+
+    started = time.monotonic()
+    async with anyio.create_task_group() as tasks:
+        for kind, name in calls:
+            tasks.start_soon(create, kind, name)
+    assert time.monotonic() - started < 60
+
+    made = {name: KINDS[kind].count(project, name) for kind, name in calls}
+    assert Counter(made.values()) == {1: 650, 0: 350}
+    assert asked(standin, "POST") == 1000
+    recovered = {name for name, end in ends.items() if end.get("recovered")}
+    unknown = {name for name, end in ends.items() if end.get("code") == "OUTCOME_UNKNOWN"}
+    assert recovered | unknown == set(made), Counter(str(end.get("code")) for end in ends.values())
+    assert recovered == {name for name, count in made.items() if count}
+    assert all(ends[name]["check_with"]["arguments"] for name in unknown)
+
+
+async def test_a_list_that_is_none_does_not_keep_a_branch_from_being_deleted(
+    standin: StandIn, against: Callable[..., App]
+) -> None:
+    """Synthetic: no GitLab answers a list with an object."""
+    standin.answer("GET", "/projects/7/merge_requests", 200, {"odd": True})
+    standin.answer("DELETE", "/projects/7/repository/branches/old", 204)
+    result = await against().call("manage_branch", {"action": "delete", "project_id": "7", "branch": "old"})
+    assert result.data == {"done": True}
+
+
+async def test_a_write_whose_answer_has_another_shape_is_not_told_as_if_nothing_had_happened(
+    standin: StandIn, against: Callable[..., App]
+) -> None:
+    """Synthetic: a merge request in the list, but one without the number that every one has."""
+    standin.answer("GET", "/projects/7/merge_requests", 200, [{"odd": True}])
+    standin.answer("DELETE", "/projects/7/repository/branches/old", 204)
+    failure = await failure_of(against(), "manage_branch", action="delete", project_id="7", branch="old")
+    assert failure.code == "OUTCOME_UNKNOWN"
+    assert failure.facts["check_with"]["action"] == "browse_branches get"
+    assert sum(request.method == "DELETE" for request in standin.requests) == 1

@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from vcr.serialize import deserialize
+from vcr.serializers import jsonserializer
+
+from tests.support.recordings import rows
+
+NAMES = "errors context_ee context_ce tiers_ee tiers_ce params_ee params_ce graphql_ee graphql_ce detect_ee detect_ce"
+CASSETTES = Path(__file__).parent.parent.parent / "cassettes"
+FILES = sorted(CASSETTES.rglob("*.json"))
+SECRETS = re.compile(
+    r"\bgl[a-z]{2,5}-[\w.-]{8,}|GR1348941|BEGIN [A-Z ]*PRIVATE KEY"
+    r'|"(?:runners_token|feed_token|private_token|token|password)\\?":\s*\\?"(?!REDACTED)\w'
+)
+
+
+def interactions(path: Path) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads(path.read_text(encoding="ascii"))["interactions"]
+    return found
+
+
+def questions(path: Path) -> Iterator[str]:
+    for each in interactions(path):
+        request = each["request"]
+        yield json.dumps(
+            [request["headers"]["X-Recorded-As"], request["method"], request["uri"], request["body"]]
+        )
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_a_cassette_loads_with_the_loader_of_vcrpy(path: Path) -> None:
+    requests, responses = deserialize(path.read_text(encoding="ascii"), jsonserializer)
+    assert len(requests) == len(responses) > 0
+    assert {request.host for request in requests} == {"gitlab.example.com"}
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_alice_is_the_default_caller_wherever_she_appears(path: Path) -> None:
+    callers = [each["request"]["headers"]["X-Recorded-As"][0] for each in interactions(path)]
+    assert "alice" not in callers or callers[0] == "alice"
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_a_write_carries_its_fields_in_its_body(path: Path) -> None:
+    for each in interactions(path):
+        request = each["request"]
+        if request["method"] in ("POST", "PUT", "PATCH"):
+            assert "?" not in request["uri"]
+        else:
+            assert request["body"] is None
+
+
+def test_a_question_is_answered_by_one_file_only() -> None:
+    owners: dict[str, str] = {}
+    for path in CASSETTES.glob("*.json"):
+        for question in set(questions(path)):
+            assert owners.setdefault(question, path.name) == path.name
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_no_cassette_holds_a_secret(path: Path) -> None:
+    assert SECRETS.findall(path.read_text(encoding="ascii")) == []
+
+
+@pytest.mark.parametrize("name", NAMES.split())
+def test_no_recording_holds_a_secret(name: str) -> None:
+    recorded = rows(name)
+    assert recorded
+    assert SECRETS.findall(json.dumps(recorded)) == []
+
+
+def test_the_search_for_secrets_finds_one() -> None:
+    found = json.dumps({"body": json.dumps({"runners_token": "abc"})})
+    assert SECRETS.search(found)
+    assert SECRETS.search("glpat-" + "x" * 20)

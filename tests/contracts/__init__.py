@@ -1,1 +1,0 @@
-"""Promises about all actions: a new one is held to them by being declared."""

@@ -1,0 +1,17 @@
+"""One file a tool, named as the tool."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+
+import pytest
+
+from gitlab_mcp import tools
+from gitlab_mcp.actions.tool import Tool
+
+
+@pytest.mark.parametrize("file", [module.name for module in pkgutil.iter_modules(tools.__path__)])
+def test_a_file_declares_one_tool_of_its_own_name(file: str) -> None:
+    module = importlib.import_module(f"{tools.__name__}.{file}")
+    assert [value.name for value in vars(module).values() if isinstance(value, Tool)] == [file]

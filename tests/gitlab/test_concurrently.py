@@ -1,0 +1,94 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import anyio
+import pytest
+
+from gitlab_mcp.actions.exchange import Request
+from gitlab_mcp.app import App
+from gitlab_mcp.gitlab.client import Upstream
+from gitlab_mcp.gitlab.concurrently import MOST_PAGES, concurrently, every_page, find, is_cut
+from gitlab_mcp.gitlab.faults import Refused
+from tests.support.standin import StandIn
+
+pytestmark = pytest.mark.anyio
+
+REFUSED = Refused(Request("GET", "/x"), 403)
+
+
+async def test_answers_come_in_the_order_of_the_questions() -> None:
+    done = anyio.Event()
+
+    async def waits() -> str:
+        await done.wait()
+        return "first"
+
+    async def finishes() -> str:
+        done.set()
+        return "second"
+
+    assert await concurrently([waits, finishes]) == ["first", "second"]
+
+
+async def test_a_question_that_fails_leaves_the_others() -> None:
+    async def fails() -> str:
+        raise REFUSED
+
+    async def works() -> str:
+        return "fine"
+
+    assert await concurrently([fails, works]) == [REFUSED, "fine"]
+
+
+async def test_what_is_no_fault_of_gitlab_is_raised_as_it_is() -> None:
+    async def breaks() -> str:
+        raise KeyError("ours")
+
+    with pytest.raises(KeyError):
+        await concurrently([breaks])
+
+
+async def test_no_more_questions_are_under_way_than_allowed() -> None:
+    under_way, most = 0, 0
+
+    async def asks() -> None:
+        nonlocal under_way, most
+        under_way += 1
+        most = max(most, under_way)
+        await anyio.lowlevel.checkpoint()
+        under_way -= 1
+
+    await concurrently([asks] * 20, at_once=3)
+    assert most == 3
+
+
+async def test_a_list_that_never_ends_is_cut_and_says_so(
+    standin: StandIn, against: Callable[..., App]
+) -> None:
+    standin.answer("GET", "/things", body=[{"id": 1}], headers={"x-next-page": "2"})
+    answer = await every_page(against().gitlab(), "/things")
+    assert len(answer.body) == MOST_PAGES
+    assert is_cut(answer)
+
+
+async def test_a_thing_is_found_on_whatever_page_it_is(standin: StandIn, against: Callable[..., App]) -> None:
+    standin.answer("GET", "/things", body=[{"id": 1}], headers={"x-next-page": "2"})
+    found = await find(against().gitlab(), "/things", lambda thing: len(standin.requests) > MOST_PAGES + 2)
+    assert found == {"id": 1}
+
+
+@pytest.mark.anyio
+async def test_a_closed_upstream_leaves_no_connection_open(standin: StandIn) -> None:
+    standin.answer("GET", "/projects/1", 200, {"id": 1})
+    upstream = Upstream(standin.url)
+    before = len(list(Path("/proc/self/fd").iterdir()))
+    await upstream.as_caller("alice").get("/projects/1")
+    upstream.close()
+    # The other end of the connection is the stand-in's, which closes when it sees ours go.
+    for _ in range(100):
+        if len(list(Path("/proc/self/fd").iterdir())) <= before:
+            return
+        await anyio.sleep(0.02)
+    raise AssertionError("the connection is still open")

@@ -1,0 +1,141 @@
+"""The questions, put to recorded answers of a real GitLab over HTTP."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from gitlab_mcp.actions.ask import InstanceFacts
+from gitlab_mcp.actions.exchange import Request
+from gitlab_mcp.gitlab.client import Upstream
+from gitlab_mcp.gitlab.instance import AnswerCache, CachedAsk
+from tests.support.recordings import rows
+from tests.support.standin import StandIn
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture(params=["ee", "ce"])
+def edition(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+def asking(
+    standin: StandIn, actor: str, answers: AnswerCache | None = None, tier: str | None = None
+) -> CachedAsk:
+    gitlab = Upstream(standin.url).as_caller(actor)
+    return CachedAsk(gitlab, AnswerCache() if answers is None else answers, caller=actor, tier=tier)
+
+
+async def test_the_edition_and_the_missing_licence_are_found_by_any_user(
+    standin: StandIn, edition: str
+) -> None:
+    standin.play_rows(rows(f"context_{edition}"))
+    for actor in ("alice", "dave"):
+        here = await asking(standin, actor).instance()
+        assert (here.edition, here.tier, here.at_least) == (edition.upper(), "Free", False)
+        assert (here.version or "").startswith("17.2")
+
+
+async def test_a_token_that_may_not_ask_leaves_the_tier_unknown(standin: StandIn) -> None:
+    standin.play_rows(rows("context_ee"))
+    assert await asking(standin, "alice_repo").instance() == InstanceFacts(edition="EE")
+
+
+async def test_the_operator_knows_better(standin: StandIn) -> None:
+    standin.play_rows(rows("context_ee"))
+    assert (await asking(standin, "alice", tier="ultimate").instance()).tier == "Ultimate"
+    assert (await asking(standin, "alice_repo", tier="premium").instance()).tier == "Premium"
+
+
+async def test_a_token_is_known_by_itself(standin: StandIn) -> None:
+    standin.play_rows(rows("context_ee"))
+    alice, root = await asking(standin, "alice").token(), await asking(standin, "root").token()
+    assert alice and root
+    assert (alice.alive, alice.scopes, alice.user_id, alice.admin) == (True, ("api",), 2, False)
+    assert root.admin is True
+
+
+@pytest.mark.parametrize(
+    ("actor", "problem"),
+    [("expired", "expired"), ("revoked", "revoked"), ("bad", "unknown"), ("e_blocked", "blocked")],
+)
+async def test_a_dead_token_says_what_it_died_of(standin: StandIn, actor: str, problem: str) -> None:
+    standin.play_rows(rows("context_ee"))
+    token = await asking(standin, actor).token()
+    assert token
+    assert (token.alive, token.problem) == (False, problem)
+
+
+async def test_a_role_in_a_group_comes_from_the_membership(standin: StandIn) -> None:
+    standin.play_rows(rows("context_ee"))
+    assert await asking(standin, "alice").group_role("22") == 50
+    assert await asking(standin, "dave").group_role("22") == 0
+
+
+async def test_a_question_is_asked_once_and_again_when_it_is_old(standin: StandIn) -> None:
+    standin.play_rows(rows("context_ee"))
+    now = [0.0]
+    ask = asking(standin, "alice", AnswerCache(clock=lambda: now[0]))
+    first = await ask.project("1")
+    assert first is not None
+    assert await ask.project("1") == first
+    assert len(standin.requests) == 1
+    now[0] = 301.0
+    await ask.project("1")
+    assert len(standin.requests) == 2
+
+
+async def test_answers_of_one_caller_are_not_told_to_another(standin: StandIn) -> None:
+    standin.play_rows(rows("context_ee"))
+    shared = AnswerCache()
+    assert await asking(standin, "alice", shared).project("1") is not None
+    assert await asking(standin, "dave", shared).project("1") is None
+
+
+async def test_without_a_name_for_the_caller_nothing_is_shared(standin: StandIn) -> None:
+    standin.play_rows(rows("context_ee"))
+    shared = AnswerCache()
+    alice = CachedAsk(Upstream(standin.url).as_caller("alice"), shared)
+    dave = CachedAsk(Upstream(standin.url).as_caller("dave"), shared)
+    assert await alice.project("1") is not None
+    assert await dave.project("1") is None
+
+
+async def test_what_is_remembered_is_bounded() -> None:
+    answers = AnswerCache(capacity=3)
+
+    async def learn() -> int:
+        return 1
+
+    for number in range(10):
+        await answers.once((str(number),), 60, learn)
+    assert len(answers) == 3
+
+
+async def test_a_gitlab_that_is_gone_makes_everything_unknown_and_raises_nothing() -> None:
+    with StandIn() as gone:
+        url = gone.url
+    ask = CachedAsk(Upstream(url).as_caller("alice"), AnswerCache())
+    assert await ask.token() is None
+    assert await ask.instance() == InstanceFacts()
+    assert await ask.project("1") is None
+    assert await ask.group_role("1") is None
+    assert await ask.merge_request("1", "1") is None
+
+
+async def test_explaining_a_refusal_costs_well_under_a_millisecond_when_nothing_is_asked() -> None:
+    from gitlab_mcp.actions.ask import NobodyToAsk
+    from gitlab_mcp.gitlab.faults import Refused
+    from gitlab_mcp.refusals.translate import translate
+
+    body = b'{"message":{"title":["has already been taken"]}}'
+    problem = Refused(Request("POST", "/projects/1/labels"), 400, {"content-type": "application/json"}, body)
+    await translate(problem, None, NobodyToAsk())
+    times = []
+    for _ in range(200):
+        started = time.perf_counter()
+        await translate(problem, None, NobodyToAsk())
+        times.append(time.perf_counter() - started)
+    assert sorted(times)[len(times) // 2] < 0.001

@@ -1,1 +1,0 @@
-"""Whole stories, through a real client."""

@@ -1,0 +1,110 @@
+"""Who changed what."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from gitlab_mcp.actions.registry import Registry
+from gitlab_mcp.callers import Secret, Token
+from gitlab_mcp.settings import Settings, SettingsError
+from gitlab_mcp.settings.values import Address
+from tests.support.guarded import DEFAULTS, Server, delete_label, outcome, refused, visitor, with_labels
+from tests.support.standin import Silence, StandIn
+
+pytestmark = pytest.mark.anyio
+
+
+def lines(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+async def test_every_write_is_written_down_with_what_came_of_it(
+    standin: StandIn, against: Server, tmp_path: Path
+) -> None:
+    with_labels(standin, "bug")
+    app = against(**DEFAULTS, audit_log=tmp_path / "audit.log")
+    asked = await refused(app, "manage_label", delete_label(), visitor("alice", "request-7"))
+    token = asked.facts["confirmation_token"]
+    await app.call(
+        "manage_label", delete_label(confirmation_token=token), request_context=visitor("alice", "request-8")
+    )
+    await app.call(
+        "browse_labels", {"action": "list", "project_id": "acme/website"}, request_context=visitor("alice")
+    )
+    written = lines(tmp_path / "audit.log")
+    assert [line["outcome"] for line in written] == ["CONFIRMATION_REQUIRED", "ok"]
+    assert [line["request_id"] for line in written] == ["request-7", "request-8"]
+    assert {(line["tool"], line["action"], line["danger"]) for line in written} == {
+        ("manage_label", "delete", "destructive")
+    }
+    assert written[1]["target"] == {"project_id": "acme/website", "label_id": "bug"}
+    assert (tmp_path / "audit.log").stat().st_mode & 0o077 == 0
+    assert written[1]["who"] == Token(Secret("alice"), "private").fingerprint[:16]
+
+
+async def test_the_audit_holds_no_contents_and_no_tokens(
+    standin: StandIn, against: Server, tmp_path: Path
+) -> None:
+    """Over the whole catalogue: a canary in every text field that is not part of the path."""
+    path = tmp_path / "audit.log"
+    app = against(audit_log=path)
+    for action in Registry().actions():
+        if not action.spec.writes or not action.spec.endpoints:
+            continue
+        places = {name for endpoint in action.spec.endpoints for name in endpoint.placeholders}
+        arguments = {
+            name: value
+            if name in places or not isinstance(value, str) or len(value) < 3
+            else "CANARY" + value
+            for name, value in action.spec.example.items()
+        }
+        await outcome(
+            app, action.spec.tool.name, {"action": action.spec.name, **arguments}, visitor("glpat-CANARY")
+        )
+    assert len(lines(path)) > 50
+    assert "CANARY" not in path.read_text()
+
+
+async def test_a_name_with_a_line_break_makes_no_second_line(
+    standin: StandIn, against: Server, tmp_path: Path
+) -> None:
+    app = against(audit_log=tmp_path / "audit.log")
+    evil = 'x"}\n{"outcome": "ok", "who": "root"}'
+    await outcome(app, "manage_label", delete_label(evil))
+    (line,) = lines(tmp_path / "audit.log")
+    assert line["target"]["label_id"] == evil
+
+
+async def test_an_audit_that_cannot_be_written_fails_no_call(
+    standin: StandIn, against: Server, tmp_path: Path
+) -> None:
+    world = with_labels(standin, "bug")
+    app = against(audit_log=tmp_path / "gone" / "audit.log")
+    await app.call("manage_label", delete_label())
+    assert world.count("labels") == 0
+
+
+async def test_a_write_that_nobody_waited_for_is_written_down(
+    standin: StandIn, against: Server, tmp_path: Path
+) -> None:
+    with_labels(standin, "bug")
+    standin.fault("DELETE", "/projects/*", Silence(done=True))
+    app = against(audit_log=tmp_path / "audit.log")
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(outcome, app, "manage_label", delete_label())
+        while not any(request.method == "DELETE" for request in standin.requests):
+            await anyio.sleep(0.01)
+        tasks.cancel_scope.cancel()
+    assert [line["outcome"] for line in lines(tmp_path / "audit.log")] == ["cancelled"]
+
+
+def test_under_stdio_the_audit_never_goes_to_the_standard_output() -> None:
+    with pytest.raises(SettingsError):
+        Settings(audit_log="stdout").audit_place()
+    assert Settings().audit_place() is None
+    assert Settings(http=Address("127.0.0.1", 8080)).audit_place() == "stdout"

@@ -1,1 +1,0 @@
-"""What may happen, and what may not."""

@@ -1,0 +1,173 @@
+"""Several servers that share a Redis are one to their callers."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import ExitStack
+from typing import Any
+
+import anyio
+import httpx2
+import pytest
+
+from tests.support.guarded import delete_label, with_labels, writes
+from tests.support.redis_server import RedisServer, needs_redis
+from tests.support.served import ACCEPT, Served, served
+from tests.support.standin import StandIn, World
+
+pytestmark = [pytest.mark.anyio, needs_redis]
+
+LIST = {"action": "list", "project_id": "acme/website"}
+
+
+def create(number: int) -> dict[str, Any]:
+    return {"action": "create", "project_id": "acme/website", "name": f"label {number}", "color": "#111111"}
+
+
+@pytest.fixture
+def redis() -> Iterator[RedisServer]:
+    with RedisServer() as server:
+        yield server
+
+
+@pytest.fixture
+def world(standin: StandIn) -> World:
+    return with_labels(standin, "bug")
+
+
+class RoundRobin:
+    """A client whose every request goes to the next server, as a proxy would send it."""
+
+    def __init__(self, http: httpx2.AsyncClient, servers: list[Served]) -> None:
+        self._http = http
+        self._servers = itertools.cycle(servers)
+
+    async def call(self, tool: str, arguments: dict[str, Any], token: str = "alice") -> dict[str, Any]:
+        return await self.call_at(next(self._servers), tool, arguments, token)
+
+    async def call_at(
+        self, server: Served, tool: str, arguments: dict[str, Any], token: str = "alice"
+    ) -> dict[str, Any]:
+        message = {
+            "jsonrpc": "2.0",
+            "id": 1,
+            "method": "tools/call",
+            "params": {"name": tool, "arguments": arguments},
+        }
+        headers = {**ACCEPT, "PRIVATE-TOKEN": token, "MCP-Protocol-Version": "2025-06-18"}
+        response = await self._http.post(server.url, json=message, headers=headers)
+        told: dict[str, Any] = json.loads(response.json()["result"]["content"][0]["text"])
+        return told
+
+
+class Replicas:
+    def __init__(self, gitlab: str, redis: RedisServer, *flags: str) -> None:
+        self._gitlab, self._flags = gitlab, ("--redis", redis.url, *flags)
+        self._running = ExitStack()
+        self.servers = [self.one_more(), self.one_more()]
+
+    def one_more(self) -> Served:
+        return self._running.enter_context(served(self._gitlab, *self._flags))
+
+    async def __aenter__(self) -> RoundRobin:
+        self._http = httpx2.AsyncClient(timeout=30)
+        return RoundRobin(self._http, self.servers)
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._http.aclose()
+        self._running.close()
+
+
+async def test_a_confirmation_asked_of_one_is_redeemed_at_the_other_exactly_once(
+    standin: StandIn, world: World, redis: RedisServer
+) -> None:
+    async with Replicas(standin.url, redis) as client:
+        asked = await client.call("manage_label", delete_label())
+        assert asked["error_code"] == "CONFIRMATION_REQUIRED"
+        yes = delete_label(confirmation_token=asked["confirmation_token"])
+        seen: Counter[str] = Counter()
+
+        async def redeem() -> None:
+            told = await client.call("manage_label", yes)
+            seen[told.get("error_code", "done")] += 1
+
+        async with anyio.create_task_group() as tasks:
+            for _ in range(10):
+                tasks.start_soon(redeem)
+    assert seen == {"done": 1, "CONFIRMATION_USED": 9}
+    assert len(writes(standin)) == 1
+    assert world.count("labels") == 0
+
+
+async def test_quotas_and_loops_add_up(standin: StandIn, world: World, redis: RedisServer) -> None:
+    async with Replicas(standin.url, redis, "--quota", "writes=10") as client:
+        codes = [
+            (await client.call("manage_label", create(number))).get("error_code") for number in range(11)
+        ]
+        assert codes == [None] * 9 + ["QUOTA_PAUSED"] * 2
+        missing = {"action": "get", "project_id": "acme/website", "label_id": "none"}
+        loops = [(await client.call("browse_labels", missing)).get("loop") for _ in range(3)]
+        assert loops == [None, None, True]
+
+
+async def test_without_redis_reads_go_on_and_nothing_is_granted(
+    standin: StandIn, world: World, redis: RedisServer
+) -> None:
+    async with Replicas(standin.url, redis) as client:
+        asked = await client.call("manage_label", delete_label())
+        redis.stop()
+        for _ in range(4):
+            assert (await client.call("browse_labels", LIST))["items"]
+        yes = delete_label(confirmation_token=asked["confirmation_token"])
+        for refused in (yes, delete_label(), create(1)):
+            assert (await client.call("manage_label", refused))["error_code"] == "STORE_UNAVAILABLE"
+        assert writes(standin) == []
+        redis.start()
+        with anyio.fail_after(10):
+            while (told := await client.call("manage_label", yes))["error_code"] == "STORE_UNAVAILABLE":
+                await anyio.sleep(0.05)
+        # Redis kept nothing: what was confirmed before is unknown now, and what is asked now is good.
+        assert told["error_code"] == "CONFIRMATION_INVALID"
+        again = await client.call("manage_label", delete_label())
+        assert (
+            await client.call("manage_label", delete_label(confirmation_token=again["confirmation_token"]))
+        )["done"]
+    assert world.count("labels") == 0
+
+
+async def test_a_server_that_is_killed_loses_no_confirmation_and_no_quota(
+    standin: StandIn, world: World, redis: RedisServer
+) -> None:
+    replicas = Replicas(standin.url, redis, "--quota", "writes=10")
+    async with replicas as client:
+        first, second = replicas.servers
+        for number in range(9):
+            await client.call_at(first, "manage_label", create(number))
+        asked = await client.call_at(first, "manage_label", delete_label())
+        used = await client.call_at(first, "manage_label", delete_label("label 1"))
+        spent = delete_label("label 1", confirmation_token=used["confirmation_token"])
+        assert (await client.call_at(second, "manage_label", spent))["done"]
+        for server in (first, second):
+            server.process.kill()
+            server.process.wait()
+        reborn = replicas.one_more()
+        assert (await client.call_at(reborn, "manage_label", create(9)))["error_code"] == "QUOTA_PAUSED"
+        assert (await client.call_at(reborn, "manage_label", spent))["error_code"] == "CONFIRMATION_USED"
+        yes = delete_label(confirmation_token=asked["confirmation_token"])
+        assert (await client.call_at(reborn, "manage_label", yes))["done"]
+
+
+async def test_callers_are_kept_apart_in_the_shared_store(
+    standin: StandIn, world: World, redis: RedisServer
+) -> None:
+    async with Replicas(standin.url, redis, "--quota", "writes=10") as client:
+        for number in range(9):
+            await client.call("manage_label", create(number), "alice")
+        assert (await client.call("manage_label", create(9), "alice"))["error_code"] == "QUOTA_PAUSED"
+        assert "error_code" not in await client.call("manage_label", create(9), "bob")
+        asked = await client.call("manage_label", delete_label(), "alice")
+        stolen = delete_label(confirmation_token=asked["confirmation_token"])
+        assert (await client.call("manage_label", stolen, "bob"))["error_code"] == "CONFIRMATION_INVALID"

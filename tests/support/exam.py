@@ -1,0 +1,206 @@
+"""Recorded refusals as questions to the translator: what was asked, by whom, and what GitLab says when asked back."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Annotated, Any
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from pydantic import create_model
+
+from gitlab_mcp.actions.action import Action, Danger, Endpoint, Role
+from gitlab_mcp.actions.exchange import Answer, Request
+from gitlab_mcp.actions.fields import Needs
+from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.failures.failure import Failure
+from gitlab_mcp.gitlab.faults import Refused
+from gitlab_mcp.gitlab.instance import AnswerCache, CachedAsk
+from gitlab_mcp.refusals.translate import translate
+from gitlab_mcp.tiers.feature_map import Feature, tier_map
+from tests.facts import facts
+from tests.support.recordings import rows
+
+API = "/api/v4"
+SEGMENTS = {":": "[^/]+", "*": ".+"}
+
+
+class Recorded:
+    """GitLab as one recorded caller saw it: answers what was recorded, knows nothing else."""
+
+    base_url = "https://gitlab.example.com"
+
+    def __init__(self, recording: str, actor: str) -> None:
+        self._answers = answers(recording).get(actor, {})
+
+    async def send(self, request: Request) -> Answer:
+        row = self._answers.get(request.path)
+        if row is None:
+            raise LookupError(f"nobody recorded {request.path}")
+        if row["status"] < 300:
+            return Answer(row["status"], row["headers"], json.loads(row["body"]))
+        raise refused(row)
+
+    async def get(self, path: str, **query: Any) -> Answer:
+        return await self.send(Request("GET", path, query))
+
+    async def stream(self, request: Request, read: Callable[..., Any]) -> Any:
+        raise NotImplementedError
+
+    async def graphql(self, document: str, variables: Mapping[str, Any] | None = None) -> Mapping[str, Any]:
+        raise NotImplementedError
+
+    def report(self, done: float, total: float | None = None, what: str = "") -> None:
+        raise NotImplementedError
+
+
+@cache
+def answers(recording: str) -> dict[str, dict[str, dict[str, Any]]]:
+    by_actor: dict[str, dict[str, dict[str, Any]]] = {}
+    for row in rows(recording):
+        if row["method"] == "GET":
+            by_actor.setdefault(row["actor"], {})[urlsplit(row["path"]).path.removeprefix(API)] = row
+    return by_actor
+
+
+def refused(row: Mapping[str, Any]) -> Refused:
+    parts = urlsplit(row["path"])
+    body = row.get("request")
+    request = Request(
+        row["method"],
+        parts.path.removeprefix(API),
+        dict(parse_qsl(parts.query)),
+        body if isinstance(body, dict) else None,
+    )
+    return Refused(request, row["status"], row["headers"], row["body"].encode())
+
+
+@dataclass(frozen=True)
+class Question:
+    row: Mapping[str, Any]
+    context: str
+    feature: str | None = None
+
+    @property
+    def truth(self) -> str:
+        truth: str = self.row["truth"]["truth"]
+        # What GitLab crashed on is told as a crash, whatever the mistake behind it was.
+        return "SERVER_ERROR" if self.row["status"] >= 500 else truth
+
+    async def asked(self) -> Failure:
+        ask = CachedAsk(Recorded(self.context, self.row["actor"]), AnswerCache())
+        return await translate(refused(self.row), action_for(self.row, self.feature), ask)
+
+
+def errors() -> Iterator[Question]:
+    for row in rows("errors"):
+        if row["status"] >= 400 and not row.get("unfair") and row["truth"]["truth"]:
+            yield Question(row, "context_ee", feature_of(row))
+
+
+def tiers(edition: str) -> Iterator[Question]:
+    for row in rows(f"tiers_{edition}"):
+        if row["status"] >= 400 and row.get("truth"):
+            key = row["label"].split("/")[0]
+            yield Question(row, f"context_{edition}", key if key in tier_map().features else feature_of(row))
+
+
+def action_for(row: Mapping[str, Any], feature: str | None) -> Action | None:
+    """An action as the catalogue would declare it for this route, with the least role as measured."""
+    route = row.get("route") or f"{row['method']} {urlsplit(row['path']).path.removeprefix(API)}"
+    method, path = route.split(" ", 1)
+    given = fields_of(row, path)
+    paid = tier_map().features.get(feature) if feature else None
+    marked = paid_fields(paid, route) & given.keys() if paid else set()
+    types: dict[str, Any] = {
+        name: (Annotated[str, Needs(paid.key)] if paid and name in marked else str, "")
+        for name in {**dict.fromkeys(parameters().get(route, ())), **given}
+    }
+    model = create_model("Recorded", __base__=Action, **types)
+    endpoint = Endpoint(method, re.sub(r"[:*](\w+)", lambda m: "{" + our_name(path, m[1]) + "}", path))
+    Tool("manage_recorded", "Recorded.").action(
+        "recorded",
+        (endpoint,),
+        docs="api/",
+        example={},
+        danger=Danger.READ if method == "GET" else Danger.REVERSIBLE,
+        feature=feature if paid and not marked else None,
+        role=role_of(route),
+    )(model)
+    return model.model_construct(_fields_set=set(given), **given)
+
+
+@cache
+def parameters() -> dict[str, tuple[str, ...]]:
+    """The parameters of each route, which the action for it would declare."""
+    return {
+        route["endpoint"]: tuple(name for name in route["params"] if name.isidentifier() and name != "id")
+        for route in facts("routes")
+    }
+
+
+def fields_of(row: Mapping[str, Any], path: str) -> dict[str, Any]:
+    parts = urlsplit(row["path"])
+    given: dict[str, Any] = dict(parse_qsl(parts.query))
+    if isinstance(row.get("request"), dict):
+        given |= row["request"]
+    pattern = re.sub(
+        r"([:*])(\w+)",
+        lambda m: f"(?P<{our_name(path, m[2])}>{SEGMENTS[m[1]]})",
+        re.escape(path).replace(r"\*", "*"),
+    )
+    pattern = pattern.replace(r"\(\-/\)", "(?:-/)?").replace(r"\(", "(?:").replace(r"\)", ")?")
+    match = re.match(pattern, parts.path.removeprefix(API))
+    found = {name: unquote(value) for name, value in match.groupdict("").items()} if match else {}
+    return {re.sub(r"\W", "_", name).strip("_"): value for name, value in {**given, **found}.items()}
+
+
+def our_name(path: str, placeholder: str) -> str:
+    if placeholder != "id":
+        return placeholder
+    return {"projects": "project_id", "groups": "group_id"}.get(path.split("/")[1], "id")
+
+
+def shape(endpoint: str) -> str:
+    return re.sub(r":\w+|\(-/\)", lambda m: "*" if m[0].startswith(":") else "", endpoint).replace("/-/", "/")
+
+
+def feature_of(row: Mapping[str, Any]) -> str | None:
+    """The paid feature behind a route, or behind a parameter that was sent to it."""
+    route = row.get("route")
+    if not route:
+        return None
+    given = fields_of(row, route.split(" ", 1)[1])
+    for feature in tier_map().features.values():
+        if (
+            shape(route) in {shape(endpoint) for endpoint in feature.endpoints}
+            and feature.tier_in("17.2") != "Free"
+        ):
+            return feature.key
+        paid = paid_fields(feature, route) & given.keys()
+        if any(feature.paid_with(name, given[name]) for name in paid):
+            return feature.key
+    return None
+
+
+def paid_fields(feature: Feature, route: str) -> set[str]:
+    return {
+        name
+        for endpoint, names in feature.parameters.items()
+        if shape(endpoint) == shape(route)
+        for name in names
+    }
+
+
+@cache
+def least_roles() -> dict[str, str]:
+    found: dict[str, str] = facts("roles_switches")["least_role"]
+    return found
+
+
+def role_of(route: str) -> Role | None:
+    name = least_roles().get(route.replace("(-/)", ""))
+    return Role[name.upper()] if name and name.upper() in Role.__members__ else None

@@ -1,0 +1,61 @@
+"""A GitLab on loopback: recorded answers, a small world that can be written to, and faults on demand.
+
+    with StandIn() as gitlab:
+        gitlab.play(cassettes / "labels.json")              # what a real GitLab answered
+        project = gitlab.project("acme/fresh")              # an empty one, to write to and count in
+        gitlab.fault("POST", "/projects/*/labels", LoseAnswer())
+        ...  # a client of gitlab.url with the token `alice`
+        assert project.count("labels") == 1
+        assert [request.method for request in gitlab.requests] == ["POST", "GET"]
+
+A token is the name of the caller it stands for. What no recording says carries `X-Synthetic: true`.
+"""
+
+from tests.support.standin.exchange import Received, Reply
+from tests.support.standin.faults import (
+    CutShort,
+    Delay,
+    Drop,
+    EndlessHeaders,
+    Fault,
+    GzipBomb,
+    LogOf,
+    LoseAnswer,
+    NotUtf8,
+    Say,
+    Silence,
+    Stall,
+    forbidden_page,
+    login_page,
+    maintenance,
+    rate_limited,
+    redirect,
+    server_error,
+)
+from tests.support.standin.server import StandIn
+from tests.support.standin.world import World
+
+__all__ = [
+    "CutShort",
+    "Delay",
+    "Drop",
+    "EndlessHeaders",
+    "Fault",
+    "GzipBomb",
+    "LogOf",
+    "LoseAnswer",
+    "NotUtf8",
+    "Received",
+    "Reply",
+    "Say",
+    "Silence",
+    "Stall",
+    "StandIn",
+    "World",
+    "forbidden_page",
+    "login_page",
+    "maintenance",
+    "rate_limited",
+    "redirect",
+    "server_error",
+]

@@ -1,0 +1,314 @@
+"""The stand-in itself: one thread per connection, HTTP/1.1 kept alive, nothing printed."""
+
+from __future__ import annotations
+
+import select
+import socket
+import socketserver
+import ssl
+import struct
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from tests.support.standin.exchange import API, Received, Reply
+from tests.support.standin.faults import Drop, Fault
+from tests.support.standin.recorded import Recorded
+from tests.support.standin.world import World
+
+SLICE = 0.02
+"""How often a waiting line looks whether its client hung up."""
+
+
+@dataclass(slots=True)
+class _Rule:
+    method: str
+    path: str
+    fault: Fault
+    times: int | None
+
+    def fits(self, method: str, route: str) -> bool:
+        return self.times != 0 and self.method in ("*", method) and fnmatchcase(route, self.path)
+
+
+class StandIn:
+    """`root` is a relative URL root such as `/gitlab`, `tls` a server context, a `port` of 0 any free one."""
+
+    def __init__(
+        self,
+        *,
+        host: str = "127.0.0.1",
+        port: int = 0,
+        root: str = "",
+        tls: ssl.SSLContext | None = None,
+    ) -> None:
+        self.host = host
+        self.root = root
+        self.tls = tls
+        self.stopping = threading.Event()
+        self._changed = threading.Condition(threading.RLock())
+        self._requests: list[Received] = []
+        self._unanswered: list[Received] = []
+        self._hangups = 0
+        self._rules: list[_Rule] = []
+        self._answers: list[tuple[str, str, Reply]] = []
+        self._recorded = Recorded()
+        self._worlds: list[World] = []
+        self._broken: list[BaseException] = []
+        self._server = _Server(self, host, port)
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(SLICE,), daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stopping.set()
+        self._server.shutdown()
+        self._server.hang_up()
+        self._server.server_close()
+        self._thread.join()
+        if self._broken and error is None:
+            raise self._broken[0]
+
+    @property
+    def url(self) -> str:
+        name = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{'https' if self.tls else 'http'}://{name}:{self.port}{self.root}"
+
+    @property
+    def port(self) -> int:
+        return int(self._server.server_address[1])
+
+    @property
+    def requests(self) -> list[Received]:
+        """All that came in, oldest first."""
+        with self._changed:
+            return list(self._requests)
+
+    @property
+    def unanswered(self) -> list[Received]:
+        """Questions nobody had an answer to; they got a synthetic 404."""
+        with self._changed:
+            return list(self._unanswered)
+
+    @property
+    def hangups(self) -> int:
+        """How often a client left while it was waiting for an answer."""
+        with self._changed:
+            return self._hangups
+
+    def wait_for(self, what: Callable[[StandIn], bool], timeout: float = 5.0) -> bool:
+        """Until `what` holds of the requests or hang-ups; False when it never did."""
+        with self._changed:
+            return self._changed.wait_for(lambda: what(self), timeout)
+
+    def play(self, *cassettes: Path) -> None:
+        """Answer from cassettes; a directory means those directly in it."""
+        with self._changed:
+            for path in cassettes:
+                for file in sorted(path.glob("*.json")) if path.is_dir() else [path]:
+                    self._recorded.add_cassette(file)
+
+    def play_rows(self, rows: Iterable[Mapping[str, Any]]) -> None:
+        """Answer from rows of `recordings`."""
+        with self._changed:
+            self._recorded.add_rows(rows)
+
+    def project(self, path: str, number: int = 9001) -> World:
+        """An empty project that can be written to."""
+        return self._add(World("projects", path, number))
+
+    def group(self, path: str, number: int = 9101) -> World:
+        """An empty group that can be written to."""
+        return self._add(World("groups", path, number))
+
+    def fault(self, method: str, path: str, fault: Fault, times: int | None = 1) -> None:
+        """The next `times` requests that fit, all of them when None, run into it. `path` is below /api/v4 and
+        may hold `*`; faults are tried in the order they were given."""
+        with self._changed:
+            self._rules.append(_Rule(method, path, fault, times))
+
+    def answer(
+        self,
+        method: str,
+        path: str,
+        status: int = 200,
+        body: Any = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        """An invented answer; the newest that fits wins, before anything recorded."""
+        with self._changed:
+            self._answers.insert(0, (method, path, Reply.of(status, body, headers)))
+
+    def _add(self, world: World) -> World:
+        with self._changed:
+            self._worlds.append(world)
+        return world
+
+    def fault_for(self, method: str, route: str) -> Fault | None:
+        with self._changed:
+            for rule in self._rules:
+                if rule.fits(method, route):
+                    if rule.times is not None:
+                        rule.times -= 1
+                    return rule.fault
+        return None
+
+    def reply_to(self, received: Received) -> Reply:
+        with self._changed:
+            for method, path, reply in self._answers:
+                if method in ("*", received.method) and fnmatchcase(received.route, path):
+                    return reply
+            for world in self._worlds:
+                if world.owns(received):
+                    return world.reply_to(received)
+            if reply_found := self._recorded.answer_to(received):
+                return reply_found
+            self._unanswered.append(received)
+        return Reply.of(404, {"error": "404 Not Found"})
+
+    def heard(self, received: Received) -> None:
+        with self._changed:
+            self._requests.append(received)
+            self._changed.notify_all()
+
+    def left(self) -> None:
+        with self._changed:
+            self._hangups += 1
+            self._changed.notify_all()
+
+    def failed(self, error: BaseException) -> None:
+        with self._changed:
+            self._broken.append(error)
+
+
+class _Server(socketserver.ThreadingTCPServer):
+    allow_reuse_address = True
+    daemon_threads = False
+    request_queue_size = 128
+
+    def __init__(self, standin: StandIn, host: str, port: int) -> None:
+        self.standin = standin
+        self.address_family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        self._open: set[socket.socket] = set()
+        self._guard = threading.Lock()
+        super().__init__((host, port), _Line)
+
+    def get_request(self) -> tuple[socket.socket, Any]:
+        connection, address = super().get_request()
+        if self.standin.tls:
+            # The handshake is left to the connection's own thread: a client that stalls in it blocks nobody.
+            connection = self.standin.tls.wrap_socket(
+                connection, server_side=True, do_handshake_on_connect=False
+            )
+        with self._guard:
+            self._open.add(connection)
+        return connection, address
+
+    def shutdown_request(self, request: Any) -> None:
+        with self._guard:
+            self._open.discard(request)
+        super().shutdown_request(request)
+
+    def hang_up(self) -> None:
+        with self._guard:
+            for connection in self._open:
+                with suppress(OSError):
+                    connection.shutdown(socket.SHUT_RDWR)
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        error = sys.exception()
+        if error is not None and not isinstance(error, OSError):
+            self.standin.failed(error)
+
+
+class _Line(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    server: _Server
+
+    def handle_one_request(self) -> None:
+        self.raw_requestline = self.rfile.readline(65537)
+        if not self.raw_requestline or not self.parse_request():
+            self.close_connection = True
+            return
+        standin = self.server.standin
+        path, _, query = self.path.partition("?")
+        path = path.removeprefix(standin.root)
+        fault = standin.fault_for(self.command, path.removeprefix(API))
+        body = b"" if isinstance(fault, Drop) else self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        self.received = Received(
+            method=self.command,
+            path=path,
+            query=query,
+            headers={name.lower(): value for name, value in self.headers.items()},
+            body=body,
+            at=time.monotonic(),
+        )
+        standin.heard(self.received)
+        try:
+            if fault:
+                fault.play(self)
+            else:
+                self.send(self.answer())
+        except OSError:
+            self.close_connection = True
+            if not standin.stopping.is_set():
+                standin.left()
+
+    def answer(self) -> Reply:
+        return self.server.standin.reply_to(self.received)
+
+    def send(self, reply: Reply) -> None:
+        bare = reply.status in (204, 304)
+        headers = {"Content-Length": str(len(reply.body)), **reply.headers}
+        if bare:
+            headers.pop("Content-Length")
+        body = b"" if bare or self.command == "HEAD" else reply.body
+        self.write(self._head(reply.status, headers, reply.synthetic) + body)
+
+    def stream(self, status: int, headers: Mapping[str, str], chunks: Iterator[bytes]) -> None:
+        self.write(self._head(status, {**headers, "Transfer-Encoding": "chunked"}, synthetic=True))
+        for chunk in filter(None, chunks):
+            self.write(b"%x\r\n%b\r\n" % (len(chunk), chunk))
+        self.write(b"0\r\n\r\n")
+
+    def write(self, data: bytes) -> None:
+        self.wfile.write(data)
+
+    def drop(self, *, reset: bool = False) -> None:
+        if reset:
+            self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            self.connection.close()
+        self.close_connection = True
+
+    def wait(self, seconds: float | None = None) -> None:
+        end = None if seconds is None else time.monotonic() + seconds
+        stopping = self.server.standin.stopping
+        while not stopping.is_set() and (end is None or time.monotonic() < end):
+            slice_ = SLICE if end is None else max(0.0, min(SLICE, end - time.monotonic()))
+            # A client that waits sends nothing: what can be read now is its end of the connection closing.
+            if select.select([self.connection], [], [], slice_)[0]:
+                raise ConnectionAbortedError("the client hung up")
+
+    def log_message(self, format: str, *args: Any) -> None:
+        pass
+
+    @staticmethod
+    def _head(status: int, headers: Mapping[str, str], synthetic: bool) -> bytes:
+        said = {**headers, "X-Synthetic": "true"} if synthetic else headers
+        lines = [f"HTTP/1.1 {status} {HTTPStatus(status).phrase}"]
+        lines += [f"{name}: {value}" for name, value in said.items()]
+        return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1")

@@ -1,0 +1,101 @@
+"""What a caller is told of its own access, by recorded projects, groups and tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from gitlab_mcp.app import App
+from gitlab_mcp.settings import Secret
+from tests.support.recordings import rows
+from tests.support.standin import StandIn
+
+pytestmark = pytest.mark.anyio
+Against = Callable[..., App]
+
+
+@pytest.fixture
+def explained(standin: StandIn, against: Against) -> Callable[..., Any]:
+    standin.play_rows(rows("context_ee"))
+    standin.play_rows(row for row in rows("detect_ee") if row["path"].endswith("/projects/0/approval_rules"))
+
+    async def ask(actor: str, settings: dict[str, Any] | None = None, **arguments: Any) -> dict[str, Any]:
+        app = against(token=Secret(actor), **(settings or {}))
+        result = await app.call("browse_instance", {"action": "explain_access", **arguments})
+        return dict(result.data)
+
+    return ask
+
+
+def reasons(data: dict[str, Any], word: str) -> set[str]:
+    """The codes under which an action or tool is said not to work."""
+    return {
+        each["code"] for each in data.get("does_not", ()) if any(word in name for name in each["actions"])
+    }
+
+
+async def test_an_owner_without_a_licence_lacks_what_is_paid_and_nothing_else(
+    explained: Callable[..., Any],
+) -> None:
+    data = await explained("alice", project_id="12", toolset="all")
+    assert data["gitlab"]["edition"] == "EE"
+    assert data["gitlab"]["tier"] == "Free"
+    assert data["token"] == {**data["token"], "kind": "personal", "scopes": ["api"], "administrator": False}
+    assert data["here"]["role"] == "Owner"
+    assert "manage_issue" in data["works"]
+    assert "browse_epics" not in data["works"] + data["works_in_part"]
+    assert reasons(data, "browse_epics") == {"TIER_RESTRICTED"}
+    assert {each["code"] for each in data["does_not"]} <= {
+        *("TIER_RESTRICTED", "TIER_IGNORED", "TIER_NOT_ENFORCED", "EMPTY_BECAUSE"),
+        # Actions of administrators.
+        "PERMISSION_DENIED",
+    }
+    [weight] = [each for each in data["fields"] if "manage_issue create weight" in each["fields"]]
+    assert weight["code"] == "TIER_IGNORED"
+
+
+async def test_a_guest_is_told_the_role_that_each_action_needs(explained: Callable[..., Any]) -> None:
+    data = await explained("e_guest", project_id="12")
+    assert data["here"]["role"] == "Guest"
+    assert reasons(data, "manage_file") == {"PERMISSION_DENIED"}
+    assert "It needs the role Developer." in {each["why"] for each in data["does_not"]}
+
+
+async def test_a_token_that_only_reads_cannot_write(explained: Callable[..., Any]) -> None:
+    data = await explained("alice_read")
+    assert reasons(data, "manage_file") == {"SCOPE_INSUFFICIENT"}
+    assert "browse_files" in data["works"]
+
+
+async def test_what_is_switched_off_is_named(explained: Callable[..., Any]) -> None:
+    data = await explained("alice", project_id="16")
+    assert "Issues" in data["here"]["switched_off"]
+    assert "FEATURE_UNAVAILABLE" in reasons(data, "browse_issues")
+
+
+async def test_a_project_that_cannot_be_read_is_said_to_be_so(explained: Callable[..., Any]) -> None:
+    assert (await explained("dave", project_id="12"))["here"]["readable"] is False
+
+
+async def test_what_depends_on_a_tier_that_nobody_knows_is_left_open(
+    standin: StandIn, against: Against
+) -> None:
+    standin.answer("GET", "/metadata", body={"version": "17.2.0", "enterprise": True})
+    arguments = {"action": "explain_access", "toolset": "planning"}
+    data = (await against(token=Secret("alice")).call("browse_instance", arguments)).data
+    assert data["gitlab"]["tier"] == "unknown"
+    assert not any(each["code"].startswith("TIER") for each in data.get("does_not", ()))
+    assert any(name.startswith("browse_epics ") for name in data["depends_on_the_tier"])
+
+
+@pytest.mark.parametrize("tier", ["premium", "ultimate"])
+async def test_a_licensed_instance_is_not_told_to_upgrade_for_what_it_has(
+    explained: Callable[..., Any], tier: str
+) -> None:
+    """Synthetic: the operator says it has a licence."""
+    data = await explained("alice", {"tier": tier}, group_id="22", toolset="all")
+    named = {each["why"] for each in data.get("does_not", ()) if each["code"].startswith("TIER")}
+    assert not any("Premium" in why for why in named)
+    assert bool(named) is (tier == "premium"), "what only Ultimate has is missing on Premium"
