@@ -104,8 +104,8 @@ class App:
         """GitLab with the rights of the configured token."""
         return _as(self._connected(self._settings.url), self._token())
 
-    async def knows(self, request_context: RequestContext) -> bool | None:
-        """Whether GitLab accepts the token of this visit; None where it does not say."""
+    async def token_is_accepted(self, request_context: RequestContext) -> bool | None:
+        """Whether GitLab accepts the token of this request; None where it does not say."""
         from gitlab_mcp.gitlab.faults import Refused
 
         if request_context.token is None:
@@ -185,8 +185,8 @@ class App:
                 http.listen(address.host, address.port),
                 _terms(self._settings),
                 metrics=metrics,
-                knows=self.knows,
-                ready={"gitlab": self.reaches_gitlab, "store": self._store.alive},
+                token_is_accepted=self.token_is_accepted,
+                readiness_checks={"gitlab": self.reaches_gitlab, "store": self._store.alive},
             )
         finally:
             self.close()
