@@ -13,7 +13,7 @@ COPY tier_features.yaml /app/source/gitlab_mcp/tier_features.yaml
 RUN ["/app/bin/python", "-m", "compileall", "-q", "--invalidation-mode", "unchecked-hash", "/app/source", "/app/lib"]
 
 FROM ${BASE}
-ARG VERSION=0.1.0
+ARG VERSION=unknown
 ARG REVISION=unknown
 LABEL org.opencontainers.image.title="gitlab-mcp-server" \
       org.opencontainers.image.description="A GitLab MCP server whose every failure teaches." \

@@ -23,8 +23,15 @@ from gitlab_mcp.app import App
 from gitlab_mcp.failures.codes import CODES, Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.failures.render import render
-from gitlab_mcp.gitlab.faults import BadAnswer, ForeignHost, Refused, Unreachable, Why, Wrong
-from gitlab_mcp.gitlab.instance import AnswerCache, CachedAsk
+from gitlab_mcp.gitlab.faults import (
+    BadAnswer,
+    BadAnswerReason,
+    ForeignHost,
+    Refused,
+    Unreachable,
+    UnreachableReason,
+)
+from gitlab_mcp.gitlab.instance import AnswerCache, CachedLookups
 from gitlab_mcp.refusals.translate import translate
 from gitlab_mcp.settings import Settings
 from tests.support.as_called import as_called
@@ -87,9 +94,11 @@ CREATE: Final = _sent("POST", "/projects/acme%2Fwebsite/issues")
 READ: Final = _sent("GET", "/projects/acme%2Fwebsite/issues")
 JSON: Final = {"content-type": "application/json"}
 INVENTED: Final[Mapping[str, Exception | Failure]] = {
-    Code.NETWORK_ERROR: Unreachable(READ, Why.TLS, "gitlab.example.com", sent=False, attempts=1),
-    Code.OUTCOME_UNKNOWN: Unreachable(CREATE, Why.LOST, "gitlab.example.com", sent=True),
-    Code.BAD_RESPONSE: BadAnswer(READ, Wrong.HTML, 200),
+    Code.NETWORK_ERROR: Unreachable(
+        READ, UnreachableReason.TLS, "gitlab.example.com", sent=False, attempts=1
+    ),
+    Code.OUTCOME_UNKNOWN: Unreachable(CREATE, UnreachableReason.LOST, "gitlab.example.com", sent=True),
+    Code.BAD_RESPONSE: BadAnswer(READ, BadAnswerReason.HTML, 200),
     Code.API_ERROR: Refused(READ, 418, JSON, b'{"message":"418 I\'m a teapot"}'),
     Code.HOST_NOT_ALLOWED: ForeignHost("elsewhere.example.com"),
     Code.INTERNAL_ERROR: ZeroDivisionError(),
@@ -152,7 +161,7 @@ async def _all() -> dict[str, dict[str, Any]]:
 async def _recorded(code: str, row: Mapping[str, Any]) -> dict[str, Any]:
     called = as_called(row)
     assert called, row["label"]
-    spec, ask = called.action.spec, CachedAsk(Recorded("context_ee", row["actor"]), AnswerCache())
+    spec, ask = called.action.spec, CachedLookups(Recorded("context_ee", row["actor"]), AnswerCache())
     call = {"tool": spec.tool.name, "arguments": {"action": spec.name, **called.arguments}}
     failure = await translate(refused(row), _action(**call), ask)
     answered = {"status": row["status"], "body": row["body"][:400]}

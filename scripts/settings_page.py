@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import sys
 
-from gitlab_mcp.cli import exits
+from gitlab_mcp.cli import exit_codes
 from gitlab_mcp.settings import SETTINGS, Setting
 
 _OPENING = """# Settings
 
-<!-- Printed from src/gitlab_mcp/settings/declaration.py by scripts/settings_page.py. -->
+<!-- Printed from src/gitlab_mcp/settings/settings.py by scripts/settings_page.py. -->
 
 A setting can be given as a flag, as an environment variable, or as a key of the settings file; the flag wins over
 the variable, the variable over the file. The settings file is TOML: `--config FILE`, else
@@ -54,7 +54,7 @@ def settings_page() -> str:
         parts += [_entry(setting) for setting in SETTINGS if setting.group == group]
     parts.append(_TOKENS)
     parts.append("\n## Exit codes\n\n| code | meaning |\n| --- | --- |\n")
-    parts += [f"| {code} | {meaning} |\n" for code, meaning in exits.MEANINGS.items()]
+    parts += [f"| {code} | {meaning} |\n" for code, meaning in exit_codes.MEANINGS.items()]
     return "".join(parts)
 
 

@@ -27,7 +27,7 @@ from gitlab_mcp.policy.loop_detection import LoopDetection
 from gitlab_mcp.policy.rules import Rules, operator_guards, request_guards
 from gitlab_mcp.results.secrets import redact_text
 from gitlab_mcp.settings import Settings, SettingsError
-from gitlab_mcp.settings.problems import bad_tier_features, no_redis, no_such_action, no_such_toolset
+from gitlab_mcp.settings.errors import bad_tier_features, no_redis, no_such_action, no_such_toolset
 from gitlab_mcp.store import Store
 from gitlab_mcp.store.memory import MemoryStore
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from gitlab_mcp.gitlab.instance import AnswerCache
     from gitlab_mcp.protocol.server import GitLabServer
     from gitlab_mcp.tiers.feature_map import TierMap
-    from gitlab_mcp.transports.http import Terms
+    from gitlab_mcp.transports.http import HttpOptions
 
 _BRIEF = 60.0
 """Seconds for which GitLab's word on a token is believed."""
@@ -110,7 +110,7 @@ class App:
 
         if request_context.token is None:
             return None
-        url = request_context.url or self._settings.url
+        url = request_context.gitlab_url or self._settings.url
         gitlab = _as(self._connected(url), request_context.token, deadline=_QUICK)
 
         async def learn() -> bool | None:
@@ -123,22 +123,22 @@ class App:
                 return None
             return True
 
-        known: bool | None = await self._remembered().once(
+        known: bool | None = await self._remembered().get_or_fetch(
             (url, request_context.token.fingerprint, "alive"), _BRIEF, learn
         )
         return known
 
     async def reaches_gitlab(self) -> bool:
         """Whether GitLab answers at all. Nobody's token is used for it."""
-        from gitlab_mcp.gitlab.client import Limits, Upstream
+        from gitlab_mcp.gitlab.client import Timeouts, Upstream
         from gitlab_mcp.gitlab.faults import Refused
 
         if self._settings.replay:
             return True
         upstream = Upstream(
             self._settings.url,
+            Timeouts(_QUICK, _QUICK, _QUICK),
             verify=self._verify(),
-            limits=Limits(_QUICK, _QUICK, _QUICK),
             needs_token=False,
         )
         try:
@@ -183,7 +183,7 @@ class App:
             return http.serve(
                 server,
                 http.listen(address.host, address.port),
-                _terms(self._settings),
+                _http_options(self._settings),
                 metrics=metrics,
                 token_is_accepted=self.token_is_accepted,
                 readiness_checks={"gitlab": self.reaches_gitlab, "store": self._store.alive},
@@ -219,7 +219,11 @@ class App:
             trust=request_context.trust,
             only_in=request_context.only_in,
         )
-        defaults = InstanceDefaults(request_context.url) if request_context.url else self._dispatch.defaults
+        defaults = (
+            InstanceDefaults(request_context.gitlab_url)
+            if request_context.gitlab_url
+            else self._dispatch.defaults
+        )
         style = request_context.error_style or self._settings.error_style
         return replace(
             self._dispatch,
@@ -232,19 +236,21 @@ class App:
         """The GitLab that is meant, and the token for it."""
         if request_context is None:
             return self._settings.url, self._token()
-        if request_context.url is not None:
+        if request_context.gitlab_url is not None:
             # The server's own token is for the server's own GitLab.
-            return request_context.url, request_context.token
+            return request_context.gitlab_url, request_context.token
         return self._settings.url, request_context.token or self._token()
 
     def _session(
         self, caller: CallerKey, url: str, token: Token | None, report: Report | None, *, limited: bool
     ) -> Session:
-        from gitlab_mcp.gitlab.instance import CachedAsk
+        from gitlab_mcp.gitlab.instance import CachedLookups
 
         gitlab = _as(self._connected(url), token, report)
-        ask = CachedAsk(gitlab, self._remembered(), caller=caller.fingerprint, tier=self._settings.tier)
-        slot = self._calls_per_caller.slot(caller.fingerprint) if limited else nullcontext()
+        ask = CachedLookups(
+            gitlab, self._remembered(), caller=caller.token_fingerprint, tier=self._settings.tier
+        )
+        slot = self._calls_per_caller.slot(caller.token_fingerprint) if limited else nullcontext()
         return Session(gitlab, ask, slot)
 
     def _tiers(self) -> TierMap:
@@ -270,14 +276,14 @@ class App:
 
     def _connected(self, url: str) -> Upstream:
         if url not in self._upstreams:
-            from gitlab_mcp.gitlab.client import Limits, Upstream
+            from gitlab_mcp.gitlab.client import Timeouts, Upstream
 
             settings = self._settings
             taped = settings.replay or (settings.record and url == settings.url)
             self._upstreams[url] = Upstream(
                 url,
+                Timeouts(settings.connect_timeout, settings.read_timeout, settings.deadline),
                 verify=self._verify(),
-                limits=Limits(settings.connect_timeout, settings.read_timeout, settings.deadline),
                 adapter=self._adapter() if taped else None,
                 needs_token=not settings.replay,
             )
@@ -296,12 +302,14 @@ class App:
                 from gitlab_mcp.recording.replay import ReplayAdapter
 
                 return ReplayAdapter(chain.from_iterable(map(load_cassettes, settings.replay)))
-            from gitlab_mcp.recording.record import recording
+            from gitlab_mcp.recording.record import RecordingAdapter
 
             assert settings.record is not None
             token = self._token()
             named = {token.value.reveal(): settings.record_as} if token and settings.record_as else None
-            return recording(settings.record, settings.url, aliases=named, scrub_emails=settings.scrub_emails)
+            return RecordingAdapter(
+                settings.record, settings.url, aliases=named, scrub_emails=settings.scrub_emails
+            )
 
         return adapter
 
@@ -337,22 +345,22 @@ def _audit(settings: Settings) -> Callable[[Outcome], None]:
     return Audit(lambda line: sink(redact_text(line)))
 
 
-def _terms(settings: Settings) -> Terms:
-    from gitlab_mcp.transports.http import Terms
+def _http_options(settings: Settings) -> HttpOptions:
+    from gitlab_mcp.transports.http import HttpOptions
 
-    return Terms(
+    return HttpOptions(
         url=settings.url,
-        others=settings.allow_gitlab_host,
+        other_urls=settings.allow_gitlab_host,
         own_token=bool(settings.token or settings.token_file or settings.job_token or settings.replay),
         bearer=settings.bearer_source(),
-        operator=settings.operator_source(),
+        operator_secret=settings.operator_source(),
         public_url=settings.public_url,
         toolsets=settings.toolsets,
-        style=settings.error_style,
-        scope="read_api" if settings.read_only else "api",
-        largest=settings.max_request_bytes,
-        client_seconds=settings.client_timeout,
-        call_seconds=settings.deadline,
+        error_style=settings.error_style,
+        oauth_scope="read_api" if settings.read_only else "api",
+        max_request_bytes=settings.max_request_bytes,
+        client_timeout=settings.client_timeout,
+        deadline=settings.deadline,
     )
 
 
@@ -360,7 +368,7 @@ def _store(settings: Settings) -> Store:
     if settings.redis is None:
         return MemoryStore()
     try:
-        from gitlab_mcp.store.shared import RedisStore
+        from gitlab_mcp.store.redis_store import RedisStore
     except ImportError:
         raise SettingsError(no_redis(settings.sources.get("redis", "redis"))) from None
     return RedisStore(settings.redis.reveal())

@@ -1,4 +1,4 @@
-"""Who calls: a token that shows itself to nobody, and what one request brings along."""
+"""Who calls: the token, what one HTTP request asks for, and the key a caller is known by."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gitlab_mcp.actions.action import Danger
 
 
 class Secret:
-    """A value that shows itself only when asked by name, so that no log, traceback or repr carries it."""
+    """A string that only `reveal` returns, so that no log, traceback or repr holds it."""
 
     __slots__ = ("_value",)
 
@@ -48,42 +48,42 @@ TokenKind = Literal["private", "bearer", "job"]
 class Token:
     value: Secret
     kind: TokenKind
-    """How GitLab wants it: `private` (PRIVATE-TOKEN), `bearer` (Authorization) or `job` (JOB-TOKEN)."""
+    """The header it is sent in: `private` (PRIVATE-TOKEN), `bearer` (Authorization) or `job` (JOB-TOKEN)."""
 
     @property
     def fingerprint(self) -> str:
-        """Tells callers apart where the token itself must not be kept."""
+        """A hash that tells tokens apart where the token itself must not be kept."""
         return hashlib.sha256(f"{self.kind}:{self.value.reveal()}".encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
 class RequestContext:
-    """What one request over the network brings along. What it says can narrow what the operator allows, never
-    widen it."""
+    """What one HTTP request to this server asks for. It can narrow what the operator allows, never widen it."""
 
     request_id: str
     token: Token | None = None
-    """The caller's own; None stands for the server's."""
-    url: str | None = None
-    """A GitLab the operator allows beside the usual one."""
+    """The caller's own token. None means the server's."""
+    gitlab_url: str | None = None
+    """Another GitLab than the configured one. The operator must have allowed it."""
     error_style: str | None = None
     toolsets: tuple[str, ...] | None = None
     read_only: bool = False
     trust: Danger | None = None
-    """The most dangerous kind of action that the request shall be able to take."""
+    """The most dangerous kind of action that the request may take."""
     only_in: tuple[str, ...] = ()
+    """The projects and groups that the request may reach. Empty: no limit of its own."""
 
 
 @dataclass(frozen=True, slots=True)
 class CallerKey:
-    """A caller as far as rules need to know one: which token, at which GitLab. The token itself is not here."""
+    """Identifies a caller to rules, quotas and logs by token and GitLab, without holding the token."""
 
-    fingerprint: str
+    token_fingerprint: str
     """Empty where there is no token."""
-    gitlab: str
+    gitlab_url: str
     request_id: str | None = None
 
     @property
-    def key(self) -> str:
-        """One caller in a store or a log, short and without anything to learn from."""
-        return hashlib.sha256(f"{self.gitlab}\n{self.fingerprint}".encode()).hexdigest()[:32]
+    def digest(self) -> str:
+        """Names the caller in a store or a log."""
+        return hashlib.sha256(f"{self.gitlab_url}\n{self.token_fingerprint}".encode()).hexdigest()[:32]

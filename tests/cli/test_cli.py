@@ -14,7 +14,7 @@ import pytest
 
 from gitlab_mcp.actions.registry import TOOLSETS, Registry
 from gitlab_mcp.cli import main
-from gitlab_mcp.cli.screen import Progress, readable, table
+from gitlab_mcp.cli.terminal import ProgressBar, format_answer, table
 from gitlab_mcp.failures.codes import CODES
 from gitlab_mcp.settings import SETTINGS
 from tests.support.standin import StandIn
@@ -425,7 +425,7 @@ def test_serving_imports_no_argument_parser(environ: dict[str, str]) -> None:
 
 
 def test_text_from_gitlab_cannot_steer_the_terminal() -> None:
-    shown = readable(
+    shown = format_answer(
         {"items": [{"title": "a\x1b]0;owned\x07b\x9b31m"}], "note": "c\r\x1b[2Kd", "e": {"\x1b[1mf": 1}}
     )
     assert not any(character in shown for character in "\x1b\x07\x9b\r")
@@ -447,7 +447,7 @@ def test_what_is_nested_stands_below_its_name() -> None:
         "empty": {},
         "nothing": None,
     }
-    assert readable(answer).splitlines() == [
+    assert format_answer(answer).splitlines() == [
         "gitlab",
         "  tier     Free",
         "  version  17.2",
@@ -469,10 +469,10 @@ def test_on_a_terminal_everything_fits_its_width(columns: int, monkeypatch: pyte
     monkeypatch.setenv("COLUMNS", str(columns))
     rows = [["browse_labels", "list", "project_id|group_id", "List the labels of a project. " * 5]]
     answer = {"works": [f"tool_{number}" for number in range(50)], "more": [{"why": "so " * 100}]}
-    whole = table(rows, ["TOOL", "ACTION", "REQUIRED", "DESCRIPTION"]), readable(answer)
+    whole = table(rows, ["TOOL", "ACTION", "REQUIRED", "DESCRIPTION"]), format_answer(answer)
     assert max(len(line) for text in whole for line in text.splitlines()) > 200
     monkeypatch.setattr(sys, "stdout", Terminal(tty=True))
-    shown = table(rows, ["TOOL", "ACTION", "REQUIRED", "DESCRIPTION"]), readable(answer)
+    shown = table(rows, ["TOOL", "ACTION", "REQUIRED", "DESCRIPTION"]), format_answer(answer)
     assert max(len(line) for text in shown for line in text.splitlines()) <= columns
     assert " ".join(shown[1].split()) == " ".join(whole[1].split())
     assert "browse_l" in shown[0]
@@ -497,11 +497,11 @@ class Terminal:
 
 
 def test_progress_is_drawn_on_a_terminal_and_nowhere_else() -> None:
-    screen, pipe = Terminal(tty=True), Terminal(tty=False)
-    for stream in (screen, pipe):
-        progress = Progress(stream)  # type: ignore[arg-type]
+    terminal, pipe = Terminal(tty=True), Terminal(tty=False)
+    for stream in (terminal, pipe):
+        progress = ProgressBar(stream)  # type: ignore[arg-type]
         progress(5, 10, "jobs")
         progress.clear()
-    assert "[##########..........] 5/10 jobs" in screen.written
-    assert screen.written.endswith("\r\x1b[K")
+    assert "[##########..........] 5/10 jobs" in terminal.written
+    assert terminal.written.endswith("\r\x1b[K")
     assert pipe.written == ""

@@ -10,7 +10,7 @@ from tests.support.graphql_documents import Checked, documents
 SCHEMA = facts("graphql")
 DOCUMENTS = dict(documents())
 FOR_EVERY_EDITION = {
-    "tools.analytics.PROJECT_FLOW",
+    "tools.browse_analytics.PROJECT_FLOW",
 }
 """What is asked where nobody has looked at the edition: one field that CE lacks would void the whole answer."""
 
@@ -26,14 +26,15 @@ def test_what_every_edition_is_asked_every_edition_has(name: str) -> None:
 
 
 def test_paid_documents_are_known_as_such() -> None:
-    assert Checked(DOCUMENTS["tools.analytics.PAID_PROJECT_FLOW"], SCHEMA).ee_only
-    assert Checked(DOCUMENTS["tools.vulnerabilities.VULNERABILITY"], SCHEMA).ee_only
+    assert Checked(DOCUMENTS["tools.browse_analytics.PAID_PROJECT_FLOW"], SCHEMA).ee_only
+    assert Checked(DOCUMENTS["tools.browse_vulnerabilities.VULNERABILITY"], SCHEMA).ee_only
 
 
 def test_documents_inside_mappings_are_found_too() -> None:
-    assert {"tools.vulnerabilities.LISTINGS[project]", "tools.vulnerabilities.LISTINGS[group]"} <= set(
-        DOCUMENTS
-    )
+    assert {
+        "tools.browse_vulnerabilities.LIST_QUERIES[project]",
+        "tools.browse_vulnerabilities.LIST_QUERIES[group]",
+    } <= set(DOCUMENTS)
     assert len(DOCUMENTS) > 10
 
 

@@ -220,7 +220,7 @@ async def test_no_token_leaves_for_another_host_whatever_the_caller_or_gitlab_na
                 await call(app, action, {})
                 await with_everywhere(app, action, there)
             assert len(server.received) > len(ACTIONS)
-        assert foreign.wires == []
+        assert foreign.connections == []
 
 
 NAMES = st.text(

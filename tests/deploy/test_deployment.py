@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
+from gitlab_mcp import __version__
 from gitlab_mcp.failures.failure import Failure
 from gitlab_mcp.observability.metrics import Metrics
 from gitlab_mcp.observability.outcome import Outcome
@@ -84,6 +85,7 @@ def test_manifests_are_well_formed_and_give_the_server_no_rights() -> None:
     pod = deployment["spec"]["template"]["spec"]
     container = pod["containers"][0]
     assert container["securityContext"]["readOnlyRootFilesystem"] and pod["securityContext"]["runAsNonRoot"]
+    assert container["image"] == f"gitlab-mcp-server:{__version__}"
     # A stop waits for the longest call.
     longest = next(setting.default for setting in SETTINGS if setting.name == "deadline")
     assert pod["terminationGracePeriodSeconds"] > longest + 5

@@ -18,7 +18,7 @@ from gitlab_mcp.actions.exchange import Answer, Request
 from gitlab_mcp.cli import main
 from gitlab_mcp.doctor.diagnosis import report_on
 from gitlab_mcp.doctor.evidence import Evidence
-from gitlab_mcp.gitlab.faults import Unreachable, Why
+from gitlab_mcp.gitlab.faults import Unreachable, UnreachableReason
 from gitlab_mcp.settings import SETTINGS, Settings
 from tests.support.standin import StandIn
 
@@ -152,8 +152,8 @@ def test_an_address_of_one_word_where_nothing_answers_is_a_warning(doctor: Docto
     assert "https://gitlab.example.com" in checks["address"]["fix"]
 
 
-@pytest.mark.parametrize("why", [why for why in Why if why is not Why.TLS])
-def test_an_unreached_gitlab_is_told_in_a_sentence(why: Why) -> None:
+@pytest.mark.parametrize("why", [why for why in UnreachableReason if why is not UnreachableReason.TLS])
+def test_an_unreached_gitlab_is_told_in_a_sentence(why: UnreachableReason) -> None:
     unreached = Unreachable(Request("GET", "/version"), why, "gitlab.example.com", sent=False)
     checks = {check.name: check for check in report_on(Settings(), Evidence(unreached, NOW)).checks}
     found = checks["connection"].found

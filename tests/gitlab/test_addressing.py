@@ -14,9 +14,9 @@ from gitlab_mcp.actions.action import fill
 from gitlab_mcp.actions.exchange import Request
 from gitlab_mcp.failures.failure import CallFailed
 from gitlab_mcp.gitlab.address import check_path, parse_address, query_pairs
-from gitlab_mcp.gitlab.client import Limits, Upstream
 from gitlab_mcp.gitlab.faults import ForeignHost, NoToken, Refused, Unreachable
-from tests.support.fault_server import FaultServer, Received, Wire, dropping, replying
+from tests.support.fault_server import Connection, FaultServer, Received, dropping, replying
+from tests.support.upstreams import upstream_at
 
 pytestmark = pytest.mark.anyio
 
@@ -35,7 +35,7 @@ pytestmark = pytest.mark.anyio
 )
 def test_a_base_url_is_taken_as_people_paste_it(given_url: str, root: str) -> None:
     assert parse_address(given_url).root == root
-    assert Upstream(given_url).as_caller("t").base_url == root
+    assert upstream_at(given_url).as_caller("t").base_url == root
 
 
 @pytest.mark.parametrize(
@@ -63,12 +63,12 @@ def test_a_base_url_that_is_none_is_refused(url: str) -> None:
 )
 async def test_a_path_that_leads_to_another_host_is_refused_before_anything_is_sent(path: str) -> None:
     with FaultServer(replying(200, {})) as server:
-        client = Upstream(server.url).as_caller("secret")
+        client = upstream_at(server.url).as_caller("secret")
         with pytest.raises(ForeignHost):
             await client.get(path)
         with pytest.raises(ForeignHost):
             await client.stream(Request("GET", path), lambda chunks, _: None)
-        assert server.wires == []
+        assert server.connections == []
 
 
 @pytest.mark.parametrize(
@@ -92,8 +92,8 @@ async def test_a_path_that_leads_to_another_host_is_refused_before_anything_is_s
 async def test_a_path_that_could_mean_another_place_is_refused_before_anything_is_sent(path: str) -> None:
     with FaultServer(replying(200, {})) as server:
         with pytest.raises((ValueError, CallFailed)):
-            await Upstream(server.url).as_caller("secret").get(path)
-        assert server.wires == []
+            await upstream_at(server.url).as_caller("secret").get(path)
+        assert server.connections == []
 
 
 @given(st.text(min_size=1))
@@ -114,7 +114,7 @@ def test_whatever_an_id_holds_it_stays_one_segment_or_is_refused(value: str) -> 
 async def test_names_arrive_encoded_exactly_once(name: str) -> None:
     path = fill("/projects/{id}/repository/branches/{branch}", id="acme/website", branch=name)
     with FaultServer(replying(200, {})) as server:
-        await Upstream(server.url + "/gitlab").as_caller("t").get(path, ref=name)
+        await upstream_at(server.url + "/gitlab").as_caller("t").get(path, ref=name)
         target = urlsplit(server.received[0].target)
     assert target.path == "/gitlab/api/v4" + path
     assert parse_qsl(target.query) == [("ref", name)]
@@ -123,7 +123,7 @@ async def test_names_arrive_encoded_exactly_once(name: str) -> None:
 async def test_queries_and_bodies_are_spelled_as_gitlab_reads_them() -> None:
     query = {"archived": False, "iids": [1, 2], "not": {"labels": ["a", "b"], "author": "bob"}, "none": None}
     with FaultServer(replying(200, {})) as server:
-        client = Upstream(server.url).as_caller("t")
+        client = upstream_at(server.url).as_caller("t")
         await client.get("/issues", **query)
         await client.send(
             Request("POST", "/projects", query={"a": 1}, body={"ids": [], "flag": True, "x": None})
@@ -154,7 +154,7 @@ def test_objects_in_lists_of_a_query_keep_their_keys() -> None:
 )
 async def test_a_token_travels_in_the_header_of_its_kind(kind: Any, header: str, value: str) -> None:
     with FaultServer(replying(200, {})) as server:
-        await Upstream(server.url).as_caller("T", kind=kind).get("/user")
+        await upstream_at(server.url).as_caller("T", kind=kind).get("/user")
         sent = server.received[0].headers
     assert {name: sent[name] for name in ("private-token", "job-token", "authorization") if name in sent} == {
         header: value
@@ -164,13 +164,13 @@ async def test_a_token_travels_in_the_header_of_its_kind(kind: Any, header: str,
 @pytest.mark.parametrize("token", [None, ""])
 def test_without_a_token_nobody_calls(token: str | None) -> None:
     with pytest.raises(NoToken):
-        Upstream("https://gitlab.example.com").as_caller(token)
+        upstream_at("https://gitlab.example.com").as_caller(token)
 
 
 @pytest.mark.parametrize("token", ["glpat-x\r\nX-Evil: 1", "glpat x", "ključ"])
 def test_a_token_no_header_can_carry_is_refused(token: str) -> None:
     with pytest.raises(ValueError):
-        Upstream("https://gitlab.example.com").as_caller(token)
+        upstream_at("https://gitlab.example.com").as_caller(token)
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
@@ -178,25 +178,25 @@ async def test_a_redirect_is_not_followed_and_no_token_leaves_for_another_host(s
     with FaultServer(replying(200, {"id": 1})) as foreign:
         elsewhere = f"{foreign.url}/api/v4/projects/1"
         with FaultServer(replying(status, location=elsewhere)) as server:
-            client = Upstream(server.url).as_caller("secret")
+            client = upstream_at(server.url).as_caller("secret")
             for request in (Request("GET", "/projects/1"), Request("POST", "/projects", body={})):
                 with pytest.raises(Refused) as caught:
                     await client.send(request)
                 assert (caught.value.status, caught.value.headers["location"]) == (status, elsewhere)
-        assert foreign.wires == []
+        assert foreign.connections == []
 
 
 async def test_the_body_of_a_redirect_is_not_read_to_its_end() -> None:
-    def endless(_: Received, wire: Wire) -> None:
-        wire.send(b"HTTP/1.1 302 Found\r\nLocation: /elsewhere\r\n\r\n")
+    def endless(_: Received, connection: Connection) -> None:
+        connection.send(b"HTTP/1.1 302 Found\r\nLocation: /elsewhere\r\n\r\n")
         with contextlib.suppress(OSError):
             while True:
-                wire.send(b"x" * 65536)
-        wire.drop()
+                connection.send(b"x" * 65536)
+        connection.drop()
 
     with FaultServer(endless) as server:
         with anyio.fail_after(5), pytest.raises(Refused) as caught:
-            await Upstream(server.url, limits=Limits(deadline=3)).as_caller("secret").get("/projects")
+            await upstream_at(server.url, deadline=3).as_caller("secret").get("/projects")
         assert len(caught.value.content) == 65536
 
 
@@ -204,21 +204,21 @@ async def test_a_next_page_on_another_host_is_not_followed() -> None:
     with FaultServer(replying(200, [])) as foreign:
         link = f'<{foreign.url}/api/v4/projects?page=2>; rel="next"'
         with FaultServer(replying(200, [{"id": 1}], link=link)) as server:
-            answer = await Upstream(server.url).as_caller("secret").get("/projects", per_page=1)
+            answer = await upstream_at(server.url).as_caller("secret").get("/projects", per_page=1)
             assert answer.body == [{"id": 1}]
             assert len(server.received) == 1
-        assert foreign.wires == []
+        assert foreign.connections == []
 
 
 async def test_64_callers_at_once_each_get_their_own_answer() -> None:
     concurrently = anyio.CapacityLimiter(1)
     answers: dict[str, list[Any]] = {}
 
-    def echo(received: Received, wire: Wire) -> None:
-        wire.reply(200, {"for": received.token}, set_cookie=f"_gitlab_session={received.token}; path=/")
+    def echo(received: Received, connection: Connection) -> None:
+        connection.reply(200, {"for": received.token}, set_cookie=f"_gitlab_session={received.token}; path=/")
 
     with FaultServer(echo) as server:
-        upstream = Upstream(server.url)
+        upstream = upstream_at(server.url)
 
         async def call(token: str) -> None:
             for _ in range(5):
@@ -231,7 +231,7 @@ async def test_64_callers_at_once_each_get_their_own_answer() -> None:
                 tasks.start_soon(call, f"token-{number}")
         assert answers == {f"token-{number}": [f"token-{number}"] * 5 for number in range(64)}
         assert not any("cookie" in received.headers for received in server.received)
-        assert len(server.wires) <= 64
+        assert len(server.connections) <= 64
         upstream.close()
 
 
@@ -241,7 +241,7 @@ async def test_a_netrc_entry_is_not_read(monkeypatch: pytest.MonkeyPatch, tmp_pa
     netrc.chmod(0o600)
     monkeypatch.setenv("NETRC", str(netrc))
     with FaultServer(replying(200, {})) as server:
-        await Upstream(server.url, needs_token=False).as_caller(None).get("/version")
+        await upstream_at(server.url, needs_token=False).as_caller(None).get("/version")
         assert "authorization" not in server.received[0].headers
 
 
@@ -249,7 +249,7 @@ async def test_a_proxy_named_by_the_environment_is_used(monkeypatch: pytest.Monk
     with FaultServer(replying(200, {"via": "proxy"})) as proxy:
         monkeypatch.setenv("http_proxy", proxy.url)
         monkeypatch.setenv("no_proxy", "")
-        answer = await Upstream("http://gitlab.example.com").as_caller("t").get("/version")
+        answer = await upstream_at("http://gitlab.example.com").as_caller("t").get("/version")
         assert answer.body == {"via": "proxy"}
         assert proxy.received[0].target == "http://gitlab.example.com/api/v4/version"
 
@@ -260,7 +260,7 @@ async def test_a_create_whose_answer_a_proxy_loses_is_not_sent_again(monkeypatch
         monkeypatch.setenv("no_proxy", "")
         with pytest.raises(Unreachable) as caught:
             await (
-                Upstream("http://gitlab.example.com")
+                upstream_at("http://gitlab.example.com")
                 .as_caller("t")
                 .send(Request("POST", "/projects", body={}))
             )
@@ -274,6 +274,6 @@ async def test_ipv6_and_a_relative_root_work() -> None:
     except OSError:
         pytest.skip("this machine has no IPv6 loopback")
     with server:
-        answer = await Upstream(server.url + "/gitlab/").as_caller("t").get("/version")
+        answer = await upstream_at(server.url + "/gitlab/").as_caller("t").get("/version")
         assert answer.body == {"version": "17.2.0"}
         assert server.received[0].target == "/gitlab/api/v4/version"

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from gitlab_mcp.actions.exchange import Request
-from gitlab_mcp.gitlab.client import Limits, Upstream
-from gitlab_mcp.gitlab.faults import BadAnswer, GraphQLRefused, Refused, Wrong
-from tests.support.fault_server import FaultServer, Received, Wire, replying
+from gitlab_mcp.gitlab.faults import BadAnswer, BadAnswerReason, GraphQLRefused, Refused
+from tests.support.fault_server import Connection, FaultServer, Received, replying
+from tests.support.upstreams import upstream_at
 
 pytestmark = pytest.mark.anyio
 
@@ -20,14 +20,14 @@ MB = 1024 * 1024
 
 async def answer_to(status: int, body: Any = b"", **headers: str) -> Any:
     with FaultServer(replying(status, body, **headers)) as server:
-        return await Upstream(server.url).as_caller("t").send(Request("PUT", "/projects/1"))
+        return await upstream_at(server.url).as_caller("t").send(Request("PUT", "/projects/1"))
 
 
-async def wrong_with(status: int, body: Any = b"", **headers: str) -> Wrong:
+async def wrong_with(status: int, body: Any = b"", **headers: str) -> BadAnswerReason:
     with pytest.raises(BadAnswer) as caught:
         await answer_to(status, body, **headers)
     assert caught.value.status == status
-    return caught.value.what
+    return caught.value.reason
 
 
 async def test_an_answer_keeps_its_headers_in_lower_case() -> None:
@@ -54,8 +54,8 @@ async def test_a_bare_value_is_a_legal_answer(text: bytes, value: object) -> Non
 
 async def test_a_login_page_is_a_bad_answer() -> None:
     page = b"<!DOCTYPE html><html>Sign in</html>"
-    assert await wrong_with(200, page, content_type="text/html") is Wrong.HTML
-    assert await wrong_with(200, b"\n <html>", content_type="application/json") is Wrong.HTML
+    assert await wrong_with(200, page, content_type="text/html") is BadAnswerReason.HTML
+    assert await wrong_with(200, b"\n <html>", content_type="application/json") is BadAnswerReason.HTML
 
 
 @pytest.mark.parametrize(
@@ -63,16 +63,16 @@ async def test_a_login_page_is_a_bad_answer() -> None:
     [b'{"id": 1, "title": "ha', b'[{"id": 1}', b'{"a": {"b": 1}', b"[1, 2,", b'{"a": tru', b'"lea'],
 )
 async def test_half_a_document_is_cut_off(text: bytes) -> None:
-    assert await wrong_with(200, text) is Wrong.CUT_OFF
+    assert await wrong_with(200, text) is BadAnswerReason.CUT_OFF
 
 
 @pytest.mark.parametrize("text", [b"plain text", b"[" * 100_000 + b"]" * 100_000, b"[1}", b"9" * 5000])
 async def test_what_is_no_json_is_not_taken_for_it(text: bytes) -> None:
-    assert await wrong_with(200, text) is Wrong.NOT_JSON
+    assert await wrong_with(200, text) is BadAnswerReason.NOT_JSON
 
 
 async def test_a_body_that_claims_to_be_compressed_and_is_not_is_a_bad_answer() -> None:
-    assert await wrong_with(200, b"{}", content_encoding="gzip") is Wrong.NOT_JSON
+    assert await wrong_with(200, b"{}", content_encoding="gzip") is BadAnswerReason.NOT_JSON
 
 
 async def test_wrong_bytes_and_lone_surrogates_do_not_break_an_answer() -> None:
@@ -89,21 +89,21 @@ async def test_a_refusal_keeps_headers_and_the_beginning_of_its_body() -> None:
 
 
 async def test_a_refusal_whose_body_breaks_off_is_still_a_refusal() -> None:
-    def half(_: Received, wire: Wire) -> None:
-        wire.reply(422, b'{"message"', content_length="500")
-        wire.drop()
+    def half(_: Received, connection: Connection) -> None:
+        connection.reply(422, b'{"message"', content_length="500")
+        connection.drop()
 
     with FaultServer(half) as server:
         with pytest.raises(Refused) as caught:
-            await Upstream(server.url).as_caller("t").send(Request("POST", "/projects", body={}))
+            await upstream_at(server.url).as_caller("t").send(Request("POST", "/projects", body={}))
         assert caught.value.status == 422
 
 
 async def test_an_answer_larger_than_the_limit_is_refused() -> None:
     with FaultServer(replying(200, b"[" + b" " * 2000 + b"]")) as server:
         with pytest.raises(BadAnswer) as caught:
-            await Upstream(server.url, limits=Limits(answer=1000)).as_caller("t").get("/projects")
-        assert (caught.value.what, caught.value.limit) == (Wrong.TOO_LARGE, 1000)
+            await upstream_at(server.url, max_answer_bytes=1000).as_caller("t").get("/projects")
+        assert (caught.value.reason, caught.value.limit) == (BadAnswerReason.TOO_LARGE, 1000)
         assert len(server.received) == 1
 
 
@@ -111,22 +111,24 @@ async def test_a_gzip_bomb_is_counted_unpacked_and_fills_no_memory() -> None:
     bomb = gzip.compress(bytes(300 * MB), compresslevel=9)
     with FaultServer(replying(200, bomb, content_encoding="gzip")) as server:
         with memory_below(64 * MB), pytest.raises(BadAnswer) as caught:
-            await Upstream(server.url).as_caller("t").get("/projects")
-        assert caught.value.what is Wrong.TOO_LARGE
+            await upstream_at(server.url).as_caller("t").get("/projects")
+        assert caught.value.reason is BadAnswerReason.TOO_LARGE
 
 
 async def test_a_log_of_200_mb_streams_through_little_memory() -> None:
-    def log(_: Received, wire: Wire) -> None:
-        wire.send(b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: %d\r\n\r\n" % (200 * MB))
+    def log(_: Received, connection: Connection) -> None:
+        connection.send(
+            b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: %d\r\n\r\n" % (200 * MB)
+        )
         for _ in range(200):
-            wire.send(b"\n" * MB)
+            connection.send(b"\n" * MB)
 
     def count(chunks: Iterator[bytes], headers: Mapping[str, str]) -> tuple[int, str]:
         return sum(len(chunk) for chunk in chunks), headers["content-type"]
 
     with FaultServer(log) as server:
         with memory_below(64 * MB):
-            read = await Upstream(server.url).as_caller("t").stream(Request("GET", "/jobs/1/trace"), count)
+            read = await upstream_at(server.url).as_caller("t").stream(Request("GET", "/jobs/1/trace"), count)
         assert read == (200 * MB, "text/plain")
 
 
@@ -134,7 +136,7 @@ async def test_a_stream_that_is_refused_says_so() -> None:
     with FaultServer(replying(404, {"message": "404 Not found"})) as server:
         with pytest.raises(Refused) as caught:
             await (
-                Upstream(server.url)
+                upstream_at(server.url)
                 .as_caller("t")
                 .stream(Request("GET", "/x"), lambda chunks, _: list(chunks))
             )
@@ -146,14 +148,14 @@ async def test_what_a_reader_of_a_stream_raises_reaches_the_caller() -> None:
         raise KeyError("mine")
 
     with FaultServer(replying(200, b"text", content_type="text/plain")) as server, pytest.raises(KeyError):
-        await Upstream(server.url).as_caller("t").stream(Request("GET", "/x"), read)
+        await upstream_at(server.url).as_caller("t").stream(Request("GET", "/x"), read)
 
 
 async def test_errors_in_a_graphql_answer_are_a_failure() -> None:
     errors = [{"message": "no"}]
     with FaultServer(replying(200, {"data": {"partly": 1}, "errors": errors})) as server:
         with pytest.raises(GraphQLRefused) as caught:
-            await Upstream(server.url + "/gitlab").as_caller("t").graphql("query { x }", {"a": 1})
+            await upstream_at(server.url + "/gitlab").as_caller("t").graphql("query { x }", {"a": 1})
         assert caught.value.errors == tuple(errors)
         assert server.received[0].target == "/gitlab/api/graphql"
         assert server.received[0].body == b'{"query": "query { x }", "variables": {"a": 1}}'
@@ -161,7 +163,7 @@ async def test_errors_in_a_graphql_answer_are_a_failure() -> None:
 
 async def test_a_graphql_answer_without_data_is_a_bad_answer() -> None:
     with FaultServer(replying(200, [])) as server, pytest.raises(BadAnswer):
-        await Upstream(server.url).as_caller("t").graphql("query { x }")
+        await upstream_at(server.url).as_caller("t").graphql("query { x }")
 
 
 @contextmanager

@@ -7,27 +7,29 @@ import anyio
 import pytest
 
 from gitlab_mcp.actions.exchange import Request
-from gitlab_mcp.gitlab.client import Limits, Upstream
-from gitlab_mcp.gitlab.faults import Unreachable, Why
-from tests.support.fault_server import FaultServer, Received, Wire, replying
+from gitlab_mcp.gitlab.faults import Unreachable, UnreachableReason
+from tests.support.fault_server import Connection, FaultServer, Received, replying
+from tests.support.upstreams import upstream_at
 
 pytestmark = pytest.mark.anyio
 
 CREATE = Request("POST", "/projects/1/issues", body={"title": "once"})
 
 
-def silent(_: Received, wire: Wire) -> None:
-    wire.wait_until_cut()
+def silent(_: Received, connection: Connection) -> None:
+    connection.wait_until_cut()
 
 
-def half_a_body(_: Received, wire: Wire) -> None:
-    wire.send(b'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{"id":')
-    wire.wait_until_cut()
+def half_a_body(_: Received, connection: Connection) -> None:
+    connection.send(
+        b'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{"id":'
+    )
+    connection.wait_until_cut()
 
 
-def half_a_body_of_a_closing_connection(_: Received, wire: Wire) -> None:
-    wire.send(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n[")
-    wire.wait_until_cut()
+def half_a_body_of_a_closing_connection(_: Received, connection: Connection) -> None:
+    connection.send(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n[")
+    connection.wait_until_cut()
 
 
 async def until(condition: object, seconds: float = 5.0) -> None:
@@ -39,7 +41,7 @@ async def until(condition: object, seconds: float = 5.0) -> None:
 @pytest.mark.parametrize("handler", [silent, half_a_body, half_a_body_of_a_closing_connection])
 async def test_cancelling_a_call_closes_the_connection_to_gitlab_within_a_second(handler: object) -> None:
     with FaultServer(handler) as server:  # type: ignore[arg-type]
-        upstream = Upstream(server.url)
+        upstream = upstream_at(server.url)
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(upstream.as_caller("t").get, "/projects/1")
             await until(lambda: server.received)
@@ -47,7 +49,7 @@ async def test_cancelling_a_call_closes_the_connection_to_gitlab_within_a_second
             begun = time.monotonic()
             tasks.cancel_scope.cancel()
         returned = time.monotonic() - begun
-        assert await anyio.to_thread.run_sync(server.wires[0].cut.wait, 1.0)
+        assert await anyio.to_thread.run_sync(server.connections[0].cut.wait, 1.0)
         assert returned < 1
         upstream.close()
 
@@ -56,14 +58,14 @@ async def test_cancelling_while_a_log_streams_closes_the_connection_and_ends_the
     begun: list[int] = []
     ended: list[BaseException] = []
 
-    def endless(_: Received, wire: Wire) -> None:
-        wire.send(b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n")
+    def endless(_: Received, connection: Connection) -> None:
+        connection.send(b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n")
         try:
             while True:
-                wire.send(b"x" * 65536)
+                connection.send(b"x" * 65536)
         except OSError:
-            wire.cut.set()
-            wire.drop()
+            connection.cut.set()
+            connection.drop()
 
     def read(chunks: object, headers: object) -> None:
         try:
@@ -74,41 +76,21 @@ async def test_cancelling_while_a_log_streams_closes_the_connection_and_ends_the
             raise
 
     with FaultServer(endless) as server:
-        upstream = Upstream(server.url)
+        upstream = upstream_at(server.url)
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(upstream.as_caller("t").stream, Request("GET", "/projects/1/jobs/1/trace"), read)
             await until(lambda: begun)
             tasks.cancel_scope.cancel()
-        assert await anyio.to_thread.run_sync(server.wires[0].cut.wait, 1.0)
+        assert await anyio.to_thread.run_sync(server.connections[0].cut.wait, 1.0)
         await until(lambda: ended, 1.0)
         upstream.close()
 
 
-async def test_a_write_that_was_sent_and_then_cancelled_is_known_as_abandoned() -> None:
-    with FaultServer(silent) as server:
-        client = Upstream(server.url).as_caller("t")
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(client.send, CREATE)
-            await until(lambda: server.received)
-            tasks.cancel_scope.cancel()
-        assert client.abandoned == (CREATE,)
-
-
-async def test_a_read_that_was_cancelled_is_not_called_abandoned() -> None:
-    with FaultServer(silent) as server:
-        client = Upstream(server.url).as_caller("t")
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(client.get, "/projects/1")
-            await until(lambda: server.received)
-            tasks.cancel_scope.cancel()
-        assert client.abandoned == ()
-
-
-async def test_a_write_cancelled_before_its_connection_stands_is_never_sent() -> None:
+async def test_a_write_cancelled_before_it_is_connected_is_never_sent() -> None:
     # A listener that accepts nothing: connecting to it works in the kernel, a TLS handshake does not.
     with socket.create_server(("127.0.0.1", 0)) as listener:
         url = f"https://127.0.0.1:{listener.getsockname()[1]}"
-        client = Upstream(url, limits=Limits(connect=0.5)).as_caller("t")
+        client = upstream_at(url, connect=0.5).as_caller("t")
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(client.send, CREATE)
             connection, _ = await anyio.to_thread.run_sync(listener.accept)
@@ -116,72 +98,69 @@ async def test_a_write_cancelled_before_its_connection_stands_is_never_sent() ->
         connection.settimeout(6)
         with connection, connection.makefile("rb") as stream:
             assert b"POST" not in stream.read()
-        assert client.abandoned == ()
 
 
-async def test_nothing_is_sent_for_a_call_that_was_given_up_before_not_even_on_a_connection_that_stands() -> (
-    None
-):
-    from gitlab_mcp.gitlab.in_flight import Aborted, current
+async def test_an_aborted_request_is_not_sent_even_on_an_open_connection() -> None:
+    from gitlab_mcp.gitlab.in_flight import Aborted, current_request
     from gitlab_mcp.gitlab.transport import LiveAdapter
 
-    class GivingUpOnWrites(LiveAdapter):
+    class AbortingWrites(LiveAdapter):
         def send(self, request, *args: object, **kwargs: object):  # type: ignore[no-untyped-def,override]
             if request.method == "POST":
-                current().abort()
+                current_request().abort()
             return super().send(request, *args, **kwargs)  # type: ignore[arg-type]
 
     with FaultServer(replying(200, {})) as server:
-        client = Upstream(server.url, adapter=GivingUpOnWrites).as_caller("t")
+        client = upstream_at(server.url, adapter=AbortingWrites).as_caller("t")
         await client.get("/version")
         with pytest.raises(Aborted):
             await client.send(CREATE)
         assert [received.method for received in server.received] == ["GET"]
 
 
-async def test_no_answer_at_all_is_ended_by_the_deadline() -> None:
+async def test_a_request_without_an_answer_ends_at_the_deadline() -> None:
     with FaultServer(silent) as server:
-        upstream = Upstream(server.url, limits=Limits(deadline=0.3))
+        upstream = upstream_at(server.url, deadline=0.3)
         begun = time.monotonic()
         with pytest.raises(Unreachable) as caught:
             await upstream.as_caller("t").send(CREATE)
         assert time.monotonic() - begun < 1
-        assert (caught.value.why, caught.value.sent) == (Why.DEADLINE, True)
+        assert (caught.value.reason, caught.value.sent) == (UnreachableReason.DEADLINE, True)
         assert caught.value.host == f"127.0.0.1:{server.port}"
-        assert await anyio.to_thread.run_sync(server.wires[0].cut.wait, 1.0)
+        assert await anyio.to_thread.run_sync(server.connections[0].cut.wait, 1.0)
 
 
-async def test_the_deadline_is_one_for_everything_a_call_does() -> None:
+async def test_one_deadline_holds_for_all_requests_of_a_call() -> None:
     with FaultServer(replying(200, {})) as server:
-        client = Upstream(server.url).as_caller("t", deadline=0.2)
+        client = upstream_at(server.url).as_caller("t", deadline=0.2)
         await client.get("/version")
         await anyio.sleep(0.25)
         with pytest.raises(Unreachable) as caught:
             await client.get("/version")
-        assert (caught.value.why, caught.value.sent) == (Why.DEADLINE, False)
+        assert (caught.value.reason, caught.value.sent) == (UnreachableReason.DEADLINE, False)
         assert len(server.received) == 1
 
 
-async def test_an_abort_that_comes_late_does_not_cut_a_connection_that_serves_somebody_else() -> None:
-    from gitlab_mcp.gitlab.in_flight import InFlightRequest, current
+async def test_a_late_abort_does_not_cut_a_connection_that_serves_another_request() -> None:
+    from gitlab_mcp.gitlab.in_flight import InFlightRequest, current_request
     from gitlab_mcp.gitlab.transport import LiveAdapter
 
-    exchanges: list[InFlightRequest] = []
+    in_flight: list[InFlightRequest] = []
 
-    class Noting(LiveAdapter):
+    class RememberingRequests(LiveAdapter):
         def send(self, *args: object, **kwargs: object):  # type: ignore[no-untyped-def,override]
-            exchanges.append(current())
+            in_flight.append(current_request())
             return super().send(*args, **kwargs)  # type: ignore[arg-type]
 
-    def handler(received: Received, wire: Wire) -> None:
+    def handler(received: Received, connection: Connection) -> None:
         if received.token == "second":
-            exchanges[0].abort()
-        wire.reply(200, {"for": received.token})
+            in_flight[0].abort()
+        connection.reply(200, {"for": received.token})
 
     with FaultServer(handler) as server:
-        upstream = Upstream(server.url, adapter=Noting)
+        upstream = upstream_at(server.url, adapter=RememberingRequests)
         await upstream.as_caller("first").get("/user")
         answer = await upstream.as_caller("second").get("/user")
         assert answer.body == {"for": "second"}
-        assert len(server.wires) == 1
+        assert len(server.connections) == 1
         upstream.close()

@@ -8,17 +8,18 @@ import pytest
 
 from gitlab_mcp.actions.exchange import Request
 from gitlab_mcp.app import App
-from gitlab_mcp.gitlab.client import Upstream
-from gitlab_mcp.gitlab.concurrently import MOST_PAGES, concurrently, every_page, find, is_cut
+from gitlab_mcp.gitlab.concurrently import concurrently
 from gitlab_mcp.gitlab.faults import Refused
+from gitlab_mcp.gitlab.pages import MAX_PAGES, every_page, find_item, has_next_page
 from tests.support.standin import StandIn
+from tests.support.upstreams import upstream_at
 
 pytestmark = pytest.mark.anyio
 
 REFUSED = Refused(Request("GET", "/x"), 403)
 
 
-async def test_answers_come_in_the_order_of_the_questions() -> None:
+async def test_results_come_in_the_order_of_the_calls() -> None:
     done = anyio.Event()
 
     async def waits() -> str:
@@ -50,7 +51,7 @@ async def test_what_is_no_fault_of_gitlab_is_raised_as_it_is() -> None:
         await concurrently([breaks])
 
 
-async def test_no_more_questions_are_under_way_than_allowed() -> None:
+async def test_no_more_calls_run_at_once_than_allowed() -> None:
     under_way, most = 0, 0
 
     async def asks() -> None:
@@ -60,7 +61,7 @@ async def test_no_more_questions_are_under_way_than_allowed() -> None:
         await anyio.lowlevel.checkpoint()
         under_way -= 1
 
-    await concurrently([asks] * 20, at_once=3)
+    await concurrently([asks] * 20, max_concurrent=3)
     assert most == 3
 
 
@@ -69,20 +70,22 @@ async def test_a_list_that_never_ends_is_cut_and_says_so(
 ) -> None:
     standin.answer("GET", "/things", body=[{"id": 1}], headers={"x-next-page": "2"})
     answer = await every_page(against().gitlab(), "/things")
-    assert len(answer.body) == MOST_PAGES
-    assert is_cut(answer)
+    assert len(answer.body) == MAX_PAGES
+    assert has_next_page(answer)
 
 
 async def test_a_thing_is_found_on_whatever_page_it_is(standin: StandIn, against: Callable[..., App]) -> None:
     standin.answer("GET", "/things", body=[{"id": 1}], headers={"x-next-page": "2"})
-    found = await find(against().gitlab(), "/things", lambda thing: len(standin.requests) > MOST_PAGES + 2)
+    found = await find_item(
+        against().gitlab(), "/things", lambda thing: len(standin.requests) > MAX_PAGES + 2
+    )
     assert found == {"id": 1}
 
 
 @pytest.mark.anyio
 async def test_a_closed_upstream_leaves_no_connection_open(standin: StandIn) -> None:
     standin.answer("GET", "/projects/1", 200, {"id": 1})
-    upstream = Upstream(standin.url)
+    upstream = upstream_at(standin.url)
     before = len(list(Path("/proc/self/fd").iterdir()))
     await upstream.as_caller("alice").get("/projects/1")
     upstream.close()

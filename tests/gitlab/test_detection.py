@@ -14,7 +14,7 @@ import pytest
 
 from gitlab_mcp.actions.exchange import Answer, Request
 from gitlab_mcp.gitlab.faults import Refused
-from gitlab_mcp.gitlab.instance import AnswerCache, CachedAsk
+from gitlab_mcp.gitlab.instance import AnswerCache, CachedLookups
 from gitlab_mcp.tiers.effective_tier import effective_tier_at
 from tests.support.exam import API, Recorded
 from tests.support.recordings import rows
@@ -67,7 +67,7 @@ ON_EE = {
 
 @pytest.mark.parametrize("actor", ON_EE)
 async def test_an_ee_without_a_licence_is_known_as_far_as_the_token_reaches(actor: str) -> None:
-    ask = CachedAsk(Detected("detect_ee", actor), AnswerCache())
+    ask = CachedLookups(Detected("detect_ee", actor), AnswerCache())
     instance, token = await ask.instance(), await ask.token()
     assert token is not None
     concluded = ((instance.edition, instance.version, instance.tier), token.kind, token.admin)
@@ -77,7 +77,7 @@ async def test_an_ee_without_a_licence_is_known_as_far_as_the_token_reaches(acto
 
 @pytest.mark.parametrize("actor", ON_EE)
 async def test_a_ce_is_known_to_everybody_and_free(actor: str) -> None:
-    instance = await CachedAsk(Detected("detect_ce", actor), AnswerCache()).instance()
+    instance = await CachedLookups(Detected("detect_ce", actor), AnswerCache()).instance()
     assert (instance.edition, instance.tier) == ("CE", "Free")
 
 
@@ -97,7 +97,7 @@ async def test_a_ce_is_known_to_everybody_and_free(actor: str) -> None:
 )
 @pytest.mark.parametrize("edition", ["ee", "ce"])
 async def test_every_living_token_tells_its_scopes(edition: str, actor: str, scopes: tuple[str, ...]) -> None:
-    token = await CachedAsk(Detected(f"detect_{edition}", actor), AnswerCache()).token()
+    token = await CachedLookups(Detected(f"detect_{edition}", actor), AnswerCache()).token()
     assert token is not None
     assert (token.alive, token.scopes) == (True, scopes)
 
@@ -108,7 +108,7 @@ async def test_every_living_token_tells_its_scopes(edition: str, actor: str, sco
 )
 @pytest.mark.parametrize("edition", ["ee", "ce"])
 async def test_a_dead_token_says_what_it_died_of(edition: str, actor: str, problem: str) -> None:
-    token = await CachedAsk(Detected(f"detect_{edition}", actor), AnswerCache()).token()
+    token = await CachedLookups(Detected(f"detect_{edition}", actor), AnswerCache()).token()
     assert token is not None
     assert (token.alive, token.problem) == (False, problem)
 
@@ -138,7 +138,7 @@ GITLAB_COM = "https://gitlab.com"
 
 async def test_a_licensed_instance_is_premium_at_least() -> None:
     """Synthetic: the probe finds no project 0 instead of being refused."""
-    instance = await CachedAsk(Synthetic(METADATA), AnswerCache()).instance()
+    instance = await CachedLookups(Synthetic(METADATA), AnswerCache()).instance()
     assert (instance.edition, instance.tier, instance.at_least) == ("EE", "Premium", True)
 
 
@@ -147,7 +147,7 @@ async def test_a_licensed_instance_is_premium_at_least() -> None:
 )
 async def test_on_gitlab_com_the_project_shows_its_tier(project: Mapping[str, Any], tier: str | None) -> None:
     """Synthetic. Without the keys that every EE shows, nobody knows."""
-    ask = CachedAsk(Synthetic({**METADATA, "/projects/7": project}, GITLAB_COM), AnswerCache())
+    ask = CachedLookups(Synthetic({**METADATA, "/projects/7": project}, GITLAB_COM), AnswerCache())
     effective_tier = await effective_tier_at(ask, "7", None)
     assert effective_tier.instance.tier is None
     assert (effective_tier.known[0] if effective_tier.known else None) == tier
@@ -169,7 +169,7 @@ async def test_on_gitlab_com_a_group_shows_its_tier_and_its_owner_the_plan(
     """Synthetic. Nothing of a group but its plan tells Ultimate from Premium."""
     answers = {**METADATA, "/groups/9": group, **({"/namespaces/9": {"plan": plan}} if plan else {})}
     effective_tier = await effective_tier_at(
-        CachedAsk(Synthetic(answers, GITLAB_COM), AnswerCache()), None, "9"
+        CachedLookups(Synthetic(answers, GITLAB_COM), AnswerCache()), None, "9"
     )
     assert (effective_tier.known[0] if effective_tier.known else None) == known
     assert effective_tier.least == least
@@ -178,7 +178,7 @@ async def test_on_gitlab_com_a_group_shows_its_tier_and_its_owner_the_plan(
 async def test_two_namespaces_of_gitlab_com_are_told_apart() -> None:
     """Synthetic."""
     answers = {**METADATA, "/projects/7": PREMIUM, "/projects/8": READABLE}
-    ask = CachedAsk(Synthetic(answers, GITLAB_COM), AnswerCache(), caller="alice")
+    ask = CachedLookups(Synthetic(answers, GITLAB_COM), AnswerCache(), caller="alice")
     paid, free = await effective_tier_at(ask, "7", None), await effective_tier_at(ask, "8", None)
     assert (paid.known, free.known) == (
         ("Premium", "the project shows the settings of Premium"),

@@ -8,10 +8,10 @@ import pytest
 
 from gitlab_mcp.actions.ask import InstanceFacts
 from gitlab_mcp.actions.exchange import Request
-from gitlab_mcp.gitlab.client import Upstream
-from gitlab_mcp.gitlab.instance import AnswerCache, CachedAsk
+from gitlab_mcp.gitlab.instance import AnswerCache, CachedLookups
 from tests.support.recordings import rows
 from tests.support.standin import StandIn
+from tests.support.upstreams import upstream_at
 
 pytestmark = pytest.mark.anyio
 
@@ -23,9 +23,9 @@ def edition(request: pytest.FixtureRequest) -> str:
 
 def asking(
     standin: StandIn, actor: str, answers: AnswerCache | None = None, tier: str | None = None
-) -> CachedAsk:
-    gitlab = Upstream(standin.url).as_caller(actor)
-    return CachedAsk(gitlab, AnswerCache() if answers is None else answers, caller=actor, tier=tier)
+) -> CachedLookups:
+    gitlab = upstream_at(standin.url).as_caller(actor)
+    return CachedLookups(gitlab, AnswerCache() if answers is None else answers, caller=actor, tier=tier)
 
 
 async def test_the_edition_and_the_missing_licence_are_found_by_any_user(
@@ -97,8 +97,8 @@ async def test_answers_of_one_caller_are_not_told_to_another(standin: StandIn) -
 async def test_without_a_name_for_the_caller_nothing_is_shared(standin: StandIn) -> None:
     standin.play_rows(rows("context_ee"))
     shared = AnswerCache()
-    alice = CachedAsk(Upstream(standin.url).as_caller("alice"), shared)
-    dave = CachedAsk(Upstream(standin.url).as_caller("dave"), shared)
+    alice = CachedLookups(upstream_at(standin.url).as_caller("alice"), shared)
+    dave = CachedLookups(upstream_at(standin.url).as_caller("dave"), shared)
     assert await alice.project("1") is not None
     assert await dave.project("1") is None
 
@@ -110,14 +110,14 @@ async def test_what_is_remembered_is_bounded() -> None:
         return 1
 
     for number in range(10):
-        await answers.once((str(number),), 60, learn)
+        await answers.get_or_fetch((str(number),), 60, learn)
     assert len(answers) == 3
 
 
 async def test_a_gitlab_that_is_gone_makes_everything_unknown_and_raises_nothing() -> None:
     with StandIn() as gone:
         url = gone.url
-    ask = CachedAsk(Upstream(url).as_caller("alice"), AnswerCache())
+    ask = CachedLookups(upstream_at(url).as_caller("alice"), AnswerCache())
     assert await ask.token() is None
     assert await ask.instance() == InstanceFacts()
     assert await ask.project("1") is None

@@ -1,4 +1,4 @@
-"""What GitLab asks of one request holds for all that speak with the same token."""
+"""Rate limits and the circuit breaker."""
 
 from __future__ import annotations
 
@@ -13,18 +13,19 @@ from gitlab_mcp.actions.exchange import Request
 from gitlab_mcp.app import App
 from gitlab_mcp.callers import RequestContext, Secret, Token
 from gitlab_mcp.failures.failure import CallFailed, Failure
-from gitlab_mcp.gitlab.client import Timing, Upstream
-from gitlab_mcp.gitlab.faults import Paused, Refused
+from gitlab_mcp.gitlab.client import Clock, Upstream
+from gitlab_mcp.gitlab.faults import CircuitOpen, Refused
 from gitlab_mcp.gitlab.throttling import CircuitBreaker, RateLimits
 from gitlab_mcp.settings import Settings
 from tests.support.standin import Reply, Say, StandIn, rate_limited, server_error
+from tests.support.upstreams import upstream_at
 
 pytestmark = pytest.mark.anyio
 
 
 @dataclass
-class Clock:
-    """A clock that moves when somebody sleeps."""
+class FakeClock:
+    """Sleeping takes no time and moves the clock on."""
 
     now: float = 1000.0
     slept: list[float] = field(default_factory=list)
@@ -36,26 +37,25 @@ class Clock:
         self.slept.append(seconds)
         self.now += seconds
 
-    @property
-    def timing(self) -> Timing:
-        return Timing(monotonic=self, wall=self, sleep=self.sleep, chance=lambda: 0.0)
+    def as_clock(self) -> Clock:
+        return Clock(monotonic=self, wall=self, sleep=self.sleep, random=lambda: 0.0)
 
 
 @pytest.fixture
-def clock() -> Clock:
-    return Clock()
+def clock() -> FakeClock:
+    return FakeClock()
 
 
 @pytest.fixture
-async def upstream(standin: StandIn, clock: Clock) -> AsyncIterator[Upstream]:
+async def upstream(standin: StandIn, clock: FakeClock) -> AsyncIterator[Upstream]:
     standin.answer("GET", "/version", body={"version": "17.2.0"})
-    connected = Upstream(standin.url, timing=clock.timing)
+    connected = upstream_at(standin.url, clock=clock.as_clock())
     yield connected
     connected.close()
 
 
-async def test_a_long_wait_that_one_call_was_told_refuses_the_next_without_asking(
-    standin: StandIn, upstream: Upstream, clock: Clock
+async def test_a_long_retry_after_refuses_further_calls_with_that_token_without_asking_gitlab(
+    standin: StandIn, upstream: Upstream, clock: FakeClock
 ) -> None:
     standin.fault("GET", "/version", rate_limited("120"))
     for seconds in (0, 20):
@@ -70,8 +70,8 @@ async def test_a_long_wait_that_one_call_was_told_refuses_the_next_without_askin
     assert (await upstream.as_caller("alice").get("/version")).status == 200
 
 
-async def test_a_wait_that_fits_the_deadline_is_waited_for_by_all(
-    standin: StandIn, upstream: Upstream, clock: Clock
+async def test_a_retry_after_that_fits_the_deadline_is_waited_for_by_other_calls_too(
+    standin: StandIn, upstream: Upstream, clock: FakeClock
 ) -> None:
     standin.fault("GET", "/version", rate_limited("120"))
     with pytest.raises(Refused):
@@ -81,8 +81,8 @@ async def test_a_wait_that_fits_the_deadline_is_waited_for_by_all(
     assert clock.slept == [30.0]
 
 
-async def test_who_used_up_the_last_request_waits_for_the_new_window(
-    standin: StandIn, upstream: Upstream, clock: Clock
+async def test_after_the_last_request_of_a_window_the_next_one_waits_for_the_new_window(
+    standin: StandIn, upstream: Upstream, clock: FakeClock
 ) -> None:
     used_up = {"RateLimit-Remaining": "0", "RateLimit-Reset": "1010"}
     standin.fault("GET", "/version", Say(Reply.of(200, {"version": "17.2.0"}, used_up)))
@@ -92,8 +92,8 @@ async def test_who_used_up_the_last_request_waits_for_the_new_window(
 
 
 @pytest.mark.parametrize("reset", ["", "soon", "253402300800", "0", "-5", "999"])
-async def test_a_window_that_makes_no_sense_holds_nobody(
-    reset: str, standin: StandIn, upstream: Upstream, clock: Clock
+async def test_a_malformed_rate_limit_reset_makes_nobody_wait(
+    reset: str, standin: StandIn, upstream: Upstream, clock: FakeClock
 ) -> None:
     used_up = {"RateLimit-Remaining": "0", "RateLimit-Reset": reset}
     standin.fault("GET", "/version", Say(Reply.of(200, {"version": "17.2.0"}, used_up)))
@@ -102,17 +102,17 @@ async def test_a_window_that_makes_no_sense_holds_nobody(
     assert clock.slept == []
 
 
-def test_what_is_remembered_of_callers_is_bounded(clock: Clock) -> None:
-    turns = RateLimits(clock, clock)
+def test_rate_limits_are_kept_for_a_limited_number_of_tokens(clock: FakeClock) -> None:
+    limits = RateLimits(clock, clock)
     request = Request("GET", "/version")
     for number in range(3000):
-        turns.refused(f"token {number}", Refused(request, 429, {"retry-after": "100"}))
-    assert turns.wait("token 0", request, 1000) == 0
-    assert turns.wait("token 2999", request, 1000) == 100
+        limits.record_refusal(f"token {number}", Refused(request, 429, {"retry-after": "100"}))
+    assert limits.seconds_to_wait("token 0", request, 1000) == 0
+    assert limits.seconds_to_wait("token 2999", request, 1000) == 100
 
 
-async def test_a_gitlab_that_is_down_is_left_alone_and_tried_again(
-    standin: StandIn, upstream: Upstream, clock: Clock
+async def test_after_many_failures_nothing_is_sent_for_a_while_and_then_one_request_tries(
+    standin: StandIn, upstream: Upstream, clock: FakeClock
 ) -> None:
     standin.fault("GET", "/version", server_error(503), times=12)
     codes = []
@@ -121,10 +121,10 @@ async def test_a_gitlab_that_is_down_is_left_alone_and_tried_again(
             await upstream.as_caller("alice").get("/version")
         except Refused as refused:
             codes.append(refused.status)
-        except Paused as paused:
+        except CircuitOpen as circuit:
             codes.append(0)
-            assert 0 < paused.seconds <= 15
-            assert paused.why == "status 503"
+            assert 0 < circuit.seconds <= 15
+            assert circuit.last_failure == "status 503"
     assert codes == [503, 503, 503, 503, 0, 0, 0, 0]
     assert len(standin.requests) == 12
     clock.now += 15
@@ -132,26 +132,26 @@ async def test_a_gitlab_that_is_down_is_left_alone_and_tried_again(
     assert (await upstream.as_caller("alice").get("/version")).status == 200
 
 
-def test_while_one_tries_the_others_stay_away(clock: Clock) -> None:
-    circuit = CircuitBreaker(clock, failures=2, rest=10)
+def test_while_one_request_tries_the_others_are_refused(clock: FakeClock) -> None:
+    circuit = CircuitBreaker(clock, max_failures=2, open_seconds=10)
     refused = Refused(Request("GET", "/version"), 502)
     for _ in range(2):
-        circuit.admit("gitlab")
-        circuit.failed(refused)
+        circuit.raise_if_open("gitlab")
+        circuit.record_fault(refused)
     clock.now += 10
-    circuit.admit("gitlab")
-    with pytest.raises(Paused):
-        circuit.admit("gitlab")
-    circuit.answered()
-    circuit.admit("gitlab")
-    circuit.admit("gitlab")
+    circuit.raise_if_open("gitlab")
+    with pytest.raises(CircuitOpen):
+        circuit.raise_if_open("gitlab")
+    circuit.record_answer()
+    circuit.raise_if_open("gitlab")
+    circuit.raise_if_open("gitlab")
 
 
-def test_refusals_of_a_gitlab_that_is_there_do_not_open_the_circuit(clock: Clock) -> None:
-    circuit = CircuitBreaker(clock, failures=2)
+def test_refusals_by_a_gitlab_that_is_up_do_not_open_the_circuit(clock: FakeClock) -> None:
+    circuit = CircuitBreaker(clock, max_failures=2)
     for status in (500, 404, 403, 429) * 5:
-        circuit.failed(Refused(Request("GET", "/version"), status))
-        circuit.admit("gitlab")
+        circuit.record_fault(Refused(Request("GET", "/version"), status))
+        circuit.raise_if_open("gitlab")
 
 
 async def test_the_caller_is_told_when_gitlab_will_be_tried_again() -> None:

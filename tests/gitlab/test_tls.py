@@ -16,9 +16,9 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from gitlab_mcp.actions.exchange import Request
-from gitlab_mcp.gitlab.client import Upstream
-from gitlab_mcp.gitlab.faults import Unreachable, Why
-from tests.support.fault_server import FaultServer, Received, Wire, dropping, replying
+from gitlab_mcp.gitlab.faults import Unreachable, UnreachableReason
+from tests.support.fault_server import Connection, FaultServer, Received, dropping, replying
+from tests.support.upstreams import upstream_at
 
 pytestmark = pytest.mark.anyio
 
@@ -65,8 +65,12 @@ def certificate(
 async def test_a_self_signed_certificate_is_not_trusted_and_nothing_is_sent(tmp_path: Path) -> None:
     with FaultServer(replying(200, {}), tls=certificate(tmp_path).server) as server:
         with pytest.raises(Unreachable) as caught:
-            await Upstream(server.url).as_caller("t").get("/version")
-        assert (caught.value.why, caught.value.sent, caught.value.attempts) == (Why.TLS, False, 1)
+            await upstream_at(server.url).as_caller("t").get("/version")
+        assert (caught.value.reason, caught.value.sent, caught.value.attempts) == (
+            UnreachableReason.TLS,
+            False,
+            1,
+        )
         assert server.received == []
 
 
@@ -79,22 +83,22 @@ async def test_a_certificate_that_is_expired_or_of_another_name_is_not_trusted(
     made = certificate(tmp_path, **fault)  # type: ignore[arg-type]
     with FaultServer(replying(200, {}), tls=made.server) as server:
         with pytest.raises(Unreachable) as caught:
-            await Upstream(server.url, verify=str(made.file)).as_caller("t").get("/version")
-        assert (caught.value.why, caught.value.sent) == (Why.TLS, False)
+            await upstream_at(server.url, verify=str(made.file)).as_caller("t").get("/version")
+        assert (caught.value.reason, caught.value.sent) == (UnreachableReason.TLS, False)
         assert server.received == []
 
 
 async def test_a_ca_file_makes_a_private_certificate_trusted(tmp_path: Path) -> None:
     made = certificate(tmp_path)
     with FaultServer(replying(200, {"version": "17.2.0"}), tls=made.server) as server:
-        upstream = Upstream(server.url, verify=str(made.file))
+        upstream = upstream_at(server.url, verify=str(made.file))
         assert (await upstream.as_caller("t").get("/version")).body == {"version": "17.2.0"}
         upstream.close()
 
 
 async def test_whoever_switches_the_check_off_gets_an_answer_and_no_warning(tmp_path: Path) -> None:
     with FaultServer(replying(200, {"version": "17.2.0"}), tls=certificate(tmp_path).server) as server:
-        upstream = Upstream(server.url, verify=False)
+        upstream = upstream_at(server.url, verify=False)
         assert (await upstream.as_caller("t").get("/version")).body == {"version": "17.2.0"}
         upstream.close()
 
@@ -104,11 +108,11 @@ async def test_an_answer_lost_over_tls_is_lost_and_no_certificate_problem(tmp_pa
     with FaultServer(dropping, tls=made.server) as server:
         with pytest.raises(Unreachable) as caught:
             await (
-                Upstream(server.url, verify=str(made.file))
+                upstream_at(server.url, verify=str(made.file))
                 .as_caller("t")
                 .send(Request("POST", "/projects", body={}))
             )
-        assert (caught.value.why, caught.value.sent) == (Why.LOST, True)
+        assert (caught.value.reason, caught.value.sent) == (UnreachableReason.LOST, True)
         assert len(server.received) == 1
 
 
@@ -119,28 +123,28 @@ async def test_cancelling_cuts_a_tls_connection_too(tmp_path: Path, begun: bytes
     made = certificate(tmp_path)
     arrived = anyio.Event()
 
-    def stalling(_: Received, wire: Wire) -> None:
-        wire.send(begun)
+    def stalling(_: Received, connection: Connection) -> None:
+        connection.send(begun)
         anyio.from_thread.run_sync(arrived.set, token=here)
-        wire.wait_until_cut()
+        connection.wait_until_cut()
 
     here = anyio.lowlevel.current_token()
     with FaultServer(stalling, tls=made.server) as server:
-        upstream = Upstream(server.url, verify=str(made.file))
+        upstream = upstream_at(server.url, verify=str(made.file))
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(upstream.as_caller("t").get, "/projects/1")
             await arrived.wait()
             await anyio.sleep(0.05)
             tasks.cancel_scope.cancel()
-        assert await anyio.to_thread.run_sync(server.wires[0].cut.wait, 1.0)
+        assert await anyio.to_thread.run_sync(server.connections[0].cut.wait, 1.0)
 
 
 async def test_a_proxy_that_is_not_there_is_named_as_such(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("https_proxy", "http://127.0.0.1:9")
     monkeypatch.setenv("no_proxy", "")
     with pytest.raises(Unreachable) as caught:
-        await Upstream("https://gitlab.example.com").as_caller("t").get("/version")
-    assert (caught.value.why, caught.value.sent) == (Why.PROXY, False)
+        await upstream_at("https://gitlab.example.com").as_caller("t").get("/version")
+    assert (caught.value.reason, caught.value.sent) == (UnreachableReason.PROXY, False)
 
 
 async def test_a_request_that_a_proxy_will_not_connect_was_not_sent(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -149,10 +153,10 @@ async def test_a_request_that_a_proxy_will_not_connect_was_not_sent(monkeypatch:
         monkeypatch.setenv("no_proxy", "")
         with pytest.raises(Unreachable) as caught:
             await (
-                Upstream("https://gitlab.example.com")
+                upstream_at("https://gitlab.example.com")
                 .as_caller("secret")
                 .send(Request("POST", "/projects", body={}))
             )
-        assert (caught.value.why, caught.value.sent) == (Why.PROXY, False)
+        assert (caught.value.reason, caught.value.sent) == (UnreachableReason.PROXY, False)
         assert {received.method for received in proxy.received} == {"CONNECT"}
         assert not any("private-token" in received.headers for received in proxy.received)

@@ -12,7 +12,7 @@ import pytest
 from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.callers import Secret, Token
 from gitlab_mcp.settings import Settings, SettingsError
-from gitlab_mcp.settings.values import Address
+from gitlab_mcp.settings.parsers import Address
 from tests.support.guarded import DEFAULTS, Server, delete_label, outcome, refused, visitor, with_labels
 from tests.support.standin import Silence, StandIn
 

@@ -163,7 +163,7 @@ async def test_the_store_remembers_used_tokens_when_it_is_full_of_counts() -> No
     token, _ = await tokens.issue(ALICE, PURPOSE)
     await tokens.redeem(token, ALICE, PURPOSE)
     for number in range(50):
-        await store.count(f"loop:{number}", 60)
+        await store.increment(f"loop:{number}", 60)
     with pytest.raises(CallFailed) as failed:
         await tokens.redeem(token, ALICE, PURPOSE)
     assert failed.value.failure.code == "CONFIRMATION_USED"

@@ -17,10 +17,11 @@ from vcr.serializers import jsonserializer
 from gitlab_mcp.actions.exchange import Request
 from gitlab_mcp.gitlab.client import Upstream
 from gitlab_mcp.recording.cassette import load_cassettes
-from gitlab_mcp.recording.record import recording
+from gitlab_mcp.recording.record import RecordingAdapter
 from gitlab_mcp.recording.replay import ReplayAdapter
 from gitlab_mcp.recording.scrub import Scrubber
-from tests.support.fault_server import FaultServer, Received, Wire, replying
+from tests.support.fault_server import Connection, FaultServer, Received, replying
+from tests.support.upstreams import upstream_at
 
 pytestmark = pytest.mark.anyio
 
@@ -29,20 +30,20 @@ OLD_CANARY = "canaryWithoutAPrefix"
 
 
 def recorder(server: FaultServer, file: Path, **options: Any) -> Upstream:
-    return Upstream(server.url, adapter=partial(recording, file, server.url, **options))
+    return upstream_at(server.url, adapter=partial(RecordingAdapter, file, server.url, **options))
 
 
 def player(file: Path) -> Upstream:
-    return Upstream(
+    return upstream_at(
         "https://gitlab.example.com",
         adapter=lambda: ReplayAdapter(load_cassettes(file)),
         needs_token=False,
     )
 
 
-def as_gitlab(received: Received, wire: Wire) -> None:
+def as_gitlab(received: Received, connection: Connection) -> None:
     user = {"username": received.token[:5] if received.token else None, "asked": received.target}
-    wire.reply(200, user, X_Total="1", set_cookie="_gitlab_session=canary")
+    connection.reply(200, user, X_Total="1", set_cookie="_gitlab_session=canary")
 
 
 async def test_what_was_recorded_plays_back_the_same(tmp_path: Path) -> None:
@@ -125,8 +126,8 @@ async def test_no_secret_reaches_the_disk(tmp_path: Path) -> None:
         "public": "kept",
     }
 
-    def handle(received: Received, wire: Wire) -> None:
-        wire.reply(200, answer, set_cookie="s=canary-8", location="https://x/?private_token=canary-9")
+    def handle(received: Received, connection: Connection) -> None:
+        connection.reply(200, answer, set_cookie="s=canary-8", location="https://x/?private_token=canary-9")
 
     with FaultServer(handle) as server:
         upstream = recorder(server, file)
@@ -168,8 +169,10 @@ async def test_email_addresses_are_scrubbed_when_asked(tmp_path: Path) -> None:
 async def test_the_real_host_is_not_recorded(tmp_path: Path) -> None:
     file = tmp_path / "life.json"
 
-    def handle(received: Received, wire: Wire) -> None:
-        wire.reply(200, {"web_url": f"{server.url}/acme"}, link=f"<{server.url}/api/v4/x?page=2>; rel=next")
+    def handle(received: Received, connection: Connection) -> None:
+        connection.reply(
+            200, {"web_url": f"{server.url}/acme"}, link=f"<{server.url}/api/v4/x?page=2>; rel=next"
+        )
 
     with FaultServer(handle) as server:
         upstream = recorder(server, file)
@@ -195,15 +198,15 @@ async def test_bytes_that_are_no_text_survive_a_recording(tmp_path: Path) -> Non
 async def test_a_call_that_was_cancelled_is_not_recorded(tmp_path: Path) -> None:
     file = tmp_path / "life.json"
 
-    def half(_: Received, wire: Wire) -> None:
-        wire.send(b"HTTP/1.1 200 OK\r\n\r\n[1,")
-        wire.wait_until_cut()
+    def half(_: Received, connection: Connection) -> None:
+        connection.send(b"HTTP/1.1 200 OK\r\n\r\n[1,")
+        connection.wait_until_cut()
 
     with FaultServer(half) as server:
         upstream = recorder(server, file)
         with anyio.move_on_after(0.3):
             await upstream.as_caller(CANARY).get("/x")
-        assert await anyio.to_thread.run_sync(server.wires[0].cut.wait, 1.0)
+        assert await anyio.to_thread.run_sync(server.connections[0].cut.wait, 1.0)
         upstream.close()
     assert list(load_cassettes(file)) == []
 
@@ -228,14 +231,14 @@ def test_the_file_is_whole_at_every_moment_so_that_killing_the_server_cannot_bre
 import sys
 from pathlib import Path
 from gitlab_mcp.recording.cassette import Interaction
-from gitlab_mcp.recording.record import Tape
-tape = Tape(Path(sys.argv[1]))
+from gitlab_mcp.recording.record import CassetteWriter
+cassette = CassetteWriter(Path(sys.argv[1]))
 for number in range(500):
-    tape.add(Interaction("a", "GET", f"https://x/api/v4/{number}", None, 200, "OK", {}, b"x" * 10000))
-tape.flush()
+    cassette.add(Interaction("a", "GET", f"https://x/api/v4/{number}", None, 200, "OK", {}, b"x" * 10000))
+cassette.flush()
 print("written", flush=True)
 while True:
-    tape.flush()
+    cassette.flush()
 """
     with subprocess.Popen([sys.executable, "-c", script, str(file)], stdout=subprocess.PIPE) as process:
         try:
@@ -261,7 +264,7 @@ async def test_a_recording_reaches_the_disk_while_the_server_lives(tmp_path: Pat
 
 def test_a_recording_must_be_json(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"\.json"):
-        recording(tmp_path / "life.yaml", "https://gitlab.example.com")
+        RecordingAdapter(tmp_path / "life.yaml", "https://gitlab.example.com")
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,14 @@ import pytest
 from gitlab_mcp.actions.exchange import Request
 from gitlab_mcp.gitlab.client import GitLabClient, Upstream
 from gitlab_mcp.gitlab.faults import Refused, ReplayMiss
-from gitlab_mcp.recording.cassette import HOST, Interaction, dump_cassette, dump_interaction, load_cassettes
+from gitlab_mcp.recording.cassette import (
+    RECORDED_URL,
+    Interaction,
+    dump_cassette,
+    dump_interaction,
+    load_cassettes,
+)
+from tests.support.upstreams import upstream_at
 
 pytestmark = pytest.mark.anyio
 
@@ -40,7 +47,7 @@ def exchange(
     return Interaction(
         alias=alias,
         method=method,
-        uri=f"{HOST}/api/v4{path}",
+        uri=f"{RECORDED_URL}/api/v4{path}",
         request_body=None if sent is None else json.dumps(sent),
         status=status,
         reason="OK",
@@ -54,10 +61,10 @@ def write(file: Path, *interactions: Interaction) -> Path:
     return file
 
 
-def upstream_of(path: Path, url: str = HOST) -> Upstream:
+def upstream_of(path: Path, url: str = RECORDED_URL) -> Upstream:
     from gitlab_mcp.recording.replay import ReplayAdapter
 
-    return Upstream(url, adapter=lambda: ReplayAdapter(load_cassettes(path)), needs_token=False)
+    return upstream_at(url, adapter=lambda: ReplayAdapter(load_cassettes(path)), needs_token=False)
 
 
 @pytest.fixture
@@ -113,8 +120,8 @@ async def test_a_miss_says_what_was_asked_and_what_comes_nearest(
     with pytest.raises(ReplayMiss) as caught:
         await client.send(asked)
     assert caught.value.nearest == nearest
-    assert caught.value.asked.startswith(f"{asked.method} {asked.path}")
-    assert all(f"{name}={value}" in caught.value.asked for name, value in asked.query.items())
+    assert caught.value.request_line.startswith(f"{asked.method} {asked.path}")
+    assert all(f"{name}={value}" in caught.value.request_line for name, value in asked.query.items())
 
 
 async def test_a_miss_by_the_body_alone_says_so(playing: Any) -> None:
@@ -127,7 +134,7 @@ async def test_a_miss_by_the_body_alone_says_so(playing: Any) -> None:
 async def test_a_miss_keeps_a_secret(playing: Any) -> None:
     with pytest.raises(ReplayMiss) as caught:
         await playing(exchange("/version")).get("/user", private_token="glpat-hushhushhushhushhush")
-    assert "hush" not in caught.value.asked
+    assert "hush" not in caught.value.request_line
 
 
 async def test_answers_to_one_question_come_in_order_and_the_last_one_stays(playing: Any) -> None:
@@ -264,9 +271,13 @@ async def test_a_cassette_that_is_not_there_is_named(tmp_path: Path) -> None:
 
 
 async def test_streams_and_graphql_are_replayed_too(playing: Any) -> None:
-    log = Interaction("alice", "GET", f"{HOST}/api/v4/jobs/1/trace", None, 200, "OK", {}, b"a\xff\x00b")
+    log = Interaction(
+        "alice", "GET", f"{RECORDED_URL}/api/v4/jobs/1/trace", None, 200, "OK", {}, b"a\xff\x00b"
+    )
     asked = json.dumps({"variables": {}, "query": "query { x }"})
-    graphql = Interaction("alice", "POST", f"{HOST}/api/graphql", asked, 200, "OK", {}, b'{"data": {"x": 1}}')
+    graphql = Interaction(
+        "alice", "POST", f"{RECORDED_URL}/api/graphql", asked, 200, "OK", {}, b'{"data": {"x": 1}}'
+    )
     client = playing(log, graphql)
     read = await client.stream(Request("GET", "/jobs/1/trace"), lambda chunks, _: b"".join(chunks))
     assert read == b"a\xff\x00b"

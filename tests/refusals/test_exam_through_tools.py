@@ -14,9 +14,8 @@ import pytest
 from gitlab_mcp.actions.exchange import Request
 from gitlab_mcp.app import App
 from gitlab_mcp.failures.failure import CallFailed
-from gitlab_mcp.gitlab.client import Upstream
-from gitlab_mcp.gitlab.concurrently import FAULTS
-from gitlab_mcp.gitlab.instance import AnswerCache, CachedAsk
+from gitlab_mcp.gitlab.faults import FAULTS
+from gitlab_mcp.gitlab.instance import AnswerCache, CachedLookups
 from gitlab_mcp.refusals.translate import translate
 from gitlab_mcp.settings import Secret, Settings
 from tests.support.as_called import API, AsCalled, as_called, in_batches, without_strangers
@@ -24,6 +23,7 @@ from tests.support.recordings import rows
 from tests.support.standin import StandIn
 from tests.support.standin.exchange import Reply
 from tests.support.standin.faults import Say
+from tests.support.upstreams import upstream_at
 
 REFUSED_HERE = {
     "MISSING_REQUIRED_FIELD",
@@ -92,13 +92,13 @@ async def at_the_seam(called: AsCalled, gitlab: StandIn) -> Graded:
     )
     given = {name: value for name, value in without_strangers(called).arguments.items() if name != "action"}
     action = called.action.model_construct(_fields_set=set(given), **given)
-    upstream = Upstream(gitlab.url)
+    upstream = upstream_at(gitlab.url)
     client = upstream.as_caller(row["actor"])
     try:
         await client.send(request)
         return Graded(called, None, {}, asked=False)
     except (CallFailed, *FAULTS) as fault:
-        failure = await translate(fault, action, CachedAsk(client, AnswerCache()))
+        failure = await translate(fault, action, CachedLookups(client, AnswerCache()))
         return Graded(called, failure.code, dict(failure.facts), asked=True)
     finally:
         upstream.close()

@@ -15,14 +15,14 @@ from gitlab_mcp.failures.codes import CODES, Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.gitlab.faults import (
     BadAnswer,
+    BadAnswerReason,
     ForeignHost,
     GraphQLRefused,
     NoToken,
     Refused,
     ReplayMiss,
     Unreachable,
-    Why,
-    Wrong,
+    UnreachableReason,
 )
 from gitlab_mcp.refusals.translate import translate
 from gitlab_mcp.tiers.feature_map import tier_map
@@ -315,8 +315,8 @@ async def test_maintenance_is_said() -> None:
     assert (failure.code, failure.facts["maintenance"]) == (Code.SERVER_ERROR, True)
 
 
-@pytest.mark.parametrize("why", Why)
-async def test_an_unreachable_gitlab_is_named_with_its_host(why: Why) -> None:
+@pytest.mark.parametrize("why", UnreachableReason)
+async def test_an_unreachable_gitlab_is_named_with_its_host(why: UnreachableReason) -> None:
     request = Request("POST", "/projects/1/issues")
     failure = await failure_of(Unreachable(request, why, "gitlab.example.com", sent=False))
     assert (failure.code, failure.facts["host"]) == (Code.NETWORK_ERROR, "gitlab.example.com")
@@ -324,13 +324,15 @@ async def test_an_unreachable_gitlab_is_named_with_its_host(why: Why) -> None:
 
 
 async def test_an_untrusted_certificate_names_the_setting() -> None:
-    failure = await failure_of(Unreachable(Request("GET", "/version"), Why.TLS, "h", sent=False))
+    failure = await failure_of(
+        Unreachable(Request("GET", "/version"), UnreachableReason.TLS, "h", sent=False)
+    )
     assert failure.facts["setting"] == "GITLAB_CA_FILE"
     assert "GITLAB_CA_FILE" in failure.facts["suggested_fix"]
 
 
 async def test_a_lost_answer_to_a_write_names_the_read_that_settles_it() -> None:
-    lost = Unreachable(Request("POST", "/projects/1/issues"), Why.LOST, "h", sent=True)
+    lost = Unreachable(Request("POST", "/projects/1/issues"), UnreachableReason.LOST, "h", sent=True)
     created = await failure_of(lost, Create(project_id="acme/website"))
     assert (created.code, created.facts["retryable"]) == (Code.OUTCOME_UNKNOWN, False)
     assert created.facts["check_with"] == {
@@ -342,15 +344,15 @@ async def test_a_lost_answer_to_a_write_names_the_read_that_settles_it() -> None
 
 
 async def test_a_lost_answer_to_a_read_can_simply_be_asked_again() -> None:
-    lost = Unreachable(Request("GET", "/projects/1"), Why.LOST, "h", sent=True)
+    lost = Unreachable(Request("GET", "/projects/1"), UnreachableReason.LOST, "h", sent=True)
     assert (await failure_of(lost)).code == Code.NETWORK_ERROR
 
 
 @pytest.mark.parametrize(
     ("problem", "code"),
     [
-        (BadAnswer(Request("GET", "/x"), Wrong.HTML, 200), Code.BAD_RESPONSE),
-        (BadAnswer(Request("GET", "/x"), Wrong.TOO_LARGE, 200, limit=10), Code.PAYLOAD_TOO_LARGE),
+        (BadAnswer(Request("GET", "/x"), BadAnswerReason.HTML, 200), Code.BAD_RESPONSE),
+        (BadAnswer(Request("GET", "/x"), BadAnswerReason.TOO_LARGE, 200, limit=10), Code.PAYLOAD_TOO_LARGE),
         (ReplayMiss(Request("GET", "/x")), Code.REPLAY_MISS),
         (ForeignHost("evil.example"), Code.HOST_NOT_ALLOWED),
         (NoToken(), Code.CONFIGURATION_ERROR),

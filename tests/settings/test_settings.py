@@ -39,14 +39,6 @@ def checkout(directory: Path, remote: str) -> Path:
     return directory
 
 
-def test_every_declared_setting_is_a_field_with_the_declared_default() -> None:
-    fields = {field.name for field in dataclasses.fields(Settings)} - {"sources", "proxies"}
-    assert fields == {setting.name for setting in SETTINGS}
-    assert {setting.name: getattr(Settings(), setting.name) for setting in SETTINGS} == {
-        setting.name: setting.default for setting in SETTINGS
-    }
-
-
 def test_nothing_given_means_the_defaults() -> None:
     found = settings()
     assert dataclasses.replace(found, sources={}) == Settings()

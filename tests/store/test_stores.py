@@ -28,7 +28,7 @@ def store(request: pytest.FixtureRequest) -> Iterator[Store]:
     if request.param == "memory":
         yield MemoryStore()
         return
-    from gitlab_mcp.store.shared import RedisStore
+    from gitlab_mcp.store.redis_store import RedisStore
 
     shared = RedisStore(request.getfixturevalue("redis_server").url)
     yield shared
@@ -51,7 +51,7 @@ async def test_of_many_that_put_first_one_wins_and_all_know_who(store: Store, ke
     told: list[str] = []
 
     async def put(name: str) -> None:
-        told.append(await store.put_first(key, name, 60))
+        told.append(await store.put_if_absent(key, name, 60))
 
     async with anyio.create_task_group() as tasks:
         for number in range(50):
@@ -62,17 +62,17 @@ async def test_of_many_that_put_first_one_wins_and_all_know_who(store: Store, ke
 
 
 async def test_after_the_first_has_ended_there_is_a_new_first(store: Store, key: str) -> None:
-    assert await store.put_first(key, "a", 0.05) == "a"
-    assert await store.put_first(key, "b", 0.05) == "a"
+    assert await store.put_if_absent(key, "a", 0.05) == "a"
+    assert await store.put_if_absent(key, "b", 0.05) == "a"
     await anyio.sleep(0.08)
-    assert await store.put_first(key, "c", 60) == "c"
+    assert await store.put_if_absent(key, "c", 60) == "c"
 
 
 async def test_counts_lose_nothing_and_begin_anew(store: Store, key: str) -> None:
     seen: list[int] = []
 
     async def one() -> None:
-        seen.append(await store.count(key, 0.3))
+        seen.append(await store.increment(key, 0.3))
 
     async with anyio.create_task_group() as tasks:
         for _ in range(40):
@@ -80,13 +80,13 @@ async def test_counts_lose_nothing_and_begin_anew(store: Store, key: str) -> Non
     assert sorted(seen) == list(range(1, 41))
     assert await store.get(key) == "40"
     await anyio.sleep(0.35)
-    assert await store.count(key, 60) == 1
+    assert await store.increment(key, 60) == 1
 
 
 async def test_the_memory_is_bounded() -> None:
     store = MemoryStore(capacity=100)
     for number in range(1000):
-        await store.count(f"count {number}", 60)
+        await store.increment(f"count {number}", 60)
     assert await store.get("count 0") is None
     assert await store.get("count 999") == "1"
     assert sum([await store.get(f"count {number}") is not None for number in range(1000)]) == 100
@@ -96,7 +96,7 @@ async def test_the_memory_forgets_what_has_ended_first() -> None:
     now = [0.0]
     store = MemoryStore(capacity=2, clock=lambda: now[0])
     await store.put("short", "x", 1)
-    await store.count("long", 100)
+    await store.increment("long", 100)
     now[0] = 2
     await store.put("new", "x", 100)
     assert await store.get("long") == "1"
@@ -105,7 +105,7 @@ async def test_the_memory_forgets_what_has_ended_first() -> None:
 
 @needs_redis
 async def test_a_redis_that_is_gone_says_so_at_once_and_is_back_when_it_is_back() -> None:
-    from gitlab_mcp.store.shared import RedisStore
+    from gitlab_mcp.store.redis_store import RedisStore
 
     with RedisServer() as server:
         store = RedisStore(server.url)
@@ -114,7 +114,7 @@ async def test_a_redis_that_is_gone_says_so_at_once_and_is_back_when_it_is_back(
         started = time.monotonic()
         for _ in range(20):
             with pytest.raises(StoreUnavailable) as gone:
-                await store.count("x", 60)
+                await store.increment("x", 60)
         assert gone.value.failure.code == "STORE_UNAVAILABLE"
         assert time.monotonic() - started < 2
         assert not await store.alive()
@@ -123,12 +123,12 @@ async def test_a_redis_that_is_gone_says_so_at_once_and_is_back_when_it_is_back(
         while not await store.alive():
             assert time.monotonic() < ends
             await anyio.sleep(0.05)
-        assert await store.count("x", 60) == 1
+        assert await store.increment("x", 60) == 1
         store.close()
 
 
 async def test_a_redis_that_says_nothing_is_waited_for_once() -> None:
-    redis = pytest.importorskip("gitlab_mcp.store.shared")
+    redis = pytest.importorskip("gitlab_mcp.store.redis_store")
     with socket.create_server(("127.0.0.1", 0)) as silent:
         store = redis.RedisStore(f"redis://127.0.0.1:{silent.getsockname()[1]}/0")
         started = time.monotonic()

@@ -20,7 +20,7 @@ from gitlab_mcp.actions.action import Action
 from gitlab_mcp.actions.ask import InstanceFacts, NobodyToAsk
 from gitlab_mcp.actions.exchange import Answer
 from gitlab_mcp.app import App
-from gitlab_mcp.gitlab.instance import AnswerCache, CachedAsk
+from gitlab_mcp.gitlab.instance import AnswerCache, CachedLookups
 from gitlab_mcp.recording.cassette import load_cassettes
 from gitlab_mcp.success_checks.checks import check_success
 from gitlab_mcp.success_checks.comparison import Fate, fate
@@ -166,7 +166,7 @@ async def test_a_mistake_that_gitlab_accepts_is_told(label: str) -> None:
     [row] = [row for row in rows("errors") if row["label"] == label]
     action = exam.action_for(row, exam.feature_of(row))
     assert action is not None
-    ask = CachedAsk(exam.Recorded("context_ee", row["actor"]), AnswerCache(), tier="free")
+    ask = CachedLookups(exam.Recorded("context_ee", row["actor"]), AnswerCache(), tier="free")
     answer = Answer(row["status"], row["headers"], json.loads(row["body"]))
     found = await check_success(action, answer, ask)
     assert ACCEPTED[label] in [f"{each.code} {each.facts.get('field', '')}".strip() for each in found]

@@ -18,7 +18,7 @@ from gitlab_mcp.actions.fields import Needs
 from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.failures.failure import Failure
 from gitlab_mcp.gitlab.faults import Refused
-from gitlab_mcp.gitlab.instance import AnswerCache, CachedAsk
+from gitlab_mcp.gitlab.instance import AnswerCache, CachedLookups
 from gitlab_mcp.refusals.translate import translate
 from gitlab_mcp.tiers.feature_map import Feature, tier_map
 from tests.facts import facts
@@ -91,7 +91,7 @@ class Question:
         return "SERVER_ERROR" if self.row["status"] >= 500 else truth
 
     async def asked(self) -> Failure:
-        ask = CachedAsk(Recorded(self.context, self.row["actor"]), AnswerCache())
+        ask = CachedLookups(Recorded(self.context, self.row["actor"]), AnswerCache())
         return await translate(refused(self.row), action_for(self.row, self.feature), ask)
 
 

@@ -1,4 +1,4 @@
-"""A GitLab on loopback that misbehaves on demand: every byte it sends is chosen by the test."""
+"""An HTTP server on loopback that stands for GitLab. The test chooses every byte that it sends."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ class Received:
 
 
 @dataclass
-class Wire:
-    """One connection as the server sees it. `cut` is set when the other side has closed it."""
+class Connection:
+    """The server's side of one connection. `cut` is set when the client has closed it."""
 
-    connection: socket.socket
+    client: socket.socket
     open: bool = True
     cut: threading.Event = field(default_factory=threading.Event)
 
     def send(self, data: bytes) -> None:
-        self.connection.sendall(data)
+        self.client.sendall(data)
 
     def reply(self, status: int, body: Any = b"", **headers: str) -> None:
         content = body if isinstance(body, bytes) else json.dumps(body).encode()
@@ -47,10 +47,10 @@ class Wire:
         self.open = False
 
     def wait_until_cut(self) -> None:
-        """Send nothing more, and notice when the client goes away."""
-        self.connection.settimeout(20)
+        """Send nothing more until the client closes the connection."""
+        self.client.settimeout(20)
         try:
-            while self.connection.recv(4096):
+            while self.client.recv(4096):
                 pass
         except OSError:
             pass
@@ -58,7 +58,7 @@ class Wire:
         self.cut.set()
 
 
-Handler = Callable[[Received, Wire], None]
+Handler = Callable[[Received, Connection], None]
 
 
 class FaultServer:
@@ -71,7 +71,7 @@ class FaultServer:
         family: int = socket.AF_INET,
     ) -> None:
         self.received: list[Received] = []
-        self.wires: list[Wire] = []
+        self.connections: list[Connection] = []
         self._handler = handler
         self._tls = tls
         self._listener = socket.socket(family, socket.SOCK_STREAM)
@@ -88,35 +88,35 @@ class FaultServer:
 
     def __exit__(self, *_: object) -> None:
         self._listener.close()
-        for wire in self.wires:
+        for connection in self.connections:
             with contextlib.suppress(OSError):
-                wire.connection.shutdown(socket.SHUT_RDWR)
-            wire.connection.close()
+                connection.client.shutdown(socket.SHUT_RDWR)
+            connection.client.close()
 
     def _accept(self) -> None:
         while True:
             try:
-                connection, _ = self._listener.accept()
+                client, _ = self._listener.accept()
             except OSError:
                 return
-            threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
+            threading.Thread(target=self._serve, args=(client,), daemon=True).start()
 
-    def _serve(self, connection: socket.socket) -> None:
+    def _serve(self, client: socket.socket) -> None:
         try:
             if self._tls is not None:
-                connection = self._tls.wrap_socket(connection, server_side=True)
-            wire = Wire(connection)
-            self.wires.append(wire)
-            with connection.makefile("rb") as stream:
-                while wire.open and (received := _read(stream)):
+                client = self._tls.wrap_socket(client, server_side=True)
+            connection = Connection(client)
+            self.connections.append(connection)
+            with client.makefile("rb") as stream:
+                while connection.open and (received := _read(stream)):
                     self.received.append(received)
-                    self._handler(received, wire)
+                    self._handler(received, connection)
         except OSError:
             pass
         finally:
             with contextlib.suppress(OSError):
-                connection.shutdown(socket.SHUT_RDWR)
-            connection.close()
+                client.shutdown(socket.SHUT_RDWR)
+            client.close()
 
 
 def _read(stream: Any) -> Received | None:
@@ -132,22 +132,22 @@ def _read(stream: Any) -> Received | None:
 
 
 def one_after_another(*handlers: Handler) -> Handler:
-    """The first request gets the first handler, and so on; the last one stays."""
+    """The first request gets the first handler, and so on. The last handler repeats."""
     lock = threading.Lock()
     waiting = list(handlers)
 
-    def handle(received: Received, wire: Wire) -> None:
+    def handle(received: Received, connection: Connection) -> None:
         with lock:
             handler = waiting.pop(0) if len(waiting) > 1 else waiting[0]
-        handler(received, wire)
+        handler(received, connection)
 
     return handle
 
 
 def replying(status: int, body: Any = b"", **headers: str) -> Handler:
-    return lambda _received, wire: wire.reply(status, body, **headers)
+    return lambda _received, connection: connection.reply(status, body, **headers)
 
 
-def dropping(_received: Received, wire: Wire) -> None:
-    """The request arrived; the answer never leaves."""
-    wire.drop()
+def dropping(_received: Received, connection: Connection) -> None:
+    """Read the request and close the connection without an answer."""
+    connection.drop()

@@ -19,13 +19,28 @@ from gitlab_mcp.policy.calls_per_caller import CallsPerCaller
 from gitlab_mcp.settings import SettingsError, load
 from gitlab_mcp.transports.http.allowed_hosts import AllowedHosts, is_localhost
 from gitlab_mcp.transports.http.authentication import Authenticator
+from gitlab_mcp.transports.http.options import HttpOptions
 from gitlab_mcp.transports.http.rejection import Rejected
-from gitlab_mcp.transports.http.terms import Terms
 from gitlab_mcp.transports.probe import alive
 from tests.support.served import Served
 from tests.support.standin import StandIn
 
-AUTHENTICATOR = Authenticator(Terms(url="https://gitlab.example.com", others=("https://other.example.com",)))
+AUTHENTICATOR = Authenticator(
+    HttpOptions(
+        url="https://gitlab.example.com",
+        other_urls=("https://other.example.com",),
+        own_token=False,
+        bearer=None,
+        operator_secret=None,
+        public_url=None,
+        toolsets=("all",),
+        error_style="tier",
+        oauth_scope="api",
+        max_request_bytes=10_000,
+        client_timeout=1.0,
+        deadline=1.0,
+    )
+)
 
 
 @pytest.mark.parametrize(
@@ -92,7 +107,7 @@ def test_no_header_names_a_gitlab_that_is_not_allowed(url: str) -> None:
     except Rejected as rejected:
         assert rejected.failure.code == "HOST_NOT_ALLOWED"
     else:
-        assert request_context.url in (None, "https://other.example.com")
+        assert request_context.gitlab_url in (None, "https://other.example.com")
 
 
 def test_the_public_name_answers_with_and_without_its_usual_port() -> None:

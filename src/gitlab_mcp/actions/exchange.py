@@ -58,7 +58,7 @@ class GitLab(Protocol):
         """The `data` of the answer; errors in a 200 are failures."""
         ...
 
-    def afresh(self, seconds: float) -> GitLab:
+    def with_deadline(self, seconds: float) -> GitLab:
         """The same caller with that much time from now, whatever the call has left."""
         ...
 

@@ -156,8 +156,19 @@ UserIds = Annotated[
 UserOrNone = Annotated[str, Field(pattern=r"^(\d{1,19}|None|Any)$", description="Number, None or Any")]
 MilestoneId = Id
 MilestoneOrZero = Annotated[Integer, Field(ge=0, le=BIGGEST_ID, description="0: none")]
+LabelId = Annotated[Line, Field(description="Name or number of the label")]
+DiscussionId = Annotated[str, Field(pattern=r"^[0-9a-f]{40}$"), Expects("40 hex digits, the id of a thread")]
+Title = Annotated[str, Field(min_length=1, max_length=255)]
+Visibility = Literal["private", "internal", "public"]
 Ref = Annotated[Line, Field(description="Branch, tag or commit")]
+CommitOrRef = Annotated[Line, Field(description="Commit, branch or tag")]
 Branch = Line
+TagName = Annotated[Line, Field(max_length=255)]
+SemanticVersion = Annotated[
+    str,
+    Field(pattern=r"^v?\d+\.\d+\.\d+([-+.]?[0-9A-Za-z.+-]+)?$"),
+    Expects("semantic version like 1.2.0"),
+]
 Sha = Annotated[str, Field(min_length=1, max_length=64)]
 FilePath = Annotated[Line, Field(description="Path in the repository")]
 Labels = Annotated[Words, Csv()]

@@ -15,8 +15,15 @@ from gitlab_mcp.actions.exchange import Answer, GitLab, Request
 from gitlab_mcp.actions.recovery_lookup import ME, LostWrite, RecoveryLookup
 from gitlab_mcp.actions.result import Result
 from gitlab_mcp.failures.failure import CallFailed
-from gitlab_mcp.gitlab.concurrently import FAULTS, every_page
-from gitlab_mcp.gitlab.faults import BadAnswer, Refused, Unreachable, Wrong, may_have_happened
+from gitlab_mcp.gitlab.faults import (
+    FAULTS,
+    BadAnswer,
+    BadAnswerReason,
+    Refused,
+    Unreachable,
+    may_have_happened,
+)
+from gitlab_mcp.gitlab.pages import every_page
 
 log = logging.getLogger("gitlab_mcp.recovery")
 
@@ -43,7 +50,9 @@ async def run_recovering(action: Action, gitlab: GitLab, request_of: RequestOf) 
         # The write went out: whatever broke while reading its answer must not look as if nothing had happened.
         log.exception("%s: what was said about a write could not be read", action.spec.tool.name)
         request, status = recovering.last_write
-        raise BadAnswer(replace(request, repeatable=False), Wrong.SHAPE, status) from None
+        raise BadAnswer(
+            replace(request, repeatable=False), BadAnswerReason.UNEXPECTED_SHAPE, status
+        ) from None
     if recovering.recovered and isinstance(outcome, Result):
         return replace(outcome, data={**outcome.data, "recovered": True})
     return outcome
@@ -80,7 +89,7 @@ class _RecoveringGitLab:
         lookup = self._action.spec.recover_with
         if lookup is None or not lookup.proves:
             return None
-        search = _Search(self._gitlab.afresh(_LOOKUP_SECONDS), self._action, lookup, self._request_of)
+        search = _Search(self._gitlab.with_deadline(_LOOKUP_SECONDS), self._action, lookup, self._request_of)
         try:
             return await search.made_by(request, started)
         except Exception:
@@ -97,8 +106,8 @@ class _RecoveringGitLab:
     async def graphql(self, document: str, variables: Mapping[str, Any] | None = None) -> Mapping[str, Any]:
         return await self._gitlab.graphql(document, variables)
 
-    def afresh(self, seconds: float) -> GitLab:
-        return self._gitlab.afresh(seconds)
+    def with_deadline(self, seconds: float) -> GitLab:
+        return self._gitlab.with_deadline(seconds)
 
     @property
     def base_url(self) -> str:

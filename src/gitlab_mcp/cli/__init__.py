@@ -1,4 +1,4 @@
-"""The command line. Without arguments it serves over stdio and imports nothing that serving does not need."""
+"""The command line. Without arguments it serves over stdio, and imports only what that needs."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import os
 import sys
 from collections.abc import Sequence
 
-from gitlab_mcp.cli import exits
-from gitlab_mcp.cli.usage import UsageError
+from gitlab_mcp.cli import exit_codes
+from gitlab_mcp.cli.usage_error import UsageError
 from gitlab_mcp.failures.failure import CallFailed
 
 
@@ -23,14 +23,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         return serve({})
     except UsageError as mistake:
         sys.stderr.write(f"gitlab-mcp: {mistake.wrong}\n{mistake.fix}\n")
-        return exits.USAGE
+        return exit_codes.USAGE
     except CallFailed as failed:
-        from gitlab_mcp.cli.screen import show_failure
+        from gitlab_mcp.cli.terminal import show_failure
 
         return show_failure(failed.failure)
     except KeyboardInterrupt:
-        return exits.INTERRUPTED
+        return exit_codes.INTERRUPTED
     except BrokenPipeError:
-        # Whoever read us has had enough, as `head` does. Python would complain again at its last flush.
+        # The reader closed the pipe, as `head` does. Python would fail again when it flushes stdout at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return exits.OK
+        return exit_codes.OK

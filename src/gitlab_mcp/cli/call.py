@@ -1,4 +1,4 @@
-"""`gitlab-mcp call`: one call from the shell, the same way an agent's call goes."""
+"""`gitlab-mcp call`: one call from the shell, through the same code as an agent's call."""
 
 from __future__ import annotations
 
@@ -13,9 +13,16 @@ import anyio
 
 from gitlab_mcp.actions.result import Result
 from gitlab_mcp.app import App
-from gitlab_mcp.cli import exits
-from gitlab_mcp.cli.screen import Progress, readable, safe, say, say_json, show_failure
-from gitlab_mcp.cli.usage import UsageError
+from gitlab_mcp.cli import exit_codes
+from gitlab_mcp.cli.terminal import (
+    ProgressBar,
+    format_answer,
+    printable,
+    show_failure,
+    write_json,
+    write_line,
+)
+from gitlab_mcp.cli.usage_error import UsageError
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.observability import logs
 from gitlab_mcp.settings import DEFAULT, Settings, load
@@ -26,70 +33,70 @@ def call(
     tool: str,
     action: str,
     pairs: Sequence[str],
-    written: str | None,
+    json_text: str | None,
     *,
     as_json: bool,
     yes: bool = False,
 ) -> int:
-    """With `yes` every question has been answered beforehand."""
+    """`yes` confirms whatever would be asked."""
     settings = load(flags)
-    _log(settings)
-    arguments = {**_parsed(written), **_paired(pairs), "action": action}
+    _configure_logs(settings)
+    arguments = {**_arguments_from_json(json_text), **_arguments_from_pairs(pairs), "action": action}
     try:
-        result = anyio.run(_made, settings, tool, arguments, yes)
+        result = anyio.run(_call, settings, tool, arguments, yes)
     except CallFailed as failed:
-        failure = _at_a_shell(failed.failure, settings)
+        failure = _for_the_shell(failed.failure, settings)
         if not as_json:
             return show_failure(failure, no_color=settings.no_color)
         from gitlab_mcp.failures.render import render
 
-        say_json(render(failure, settings.error_style))
-        return exits.of(failure.code)
+        write_json(render(failure, settings.error_style))
+        return exit_codes.for_failure(failure.code)
     _show(result, as_json=as_json)
-    return exits.OK
+    return exit_codes.OK
 
 
-async def _made(settings: Settings, tool: str, arguments: dict[str, Any], yes: bool) -> Result:
+async def _call(settings: Settings, tool: str, arguments: dict[str, Any], yes: bool) -> Result:
     app = App(settings)
     try:
         while True:
-            progress = Progress(sys.stderr)
+            progress = ProgressBar(sys.stderr)
             try:
                 return await app.call(tool, arguments, progress)
             except CallFailed as failed:
                 question = failed.failure
             finally:
                 progress.clear()
-            arguments = {**arguments, "confirmation_token": _said_yes(question, yes)}
+            arguments = {**arguments, "confirmation_token": _confirmation_token(question, yes)}
     finally:
         app.close()
 
 
-def _said_yes(question: Failure, beforehand: bool) -> str:
-    """The token behind a question that the person said yes to, here or beforehand; CallFailed for all else."""
+def _confirmation_token(question: Failure, yes: bool) -> str:
+    """The confirmation token, once the person agreed. CallFailed for a no, and for a failure that asks nothing."""
     token = question.facts.get("confirmation_token")
     if token is None:
         raise CallFailed(question)
-    if beforehand:
+    if yes:
         return str(token)
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        # The token ends with this process: nobody could send it.
+        # Nobody can be asked, and the token is of no use after this process.
         fix = "Run the command in a terminal and answer there, or say yes beforehand with --yes."
-        raise CallFailed(replace(question, facts={**_without_token(question), "suggested_fix": fix}))
-    say(f"{question.facts.get('what_will_happen', question.message)}\nGo ahead? [y/N] ", sys.stderr)
+        raise CallFailed(replace(question, facts={**_facts_without_token(question), "suggested_fix": fix}))
+    write_line(f"{question.facts.get('what_will_happen', question.message)}\nGo ahead? [y/N] ", sys.stderr)
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):
-        raise CallFailed(replace(question, facts=_without_token(question) | {"retryable": False}))
+        raise CallFailed(replace(question, facts=_facts_without_token(question) | {"retryable": False}))
     return str(token)
 
 
-def _without_token(question: Failure) -> dict[str, Any]:
+def _facts_without_token(question: Failure) -> dict[str, Any]:
     return {name: value for name, value in question.facts.items() if name != "confirmation_token"}
 
 
-def _at_a_shell(failure: Failure, settings: Settings) -> Failure:
-    """The failure for somebody whose own set-up this is, and who has no server's log to look into."""
+def _for_the_shell(failure: Failure, settings: Settings) -> Failure:
+    """For a person at a shell: the fix names the variable or flag in use; a problem of set-up needs no event id."""
     facts = dict(failure.facts)
-    if exits.of(failure.code) != exits.FAILED:
+    if exit_codes.for_failure(failure.code) != exit_codes.FAILED:
         facts.pop("event_id", None)
         facts.pop("docs_url", None)
     if facts.get("token_problem") == "missing":
@@ -108,27 +115,27 @@ def _show(result: Result, *, as_json: bool) -> None:
         if result.image is not None:
             encoded = base64.b64encode(result.image.data).decode()
             whole["image"] = {"mime_type": result.image.mime_type, "base64": encoded}
-        say_json(whole)
+        write_json(whole)
         return
-    say(readable(result.data))
+    write_line(format_answer(result.data))
     if result.text is not None:
-        say()
-        say(safe(result.text.content))
+        write_line()
+        write_line(printable(result.text.content))
     if result.image is not None:
-        say(f"\n{result.image.mime_type}, {len(result.image.data)} bytes; --json prints them")
+        write_line(f"\n{result.image.mime_type}, {len(result.image.data)} bytes; --json prints them")
 
 
-def _log(settings: Settings) -> None:
-    """A failure is shown once, as the answer; its log line only when somebody asked for logs."""
+def _configure_logs(settings: Settings) -> None:
+    """A failure is printed as the answer, so it is logged only if a log level was chosen."""
     asked = settings.sources["log_level"] != DEFAULT
     logs.configure(settings.log_level if asked else "critical", settings.log_format)
 
 
-def _parsed(written: str | None) -> dict[str, Any]:
-    if written is None:
+def _arguments_from_json(json_text: str | None) -> dict[str, Any]:
+    if json_text is None:
         return {}
     try:
-        arguments = json.loads(sys.stdin.read() if written == "-" else written)
+        arguments = json.loads(sys.stdin.read() if json_text == "-" else json_text)
     except (ValueError, RecursionError):
         arguments = None
     if not isinstance(arguments, dict):
@@ -136,7 +143,7 @@ def _parsed(written: str | None) -> dict[str, Any]:
     return arguments
 
 
-def _paired(pairs: Sequence[str]) -> dict[str, Any]:
+def _arguments_from_pairs(pairs: Sequence[str]) -> dict[str, Any]:
     arguments: dict[str, Any] = {}
     for pair in pairs:
         key, equals, value = pair.partition("=")

@@ -1,4 +1,4 @@
-"""Which commands there are and which flags they take. The flags of settings come from `SETTINGS`."""
+"""The commands and their flags, parsed with argparse. Every setting with a flag is one of them."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from gitlab_mcp.cli import exits
-from gitlab_mcp.cli.usage import UsageError, no_such
+from gitlab_mcp.cli import exit_codes
+from gitlab_mcp.cli.usage_error import UsageError, no_such
 from gitlab_mcp.settings import SETTINGS, Setting, load
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 class _Refuse(argparse.Action):
-    """A flag for a secret: understood, and refused before anything else reads it."""
+    """A flag for a token: known, so that it is refused and its value repeated nowhere."""
 
     def __call__(self, *_: Any) -> NoReturn:
         raise UsageError(
@@ -63,17 +63,17 @@ def run(argv: Sequence[str]) -> int:
     try:
         given, more = parser.parse_known_args(argv)
     except SystemExit as done:
-        return done.code if isinstance(done.code, int) else exits.USAGE
+        return done.code if isinstance(done.code, int) else exit_codes.USAGE
     given.pairs = [*getattr(given, "pairs", []), *(word for word in more if not word.startswith("-"))]
     for word in more if given.command != "call" else [word for word in more if word.startswith("-")]:
         raise _not_understood(word, commands.get(command or "", parser))
     flags = {setting.name: getattr(given, setting.name, None) for setting in SETTINGS}
-    # One import per command: listing error codes needs neither HTTP nor the catalogue.
+    # Imported by command: listing error codes needs neither HTTP nor the catalogue.
     match given.command:
         case "tools":
             from gitlab_mcp.cli.tools import show_tools
 
-            # What is offered to agents says nothing about what there is; only a flag here chooses.
+            # All toolsets unless a flag says otherwise: the variable and the file say what agents are offered.
             wanted = load({"toolsets": flags["toolsets"] or "all"}, {}).toolsets
             return show_tools(wanted, as_json=given.json, tiers=_tiers(flags) if given.tiers else None)
         case "call":
@@ -83,9 +83,9 @@ def run(argv: Sequence[str]) -> int:
                 flags, given.tool, given.action, given.pairs, given.args, as_json=given.json, yes=given.yes
             )
         case "doctor":
-            from gitlab_mcp.cli.diagnosis import show_diagnosis
+            from gitlab_mcp.cli.doctor import show_checks
 
-            return show_diagnosis(flags, as_json=given.json)
+            return show_checks(flags, as_json=given.json)
         case "errors":
             from gitlab_mcp.cli.errors import show_errors
 
@@ -101,8 +101,8 @@ def run(argv: Sequence[str]) -> int:
 
 
 def _command_in(argv: Sequence[str], parser: _Parser) -> str | None:
-    """The command that is named; UsageError where a word stands in its place that is none, or an unknown flag
-    before it."""
+    """The first word that is no flag and no value of a flag. UsageError where it is no command, or an unknown flag
+    stands before it."""
     flags, words = parser.flags(), iter(argv)
     for word in words:
         if not word.startswith("-"):
@@ -140,7 +140,7 @@ def _help_on(words: Sequence[str], parser: _Parser, commands: Mapping[str, _Pars
         case _:
             topics = [*commands, "settings"]
             raise no_such("help", words[0], topics, f"There is help on {', '.join(topics)}.")
-    return exits.OK
+    return exit_codes.OK
 
 
 def _tiers(flags: Mapping[str, Any]) -> TierMap:
@@ -155,7 +155,7 @@ def _tiers(flags: Mapping[str, Any]) -> TierMap:
 
 def _parser() -> tuple[_Parser, Mapping[str, _Parser]]:
     """The parser, and those of its commands."""
-    codes = "\n".join(f"  {code:<4} {meaning}" for code, meaning in exits.MEANINGS.items())
+    codes = "\n".join(f"  {code:<4} {meaning}" for code, meaning in exit_codes.MEANINGS.items())
     parser = _Parser(
         prog=_PROGRAM,
         usage=f"{_PROGRAM} [COMMAND] [flags]",
@@ -230,7 +230,7 @@ def _parser() -> tuple[_Parser, Mapping[str, _Parser]]:
     for each in (tools, call, doctor, errors):
         each.add_argument("--json", action="store_true", help="print JSON for programs")
     _command(commands, "version", "show the version", "gitlab-mcp version")
-    # `run` answers it; here it is listed.
+    # Only for the list of commands: `run` handles it before parsing.
     commands.add_parser("help", help="help on a command, or on `settings`: all of them", add_help=False)
     general = parser.add_argument_group("flags", "before or after the command; all others: help settings")
     general.add_argument("-h", "--help", action="help", help="show this")
@@ -258,7 +258,7 @@ def _command(commands: Any, name: str, about: str, *examples: str) -> _Parser:
 def _add_settings(
     parser: argparse.ArgumentParser, shown: Sequence[str], *, into: Any = None, grouped: bool = False
 ) -> None:
-    """Every setting becomes a flag; help shows those in `shown`, under their own headings where `grouped`."""
+    """Add a flag for every setting. Help shows those named in `shown`, under the headings of settings if `grouped`."""
     groups: dict[str, Any] = {}
     for setting in sorted(SETTINGS, key=lambda each: shown.index(each.name) if each.name in shown else -1):
         if setting.flag is None:

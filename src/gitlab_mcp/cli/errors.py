@@ -6,9 +6,9 @@ import json
 from importlib import resources
 from typing import Any
 
-from gitlab_mcp.cli import exits
-from gitlab_mcp.cli.screen import say, say_json, table, wrapped
-from gitlab_mcp.cli.usage import no_such
+from gitlab_mcp.cli import exit_codes
+from gitlab_mcp.cli.terminal import table, wrapped, write_json, write_line
+from gitlab_mcp.cli.usage_error import no_such
 from gitlab_mcp.failures.codes import CODES, Code, CodeEntry
 
 
@@ -16,27 +16,29 @@ def show_errors(name: str | None, *, as_json: bool) -> int:
     if name is None:
         if as_json:
             examples = _examples()
-            say_json([{**_described(code), "example": examples[code.name]} for code in CODES.values()])
+            write_json([{**_described(code), "example": examples[code.name]} for code in CODES.values()])
         else:
             rows = [[code.name, code.title, str(code.status), code.recovery.value] for code in CODES.values()]
-            say(table(rows, ["CODE", "TITLE", "HTTP", "AGAIN?"]))
-        return exits.OK
+            write_line(table(rows, ["CODE", "TITLE", "HTTP", "AGAIN?"]))
+        return exit_codes.OK
     wanted = name.upper().replace("-", "_")
     if wanted not in CODES:
         raise no_such("error code", name.upper(), CODES, "`gitlab-mcp errors` lists all codes.")
     code = CODES[Code(wanted)]
     if as_json:
-        say_json({**_described(code), "example": _examples()[code.name]})
+        write_json({**_described(code), "example": _examples()[code.name]})
     else:
-        say(f"{code.name}: {code.title} (HTTP {code.status}, call again: {code.recovery.value})\n")
-        say(wrapped(f"Cause:  {code.cause}"))
-        say(wrapped(f"Agent:  {code.agent}"))
-        say(wrapped(f"Person: {code.person}"))
-        say(f"\nIn other vocabularies: {code.aql} (aql), {code.toolerror} (toolerror), {code.slug} (problem)")
+        write_line(f"{code.name}: {code.title} (HTTP {code.status}, call again: {code.recovery.value})\n")
+        write_line(wrapped(f"Cause:  {code.cause}"))
+        write_line(wrapped(f"Agent:  {code.agent}"))
+        write_line(wrapped(f"Person: {code.person}"))
+        write_line(
+            f"\nIn other vocabularies: {code.aql} (aql), {code.toolerror} (toolerror), {code.slug} (problem)"
+        )
         example = _examples()[code.name]
-        say(f"\nExample ({example['source']}):")
-        say_json(example["answer"])
-    return exits.OK
+        write_line(f"\nExample ({example['source']}):")
+        write_json(example["answer"])
+    return exit_codes.OK
 
 
 def _examples() -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""`gitlab-mcp serve`: the server itself, over standard input and output or over HTTP."""
+"""`gitlab-mcp serve`: serves MCP over stdio, or over HTTP."""
 
 from __future__ import annotations
 

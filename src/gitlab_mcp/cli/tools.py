@@ -1,4 +1,4 @@
-"""`gitlab-mcp tools`: every action there is, for people and for programs."""
+"""`gitlab-mcp tools`: lists every action, as a table or as JSON."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from gitlab_mcp.actions.fields import Needs
 from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.actions.schema import required_fields
 from gitlab_mcp.actions.shape import Shape, shapes
-from gitlab_mcp.cli import exits
-from gitlab_mcp.cli.screen import say, say_json, table
-from gitlab_mcp.cli.usage import no_such
+from gitlab_mcp.cli import exit_codes
+from gitlab_mcp.cli.terminal import table, write_json, write_line
+from gitlab_mcp.cli.usage_error import no_such
 from gitlab_mcp.tiers.feature_map import TierMap
 from gitlab_mcp.tiers.requirements import action_requirements
 
 
 def show_tools(toolsets: Sequence[str] = ("all",), *, as_json: bool, tiers: TierMap | None = None) -> int:
-    """With `tiers` what each action costs is said too."""
+    """With `tiers`, also the tier that each action needs."""
     registry = Registry()
     there = [*registry.toolsets(), "all"]
     for name in toolsets:
@@ -28,15 +28,18 @@ def show_tools(toolsets: Sequence[str] = ("all",), *, as_json: bool, tiers: Tier
     wanted = ["all"] if "all" in toolsets else [name for name in there if name in toolsets]
     actions = [action for name in wanted for action in registry.actions(name)]
     if as_json:
-        say_json([{**described(action), **(_priced(action, tiers) if tiers else {})} for action in actions])
-        return exits.OK
+        write_json(
+            [{**_described(action), **(_paid_json(action, tiers) if tiers else {})} for action in actions]
+        )
+        return exit_codes.OK
     if tiers:
-        say(
+        write_line(
             table(
-                [_price(action, tiers) for action in actions], ["TOOL", "ACTION", "TIER", "FEATURE", "MORE"]
+                [_paid_row(action, tiers) for action in actions],
+                ["TOOL", "ACTION", "TIER", "FEATURE", "MORE"],
             )
         )
-        return exits.OK
+        return exit_codes.OK
     rows = [
         [
             action.spec.tool.name,
@@ -47,11 +50,11 @@ def show_tools(toolsets: Sequence[str] = ("all",), *, as_json: bool, tiers: Tier
         ]
         for action in actions
     ]
-    say(table(rows, ["TOOL", "ACTION", "DANGER", "REQUIRED", "DESCRIPTION"]))
-    return exits.OK
+    write_line(table(rows, ["TOOL", "ACTION", "DANGER", "REQUIRED", "DESCRIPTION"]))
+    return exit_codes.OK
 
 
-def described(action: type[Action]) -> dict[str, Any]:
+def _described(action: type[Action]) -> dict[str, Any]:
     """One action of `tools --json`; its keys are a public interface."""
     spec = action.spec
     return {
@@ -69,23 +72,23 @@ def described(action: type[Action]) -> dict[str, Any]:
     }
 
 
-def _priced(action: type[Action], tiers: TierMap) -> dict[str, Any]:
-    price = action_requirements(action, tiers)
+def _paid_json(action: type[Action], tiers: TierMap) -> dict[str, Any]:
+    requirements = action_requirements(action, tiers)
     return {
-        "tier": price.tier,
-        "paid_places": price.above(price.places),
-        "paid_fields": price.above(price.fields),
+        "tier": requirements.tier,
+        "paid_places": requirements.above(requirements.places),
+        "paid_fields": requirements.above(requirements.fields),
     }
 
 
-def _price(action: type[Action], tiers: TierMap) -> list[str]:
-    price = action_requirements(action, tiers)
-    more = price.above(price.places) | price.above(price.fields)
+def _paid_row(action: type[Action], tiers: TierMap) -> list[str]:
+    requirements = action_requirements(action, tiers)
+    more = requirements.above(requirements.places) | requirements.above(requirements.fields)
     return [
         action.spec.tool.name,
         action.spec.name,
-        price.tier,
-        price.whole.name if price.whole else "",
+        requirements.tier,
+        requirements.whole.name if requirements.whole else "",
         ", ".join(f"{name}: {tier}" for name, tier in more.items()),
     ]
 

@@ -11,7 +11,7 @@ from gitlab_mcp.actions.exchange import Answer
 from gitlab_mcp.doctor.evidence import Evidence
 from gitlab_mcp.doctor.report import Check, Mark
 from gitlab_mcp.doctor.where_set import where_set
-from gitlab_mcp.gitlab.faults import BadAnswer, Refused, Unreachable, Why
+from gitlab_mcp.gitlab.faults import BadAnswer, Refused, Unreachable, UnreachableReason
 from gitlab_mcp.settings import DEFAULT, Settings
 
 _MAX_CLOCK_DIFFERENCE = 60
@@ -44,7 +44,7 @@ def check_connection(settings: Settings, evidence: Evidence) -> Iterator[Check]:
         yield Check("connection", Mark.OK, "not used: answers come from cassettes")
         return
     if isinstance(reply, Unreachable):
-        if reply.why is Why.TLS:
+        if reply.reason is UnreachableReason.TLS:
             yield Check("connection", Mark.OK, f"{reply.host} answers")
             yield Check(
                 "certificate",
@@ -53,12 +53,12 @@ def check_connection(settings: Settings, evidence: Evidence) -> Iterator[Check]:
                 "Set GITLAB_CA_FILE (or --ca-file) to a PEM file with the authority that signed it.",
             )
         else:
-            found, fix = _UNREACHABLE[reply.why]
+            found, fix = _UNREACHABLE[reply.reason]
             yield Check("connection", Mark.FAIL, found.format(host=reply.host), fix.format(where=where))
         return
     if isinstance(reply, BadAnswer):
         fix = f"Check that {where} is GitLab's own address and that no sign-in page stands before its API."
-        yield Check("connection", Mark.FAIL, f"what answers is not GitLab's API ({reply.what.value})", fix)
+        yield Check("connection", Mark.FAIL, f"what answers is not GitLab's API ({reply.reason.value})", fix)
         return
     if isinstance(reply, Refused) and not reply.is_json:
         if 300 <= reply.status < 400:
@@ -93,25 +93,25 @@ def _certificate(settings: Settings) -> Iterator[Check]:
 
 _TRY_AGAIN = "Try again; if it stays so, ask whoever runs GitLab, or raise --read-timeout."
 _UNREACHABLE = {
-    Why.DNS: (
+    UnreachableReason.DNS: (
         "the name {host} cannot be resolved",
         "Check the host name in {where}; a GitLab inside a company may need its VPN.",
     ),
-    Why.REFUSED: (
+    UnreachableReason.REFUSED: (
         "{host} refuses connections",
         "Check host and port in {where}, and that GitLab is running.",
     ),
-    Why.CONNECT_TIMEOUT: (
+    UnreachableReason.CONNECT_TIMEOUT: (
         "{host} does not take connections",
         "Check VPN and firewall; where a proxy is needed, set HTTPS_PROXY.",
     ),
-    Why.PROXY: (
+    UnreachableReason.PROXY: (
         "the proxy does not let requests to {host} through",
         "Correct the proxy variables, or add GitLab's host to NO_PROXY.",
     ),
-    Why.READ_TIMEOUT: ("{host} takes the connection and does not answer in time", _TRY_AGAIN),
-    Why.LOST: ("the connection to {host} breaks before there is an answer", _TRY_AGAIN),
-    Why.DEADLINE: ("{host} does not answer in time", _TRY_AGAIN),
+    UnreachableReason.READ_TIMEOUT: ("{host} takes the connection and does not answer in time", _TRY_AGAIN),
+    UnreachableReason.LOST: ("the connection to {host} breaks before there is an answer", _TRY_AGAIN),
+    UnreachableReason.DEADLINE: ("{host} does not answer in time", _TRY_AGAIN),
 }
 
 

@@ -13,9 +13,9 @@ from gitlab_mcp.settings import Settings
 
 
 async def diagnose(settings: Settings, gitlab: GitLab) -> Report:
-    from gitlab_mcp.gitlab.instance import AnswerCache, CachedAsk
+    from gitlab_mcp.gitlab.instance import AnswerCache, CachedLookups
 
-    ask = CachedAsk(gitlab, AnswerCache(), tier=settings.tier)
+    ask = CachedLookups(gitlab, AnswerCache(), tier=settings.tier)
     return report_on(settings, await gather_evidence(settings, gitlab, ask))
 
 

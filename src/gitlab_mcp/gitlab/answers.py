@@ -1,4 +1,4 @@
-"""From a live response to an answer, reading no more of it than we are willing to hold."""
+"""Turns a live HTTP response into an Answer or a fault, and limits how many bytes of the body are read."""
 
 from __future__ import annotations
 
@@ -12,102 +12,104 @@ import requests
 from requests.exceptions import ChunkedEncodingError, ContentDecodingError, SSLError
 
 from gitlab_mcp.actions.exchange import Answer, Request
-from gitlab_mcp.gitlab.faults import BadAnswer, Refused, Wrong
+from gitlab_mcp.gitlab.faults import BadAnswer, BadAnswerReason, Refused
 from gitlab_mcp.gitlab.in_flight import InFlightRequest
-from gitlab_mcp.gitlab.transport import header_names_lowered
+from gitlab_mcp.gitlab.transport import with_lowercase_names
 
 T = TypeVar("T")
 
-LARGEST_REFUSAL = 64 * 1024
-_CHUNK = 64 * 1024
+MAX_REFUSAL_BYTES = 64 * 1024
+_CHUNK_BYTES = 64 * 1024
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
-class Reader:
-    """Reads the answer to one request, in the worker thread."""
+class ResponseReader:
+    """Reads the response to one request. Runs in the worker thread."""
 
     request: Request
-    exchange: InFlightRequest
-    largest: int
+    in_flight: InFlightRequest
+    max_bytes: int
 
     def answer(self, response: requests.Response) -> Answer:
-        headers = header_names_lowered(response.headers)
+        headers = with_lowercase_names(response.headers)
         if response.status_code == 304:
             return Answer(304, headers)
-        self._refuse(response, headers)
-        return Answer(response.status_code, headers, self._parse(response, self._whole(response)))
+        self._raise_if_refused(response, headers)
+        return Answer(response.status_code, headers, self._parse(response, self._read_all(response)))
 
     def stream(
         self, response: requests.Response, read: Callable[[Iterator[bytes], Mapping[str, str]], T]
     ) -> T:
-        headers = header_names_lowered(response.headers)
-        self._refuse(response, headers)
+        headers = with_lowercase_names(response.headers)
+        self._raise_if_refused(response, headers)
         return read(self._chunks(response), headers)
 
-    def _refuse(self, response: requests.Response, headers: dict[str, str]) -> None:
+    def _raise_if_refused(self, response: requests.Response, headers: dict[str, str]) -> None:
         if not 200 <= response.status_code < 300:
-            raise Refused(self.request, response.status_code, headers, self._beginning(response))
+            raise Refused(self.request, response.status_code, headers, self._read_beginning(response))
 
-    def _beginning(self, response: requests.Response) -> bytes:
+    def _read_beginning(self, response: requests.Response) -> bytes:
         content = bytearray()
         try:
             for chunk in self._chunks(response):
                 content += chunk
-                if len(content) >= LARGEST_REFUSAL:
+                if len(content) >= MAX_REFUSAL_BYTES:
                     break
         except (BadAnswer, requests.RequestException):
-            # The status is what counts.
+            # A refusal without its whole body is still a refusal: the status decides.
             pass
-        return bytes(content[:LARGEST_REFUSAL])
+        return bytes(content[:MAX_REFUSAL_BYTES])
 
-    def _whole(self, response: requests.Response) -> bytes:
+    def _read_all(self, response: requests.Response) -> bytes:
         content = bytearray()
         for chunk in self._chunks(response):
             content += chunk
-            if len(content) > self.largest:
-                raise self._bad(response, Wrong.TOO_LARGE, self.largest)
+            if len(content) > self.max_bytes:
+                raise self._bad_answer(response, BadAnswerReason.TOO_LARGE, self.max_bytes)
         return bytes(content)
 
     def _chunks(self, response: requests.Response) -> Iterator[bytes]:
         try:
-            for chunk in response.iter_content(_CHUNK):
-                self.exchange.check()
+            for chunk in response.iter_content(_CHUNK_BYTES):
+                self.in_flight.raise_if_aborted()
                 yield chunk
         except (ChunkedEncodingError, SSLError) as error:
-            raise self._bad(response, Wrong.CUT_OFF) from error
+            raise self._bad_answer(response, BadAnswerReason.CUT_OFF) from error
         except ContentDecodingError as error:
-            raise self._bad(response, Wrong.NOT_JSON) from error
+            raise self._bad_answer(response, BadAnswerReason.NOT_JSON) from error
 
     def _parse(self, response: requests.Response, content: bytes) -> Any:
-        # An error page or a log may hold any bytes; JSON with a few wrong ones is still worth reading.
+        # JSON with a few bytes that are not UTF-8 is still worth reading.
         text = content.decode("utf-8-sig", errors="replace")
         if not text.strip():
             return None
         try:
             parsed = json.loads(text)
         except RecursionError:
-            raise self._bad(response, Wrong.NOT_JSON) from None
+            raise self._bad_answer(response, BadAnswerReason.NOT_JSON) from None
         except ValueError as error:
-            raise self._bad(response, _what_it_is(response, text, error)) from None
+            raise self._bad_answer(response, _why_not_parsed(response, text, error)) from None
         return _without_lone_surrogates(parsed) if "\\ud" in text.lower() else parsed
 
-    def _bad(self, response: requests.Response, what: Wrong, limit: int | None = None) -> BadAnswer:
-        return BadAnswer(self.request, what, response.status_code, limit)
+    def _bad_answer(
+        self, response: requests.Response, reason: BadAnswerReason, limit: int | None = None
+    ) -> BadAnswer:
+        return BadAnswer(self.request, reason, response.status_code, limit)
 
 
-def _what_it_is(response: requests.Response, text: str, error: ValueError) -> Wrong:
+def _why_not_parsed(response: requests.Response, text: str, error: ValueError) -> BadAnswerReason:
     if "html" in response.headers.get("Content-Type", "") or text.lstrip().startswith("<"):
-        return Wrong.HTML
+        return BadAnswerReason.HTML
     if isinstance(error, json.JSONDecodeError) and text.lstrip()[0] in '{["':
         body = text.rstrip()
         if error.pos >= len(body) or error.msg.startswith("Unterminated") or body[-1] not in '}]"':
-            return Wrong.CUT_OFF
-    return Wrong.NOT_JSON
+            return BadAnswerReason.CUT_OFF
+    return BadAnswerReason.NOT_JSON
 
 
 def _without_lone_surrogates(value: Any) -> Any:
-    """`"\\ud800"` is legal JSON and no legal text: it would break whoever writes it out."""
+    """`"\\ud800"` is valid JSON, but the string cannot be encoded as UTF-8 when it is written out."""
     if isinstance(value, str):
         return _SURROGATE.sub("\N{REPLACEMENT CHARACTER}", value)
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""One attempt at one request, in a worker thread, with every way it can end as a fault."""
+"""One attempt at one request, in a worker thread. Every way it can fail is raised as a fault."""
 
 from __future__ import annotations
 
@@ -12,11 +12,10 @@ from urllib3.exceptions import NameResolutionError, NewConnectionError, ReadTime
 
 from gitlab_mcp.actions.exchange import Answer, Request
 from gitlab_mcp.callers import TokenKind
-from gitlab_mcp.gitlab.address import GRAPHQL_PATH
-from gitlab_mcp.gitlab.answers import Reader
-from gitlab_mcp.gitlab.faults import ReplayMiss, Unreachable, Why
-from gitlab_mcp.gitlab.in_flight import InFlightRequest, enter
-from gitlab_mcp.gitlab.python_gitlab import Dial, ask, speak_as
+from gitlab_mcp.gitlab.answers import ResponseReader
+from gitlab_mcp.gitlab.faults import ReplayMiss, Unreachable, UnreachableReason
+from gitlab_mcp.gitlab.in_flight import InFlightRequest, set_current_request
+from gitlab_mcp.gitlab.python_gitlab import HttpSession, send
 from gitlab_mcp.gitlab.transport import NotRecorded
 
 T = TypeVar("T")
@@ -24,12 +23,12 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    dial: Dial
+    http: HttpSession
     token: str | None
-    kind: TokenKind
+    token_kind: TokenKind
     request: Request
-    exchange: InFlightRequest
-    largest: int
+    in_flight: InFlightRequest
+    max_bytes: int
 
     def answer(self) -> Answer:
         return self._perform(self._reader().answer)
@@ -38,42 +37,41 @@ class Attempt:
         reader = self._reader()
         return self._perform(lambda response: reader.stream(response, read))
 
-    def _reader(self) -> Reader:
-        return Reader(self.request, self.exchange, self.largest)
+    def _reader(self) -> ResponseReader:
+        return ResponseReader(self.request, self.in_flight, self.max_bytes)
 
     def _perform(self, consume: Callable[[requests.Response], T]) -> T:
-        enter(self.exchange)
-        address = self.dial.address
-        url = address.graphql if self.request.path == GRAPHQL_PATH else self.request.path
+        set_current_request(self.in_flight)
         try:
-            return consume(ask(speak_as(self.dial, self.token, self.kind), self.dial, self.request, url))
+            return consume(send(self.http, self.token, self.token_kind, self.request))
         except NotRecorded as miss:
-            raise ReplayMiss(self.request, miss.asked, miss.nearest) from None
+            raise ReplayMiss(self.request, miss.request_line, miss.nearest) from None
         except (ConnectionError, Timeout) as error:
-            sent = self.exchange.sent
-            raise Unreachable(self.request, _why(error, sent), address.host, sent) from error
+            sent = self.in_flight.sent
+            raise Unreachable(self.request, _reason(error, sent), self.http.address.host, sent) from error
         finally:
-            if self.exchange.response is not None:
-                self.exchange.response.close()
+            if self.in_flight.response is not None:
+                self.in_flight.response.close()
 
 
-def _why(error: requests.RequestException, sent: bool) -> Why:
+def _reason(error: requests.RequestException, sent: bool) -> UnreachableReason:
     if isinstance(error, ProxyError):
-        return Why.PROXY
+        return UnreachableReason.PROXY
     if isinstance(error, SSLError):
-        return Why.TLS
+        return UnreachableReason.TLS
     # requests reports a timeout in the middle of a body as a plain ConnectionError, and urllib3 one in the
     # middle of a TLS handshake as a read timeout.
-    if isinstance(error, Timeout) or _within(error, ReadTimeoutError):
-        return Why.READ_TIMEOUT if sent and not isinstance(error, ConnectTimeout) else Why.CONNECT_TIMEOUT
-    if _within(error, NameResolutionError):
-        return Why.DNS
-    if _within(error, NewConnectionError):
-        return Why.REFUSED
-    return Why.LOST
+    if isinstance(error, Timeout) or _caused_by(error, ReadTimeoutError):
+        answering = sent and not isinstance(error, ConnectTimeout)
+        return UnreachableReason.READ_TIMEOUT if answering else UnreachableReason.CONNECT_TIMEOUT
+    if _caused_by(error, NameResolutionError):
+        return UnreachableReason.DNS
+    if _caused_by(error, NewConnectionError):
+        return UnreachableReason.REFUSED
+    return UnreachableReason.LOST
 
 
-def _within(error: BaseException | None, kind: type[BaseException]) -> bool:
+def _caused_by(error: BaseException | None, kind: type[BaseException]) -> bool:
     while error is not None:
         if isinstance(error, kind):
             return True

@@ -1,4 +1,4 @@
-"""GitLab as one caller sees it: `Upstream` is shared by all, `GitLabClient` is one caller in one call."""
+"""The client of GitLab. All callers share an `Upstream`; a `GitLabClient` serves one caller in one call."""
 
 from __future__ import annotations
 
@@ -17,79 +17,84 @@ from gitlab_mcp.actions.exchange import Answer, Report, Request
 from gitlab_mcp.callers import TokenKind
 from gitlab_mcp.gitlab.address import GRAPHQL_PATH, Address, check_path, parse_address
 from gitlab_mcp.gitlab.faults import (
+    AttemptFault,
     BadAnswer,
+    BadAnswerReason,
     GraphQLRefused,
     NoToken,
     Refused,
     Unreachable,
-    Why,
-    Wrong,
+    UnreachableReason,
     may_have_happened,
 )
 from gitlab_mcp.gitlab.in_flight import InFlightRequest
-from gitlab_mcp.gitlab.retry import Moment, pause_before_next
+from gitlab_mcp.gitlab.retry import RetryState, seconds_before_retry
 from gitlab_mcp.gitlab.throttling import CircuitBreaker, RateLimits
 
 if TYPE_CHECKING:
     from requests.adapters import BaseAdapter
 
     from gitlab_mcp.gitlab.attempt import Attempt
-    from gitlab_mcp.gitlab.python_gitlab import Dial
+    from gitlab_mcp.gitlab.python_gitlab import HttpSession
 
 T = TypeVar("T")
 
-_CONCURRENT = 64
+_MAX_CONCURRENT_REQUESTS = 64
+_MAX_ANSWER_BYTES = 8 * 1024 * 1024
+"""Of a JSON answer, decompressed."""
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
-    connect: float = 5.0
-    read: float = 30.0
-    """The longest silence while an answer is under way."""
-    deadline: float = 50.0
-    """For everything one client does together, pauses included."""
-    answer: int = 8 * 1024 * 1024
-    """Bytes of a JSON answer, decoded."""
+class Timeouts:
+    """In seconds. No defaults: the settings state them."""
+
+    connect: float
+    read: float
+    """The longest time without a byte while an answer is read."""
+    deadline: float
+    """For all requests of one client together, pauses included."""
 
 
 @dataclass(frozen=True, slots=True)
-class Timing:
-    """The doors to the clock and to chance."""
+class Clock:
+    """Time and randomness, so that tests can replace them."""
 
     monotonic: Callable[[], float] = time.monotonic
     wall: Callable[[], float] = time.time
     sleep: Callable[[float], Awaitable[None]] = anyio.sleep
-    chance: Callable[[], float] = random.random
+    random: Callable[[], float] = random.random
 
 
-_LIMITS = Limits()
-_TIMING = Timing()
+_CLOCK = Clock()
 
 
 class Upstream:
-    """One GitLab and the connections to it. Knows no caller."""
+    """One GitLab and the connections to it. Holds nothing of any caller but rate limits."""
 
     def __init__(
         self,
         base_url: str,
+        timeouts: Timeouts,
         *,
         verify: bool | str = True,
-        limits: Limits = _LIMITS,
-        timing: Timing = _TIMING,
+        clock: Clock = _CLOCK,
         adapter: Callable[[], BaseAdapter] | None = None,
         needs_token: bool = True,
+        max_answer_bytes: int = _MAX_ANSWER_BYTES,
     ) -> None:
-        """`verify` may be the path of a CA file. `adapter` makes what carries requests, if not the net."""
+        """`verify` may be the path of a CA file. `adapter` makes the adapter that sends requests, if it is not to be
+        the network."""
         self.address: Address = parse_address(base_url)
-        self.limits = limits
-        self.timing = timing
-        self.circuit = CircuitBreaker(timing.monotonic)
-        self.turns = RateLimits(timing.monotonic, timing.wall)
+        self.timeouts = timeouts
+        self.max_answer_bytes = max_answer_bytes
+        self.clock = clock
+        self.circuit_breaker = CircuitBreaker(clock.monotonic)
+        self.rate_limits = RateLimits(clock.monotonic, clock.wall)
         self._needs_token = needs_token
         self._verify = verify
         self._adapter = adapter
-        self._opening = Lock()
-        self._dial: Dial | None = None
+        self._http_lock = Lock()
+        self._http: HttpSession | None = None
         self._limiter: anyio.CapacityLimiter | None = None
 
     def as_caller(
@@ -100,35 +105,39 @@ class Upstream:
         report: Report | None = None,
         deadline: float | None = None,
     ) -> GitLabClient:
-        """A client for one call: everything it does must be done `deadline` seconds from now."""
+        """A client for one call. All its requests must be answered within `deadline` seconds from now."""
         if self._needs_token and not token:
             raise NoToken
         if token and not re.fullmatch(r"[!-~]+", token):
             raise ValueError("a token holds characters that no header can carry")
-        return GitLabClient(self, Credentials(token or None, kind), report, deadline or self.limits.deadline)
+        return GitLabClient(
+            self, Credentials(token or None, kind), report, deadline or self.timeouts.deadline
+        )
 
     @property
     def limiter(self) -> anyio.CapacityLimiter:
         if self._limiter is None:
-            self._limiter = anyio.CapacityLimiter(_CONCURRENT)
+            self._limiter = anyio.CapacityLimiter(_MAX_CONCURRENT_REQUESTS)
         return self._limiter
 
-    def dial(self) -> Dial:
-        """For a worker thread: the HTTP libraries are slow to import, and listing the tools needs none."""
-        with self._opening:
-            if self._dial is None:
-                from gitlab_mcp.gitlab.python_gitlab import Dial
+    def http(self) -> HttpSession:
+        """The shared session, opened on first use. To be called in a worker thread: importing the HTTP libraries is
+        slow, and listing the tools does not need them."""
+        with self._http_lock:
+            if self._http is None:
+                from gitlab_mcp.gitlab.python_gitlab import HttpSession
                 from gitlab_mcp.gitlab.transport import LiveAdapter, open_session
 
                 session = open_session((self._adapter or LiveAdapter)(), self._verify)
-                self._dial = Dial(self.address, session, self._verify, self.limits.connect, self.limits.read)
-            return self._dial
+                timeouts = self.timeouts
+                self._http = HttpSession(self.address, session, self._verify, timeouts.connect, timeouts.read)
+            return self._http
 
     def close(self) -> None:
-        with self._opening:
-            if self._dial is not None:
-                self._dial.session.close()
-                self._dial = None
+        with self._http_lock:
+            if self._http is not None:
+                self._http.requests_session.close()
+                self._http = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,27 +147,26 @@ class Credentials:
 
 
 @dataclass(frozen=True, slots=True)
-class _Plan(Generic[T]):
-    """A request and how its answer is read; `gone`: what a 404 means once it may have been carried out."""
+class _Operation(Generic[T]):
+    """A request and how its answer is read."""
 
     request: Request
-    reads: bool
+    only_reads: bool
     perform: Callable[[Attempt], T]
-    gone: Callable[[Refused], T] | None = None
+    if_already_done: Callable[[Refused], T] | None = None
+    """What to answer when a retry gets a 404 because an earlier attempt may have succeeded."""
 
 
 class GitLabClient:
-    """Implements `core.exchange.GitLab`."""
+    """Implements `actions.exchange.GitLab`."""
 
     def __init__(
-        self, upstream: Upstream, caller: Credentials, report: Report | None, deadline: float
+        self, upstream: Upstream, credentials: Credentials, report: Report | None, deadline: float
     ) -> None:
         self._upstream = upstream
-        self._caller = caller
+        self._credentials = credentials
         self._report = report
-        self._ends = upstream.timing.monotonic() + deadline
-        self.abandoned: tuple[Request, ...] = ()
-        """Writes that were under way when the waiting ended: what they did is not known."""
+        self._ends = upstream.clock.monotonic() + deadline
 
     @property
     def base_url(self) -> str:
@@ -168,102 +176,122 @@ class GitLabClient:
         if self._report is not None:
             self._report(done, total, what)
 
-    def afresh(self, seconds: float) -> GitLabClient:
-        return GitLabClient(self._upstream, self._caller, self._report, seconds)
+    def with_deadline(self, seconds: float) -> GitLabClient:
+        return GitLabClient(self._upstream, self._credentials, self._report, seconds)
 
     async def send(self, request: Request) -> Answer:
         check_path(request.path)
-        gone = _already_gone if request.method == "DELETE" else None
-        return await self._persist(_Plan(request, request.reads, lambda attempt: attempt.answer(), gone))
+        return await self._send_with_retries(
+            _Operation(
+                request,
+                request.reads,
+                lambda attempt: attempt.answer(),
+                _already_deleted if request.method == "DELETE" else None,
+            )
+        )
 
     async def get(self, path: str, **query: Any) -> Answer:
         return await self.send(Request("GET", path, query))
 
     async def stream(self, request: Request, read: Callable[[Iterator[bytes], Mapping[str, str]], T]) -> T:
-        """`read` begins anew when the connection breaks half-way: it must keep nothing outside itself."""
+        """`read` is called again when the connection breaks in the middle, so it must not keep state outside itself."""
         check_path(request.path)
-        return await self._persist(_Plan(request, request.reads, lambda attempt: attempt.stream(read)))
+        return await self._send_with_retries(
+            _Operation(request, request.reads, lambda attempt: attempt.stream(read))
+        )
 
     async def graphql(self, document: str, variables: Mapping[str, Any] | None = None) -> Mapping[str, Any]:
-        # The word anywhere is enough: a query that mentions it is merely not asked twice.
-        reads = re.search(r"\bmutation\b", document) is None
+        # The word may be anywhere: a query that only mentions it is merely not sent again.
+        only_reads = re.search(r"\bmutation\b", document) is None
         body = {"query": document, "variables": dict(variables or {})}
-        request = Request("POST", GRAPHQL_PATH, body=body, repeatable=reads)
-        answer = await self._persist(_Plan(request, reads, lambda attempt: attempt.answer()))
-        told = answer.body if isinstance(answer.body, dict) else {}
-        if told.get("errors"):
-            raise GraphQLRefused(request, tuple(told["errors"]))
-        data = told.get("data")
+        request = Request("POST", GRAPHQL_PATH, body=body, repeatable=only_reads)
+        answer = await self._send_with_retries(
+            _Operation(request, only_reads, lambda attempt: attempt.answer())
+        )
+        payload = answer.body if isinstance(answer.body, dict) else {}
+        if payload.get("errors"):
+            raise GraphQLRefused(request, tuple(payload["errors"]))
+        data = payload.get("data")
         if not isinstance(data, dict):
-            raise BadAnswer(request, Wrong.NOT_JSON, answer.status)
+            raise BadAnswer(request, BadAnswerReason.NOT_JSON, answer.status)
         return data
 
-    async def _persist(self, plan: _Plan[T]) -> T:
-        """Try until there is an answer, a final fault, or no time."""
-        timing = self._upstream.timing
-        await self._wait_for_turn(plan.request)
-        happened = False
+    async def _send_with_retries(self, operation: _Operation[T]) -> T:
+        clock = self._upstream.clock
+        await self._wait_until_allowed(operation.request)
+        may_be_done = False
         attempt = 0
         while True:
             attempt += 1
             try:
-                return self._noted(await self._attempt(plan))
+                return self._record_answer(await self._attempt(operation))
             except (Refused, Unreachable, BadAnswer) as fault:
-                self._note(fault)
-                if plan.gone is not None and happened and isinstance(fault, Refused) and fault.status == 404:
-                    return plan.gone(fault)
-                happened = happened or may_have_happened(fault)
-                left = self._ends - timing.monotonic()
-                moment = Moment(plan.reads, attempt, left, timing.wall(), timing.chance())
-                pause = pause_before_next(fault, moment)
+                self._record_fault(fault)
+                already_done = operation.if_already_done if may_be_done else None
+                if already_done is not None and isinstance(fault, Refused) and fault.status == 404:
+                    return already_done(fault)
+                may_be_done = may_be_done or may_have_happened(fault)
+                state = RetryState(
+                    operation.only_reads, attempt, self._seconds_left(), clock.wall(), clock.random()
+                )
+                pause = seconds_before_retry(fault, state)
                 if pause is None:
                     if isinstance(fault, Unreachable):
-                        raise replace(fault, sent=happened, attempts=attempt) from fault.__cause__
+                        raise replace(fault, sent=may_be_done, attempts=attempt) from fault.__cause__
                     raise
-            await timing.sleep(pause)
+            await clock.sleep(pause)
 
-    async def _wait_for_turn(self, request: Request) -> None:
+    async def _wait_until_allowed(self, request: Request) -> None:
         upstream = self._upstream
-        upstream.circuit.admit(upstream.address.host)
-        left = self._ends - upstream.timing.monotonic()
-        if wait := upstream.turns.wait(self._caller.token, request, left):
-            await upstream.timing.sleep(wait)
+        upstream.circuit_breaker.raise_if_open(upstream.address.host)
+        seconds = upstream.rate_limits.seconds_to_wait(self._credentials.token, request, self._seconds_left())
+        if seconds:
+            await upstream.clock.sleep(seconds)
 
-    def _noted(self, answer: T) -> T:
-        self._upstream.circuit.answered()
+    def _record_answer(self, answer: T) -> T:
+        self._upstream.circuit_breaker.record_answer()
         if isinstance(answer, Answer):
-            self._upstream.turns.answered(self._caller.token, answer.headers)
+            self._upstream.rate_limits.record_answer(self._credentials.token, answer.headers)
         return answer
 
-    def _note(self, fault: Refused | Unreachable | BadAnswer) -> None:
-        self._upstream.circuit.failed(fault)
+    def _record_fault(self, fault: AttemptFault) -> None:
+        self._upstream.circuit_breaker.record_fault(fault)
         if isinstance(fault, Refused):
-            self._upstream.turns.refused(self._caller.token, fault)
+            self._upstream.rate_limits.record_refusal(self._credentials.token, fault)
 
-    async def _attempt(self, plan: _Plan[T]) -> T:
-        exchange = InFlightRequest()
+    def _seconds_left(self) -> float:
+        return self._ends - self._upstream.clock.monotonic()
 
-        def work() -> T:
+    async def _attempt(self, operation: _Operation[T]) -> T:
+        upstream, credentials = self._upstream, self._credentials
+        in_flight = InFlightRequest()
+
+        def perform() -> T:
             from gitlab_mcp.gitlab.attempt import Attempt
 
-            caller, largest = self._caller, self._upstream.limits.answer
-            return plan.perform(
-                Attempt(self._upstream.dial(), caller.token, caller.kind, plan.request, exchange, largest)
+            return operation.perform(
+                Attempt(
+                    upstream.http(),
+                    credentials.token,
+                    credentials.kind,
+                    operation.request,
+                    in_flight,
+                    upstream.max_answer_bytes,
+                )
             )
 
-        left = self._ends - self._upstream.timing.monotonic()
-        with anyio.move_on_after(left):
+        with anyio.move_on_after(self._seconds_left()):
             try:
                 return await anyio.to_thread.run_sync(
-                    work, abandon_on_cancel=True, limiter=self._upstream.limiter
+                    perform, abandon_on_cancel=True, limiter=upstream.limiter
                 )
             except anyio.get_cancelled_exc_class():
-                exchange.abort()
-                if exchange.sent and not plan.reads:
-                    self.abandoned = (*self.abandoned, plan.request)
+                in_flight.abort()
                 raise
-        raise Unreachable(plan.request, Why.DEADLINE, self._upstream.address.host, exchange.sent)
+        raise Unreachable(
+            operation.request, UnreachableReason.DEADLINE, upstream.address.host, in_flight.sent
+        )
 
 
-def _already_gone(refused: Refused) -> Answer:
+def _already_deleted(refused: Refused) -> Answer:
     return Answer(204, refused.headers, recovered=True)

@@ -1,6 +1,7 @@
-"""The ways in which GitLab does not give an answer one can use. Typed, so that the translator need not guess.
+"""The exceptions for every way in which a request to GitLab yields no usable answer.
 
-Not frozen, as other values are: Python itself sets attributes on exceptions on their way up.
+Their fields hold what `refusals` needs to explain them. They are not frozen, because Python sets attributes on an
+exception while it is raised.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from gitlab_mcp.actions.exchange import Request
 
 @dataclass(eq=False)
 class Refused(Exception):
-    """GitLab (or something before it) answered, and neither 2xx nor 304."""
+    """GitLab, or a proxy before it, answered with a status that is neither 2xx nor 304."""
 
     request: Request
     status: int
@@ -49,13 +50,13 @@ class GraphQLRefused(Exception):
 
 @dataclass(eq=False)
 class Withheld(GraphQLRefused):
-    """GraphQL answered 200 without `errors`, and null where something should be."""
+    """GraphQL answered 200 without `errors`, but null in place of the value."""
 
     path: tuple[str, ...] = ()
-    """Down to the null."""
+    """The field names that lead to the null."""
 
 
-class Why(StrEnum):
+class UnreachableReason(StrEnum):
     DNS = "dns"
     REFUSED = "connection refused"
     TLS = "tls"
@@ -68,73 +69,82 @@ class Why(StrEnum):
 
 @dataclass(eq=False)
 class Unreachable(Exception):
-    """No answer. `sent` says whether the request may have reached GitLab."""
+    """There was no answer."""
 
     request: Request
-    why: Why
+    reason: UnreachableReason
     host: str
     sent: bool
+    """Whether the request may have reached GitLab."""
     attempts: int = 1
 
 
-class Wrong(StrEnum):
+class BadAnswerReason(StrEnum):
     HTML = "html"
     NOT_JSON = "not json"
     CUT_OFF = "cut off"
     TOO_LARGE = "too large"
-    SHAPE = "another shape"
+    UNEXPECTED_SHAPE = "another shape"
 
 
 @dataclass(eq=False)
 class BadAnswer(Exception):
-    """A 2xx that is not what GitLab's API sends: a login page, a proxy's page, half a document."""
+    """A 2xx whose body is not what GitLab's API sends: a login page, a proxy's page, half a document."""
 
     request: Request
-    what: Wrong
+    reason: BadAnswerReason
     status: int
     limit: int | None = None
+    """The most bytes we read, where the answer was too large."""
 
 
 @dataclass(eq=False)
 class ReplayMiss(Exception):
-    """No recording answers this."""
+    """No recording answers this request."""
 
     request: Request
-    asked: str = ""
+    request_line: str = ""
     """Method, path and query, without secrets."""
     nearest: str | None = None
-    """The recorded one that is most like it."""
+    """The recorded request that is most like it."""
 
 
 @dataclass(eq=False)
-class Paused(Exception):
-    """GitLab was not there so often that it is left alone for a while. Nothing was sent."""
+class CircuitOpen(Exception):
+    """GitLab failed so often that no request is sent for a while. This one was not sent."""
 
     host: str
     seconds: float
+    """Until the next request is tried."""
     failures: int
-    why: str
+    last_failure: str
 
 
 @dataclass(eq=False)
 class ForeignHost(Exception):
-    """A URL that is not below the configured GitLab. Nothing was sent."""
+    """The URL is not below the configured GitLab. Nothing was sent."""
 
     host: str
 
 
 @dataclass(eq=False)
 class NoToken(Exception):
-    """Nobody said who calls."""
+    """The caller has no token, and GitLab needs one."""
 
 
-def may_have_happened(fault: Refused | Unreachable | BadAnswer) -> bool:
-    """Whether GitLab may have done what the request asks, although there is no answer to read."""
+AttemptFault = Refused | Unreachable | BadAnswer
+"""How one attempt at a request can fail."""
+Fault = Refused | GraphQLRefused | Unreachable | BadAnswer | ReplayMiss | CircuitOpen
+FAULTS = (Refused, GraphQLRefused, Unreachable, BadAnswer, ReplayMiss, CircuitOpen)
+
+
+def may_have_happened(fault: AttemptFault) -> bool:
+    """Whether GitLab may have done what the request asks, although no answer can be read."""
     match fault:
         case Unreachable():
             return fault.sent
         case BadAnswer():
             return True
         case Refused():
-            # What stands before GitLab lost sight of it, or of its patience. Any other status is GitLab's own word.
+            # These come from a proxy that lost the connection to GitLab. Any other status is GitLab's own answer.
             return fault.status in (502, 504)

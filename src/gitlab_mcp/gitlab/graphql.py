@@ -1,4 +1,4 @@
-"""GraphQL, where REST has no words for it: what was asked for, or a fault that can be told from an empty answer."""
+"""What GraphQL calls have in common. GraphQL is used where REST cannot do it."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from gitlab_mcp.actions.exchange import GitLab, Request
 from gitlab_mcp.gitlab.address import GRAPHQL_PATH
 from gitlab_mcp.gitlab.faults import GraphQLRefused, Withheld
 
-_ASKED = Request("POST", GRAPHQL_PATH)
+_REQUEST = Request("POST", GRAPHQL_PATH)
 
 
 async def full_path(gitlab: GitLab, *, project_id: str | None = None, group_id: str | None = None) -> str:
-    """GraphQL knows projects and groups by their paths only."""
+    """The path of a project or group given by number or path. GraphQL accepts only paths."""
     given = project_id or group_id or ""
     if not given.isdecimal():
         return given
@@ -25,26 +25,26 @@ async def full_path(gitlab: GitLab, *, project_id: str | None = None, group_id: 
     return str(group["full_path"])
 
 
-def reached(data: Mapping[str, Any], *path: str) -> Any:
-    """What is at the end of the path. Null on the way is how GraphQL hides, be it for the tier or for the role."""
-    found: Any = data
+def value_at(data: Mapping[str, Any], *path: str) -> Any:
+    """The value at the end of the path. GraphQL answers null where the tier or the role does not allow to see more."""
+    value: Any = data
     for depth, name in enumerate(path, start=1):
-        found = found.get(name)
-        if found is None:
-            raise Withheld(_ASKED, (), path[:depth])
-    return found
+        value = value.get(name)
+        if value is None:
+            raise Withheld(_REQUEST, (), path[:depth])
+    return value
 
 
 async def mutate(
     gitlab: GitLab, document: str, field: str, variables: Mapping[str, Any]
 ) -> Mapping[str, Any]:
-    """The payload of the mutation; what it says under `errors` is a refusal."""
-    payload: Mapping[str, Any] = reached(await gitlab.graphql(document, {"input": variables}), field)
+    """The payload of the mutation. Its `errors` are raised as a refusal."""
+    payload: Mapping[str, Any] = value_at(await gitlab.graphql(document, {"input": variables}), field)
     if payload.get("errors"):
-        raise GraphQLRefused(_ASKED, tuple({"message": text} for text in payload["errors"]))
+        raise GraphQLRefused(_REQUEST, tuple({"message": text} for text in payload["errors"]))
     return payload
 
 
-def number_of(global_id: str) -> int:
-    """`gid://gitlab/Vulnerability/12` is the 12 that REST and people know."""
+def numeric_id(global_id: str) -> int:
+    """REST's number in a global ID: 12 of `gid://gitlab/Vulnerability/12`."""
     return int(global_id.rpartition("/")[2])

@@ -1,7 +1,7 @@
-"""A request on its way, known to two threads: the worker says how far it is, the event loop may end it.
+"""The state of a request that is being sent, shared by its worker thread and the event loop.
 
-A blocked thread cannot be cancelled; its socket can be shut down, and then the thread wakes up at once. So
-the connection that sends a request signs in at its `InFlightRequest`, and `InFlightRequest.abort` finds the connection.
+A blocked thread cannot be cancelled. Shutting its socket down wakes it at once. So the connection that sends a request
+registers with the `InFlightRequest`, and `InFlightRequest.abort` shuts the socket of that connection down.
 """
 
 from __future__ import annotations
@@ -15,66 +15,67 @@ if TYPE_CHECKING:
 
 
 class Aborted(Exception):
-    """Nobody waits for this request any more; nothing further is sent for it."""
+    """The caller no longer waits for this request. Nothing more is sent for it."""
 
 
-class Line(Protocol):
-    def hang_up(self, exchange: InFlightRequest) -> None:
-        """Wake the thread that waits on this connection, unless it serves another exchange by now."""
+class AbortableConnection(Protocol):
+    def shut_down(self, request: InFlightRequest) -> None:
+        """Wake the thread that waits on this connection, unless the connection now serves another request."""
         ...
 
 
 class InFlightRequest:
     def __init__(self) -> None:
         self._lock = Lock()
-        self._line: Line | None = None
+        self._connection: AbortableConnection | None = None
         self._aborted = False
         self._sent = False
         self.response: requests.Response | None = None
-        """The live response: status and headers are here, the body may still be on the wire."""
+        """The live response. Status and headers have arrived; the body may not have been read."""
 
     @property
     def sent(self) -> bool:
-        """Whether any of the request may have left."""
+        """Whether any part of the request may have been sent."""
         return self._sent
 
     @property
     def aborted(self) -> bool:
         return self._aborted
 
-    def check(self) -> None:
+    def raise_if_aborted(self) -> None:
         if self._aborted:
             raise Aborted
 
-    def sending(self, line: Line) -> None:
+    def mark_sent(self, connection: AbortableConnection) -> None:
+        """Called just before bytes are sent on the connection."""
         with self._lock:
-            self.check()
-            self._line = line
+            self.raise_if_aborted()
+            self._connection = connection
             self._sent = True
 
-    def not_sent(self) -> None:
-        """What left was only a proxy's CONNECT."""
+    def mark_not_sent(self) -> None:
+        """Called when all that was sent is a proxy's CONNECT."""
         with self._lock:
             self._sent = False
 
     def abort(self) -> None:
         with self._lock:
             self._aborted = True
-            line = self._line
-        if line is not None:
-            line.hang_up(self)
+            connection = self._connection
+        if connection is not None:
+            connection.shut_down(self)
 
 
-_current: ContextVar[InFlightRequest | None] = ContextVar("exchange", default=None)
+_current: ContextVar[InFlightRequest | None] = ContextVar("in_flight_request", default=None)
 
 
-def enter(exchange: InFlightRequest) -> None:
-    """Make this the exchange of the running context: each worker thread of anyio has its own."""
-    _current.set(exchange)
+def set_current_request(request: InFlightRequest) -> None:
+    """Set the request of the running context. Each worker thread of anyio has its own context."""
+    _current.set(request)
 
 
-def current() -> InFlightRequest:
-    exchange = _current.get()
-    if exchange is None:
-        raise LookupError("no exchange is under way here")
-    return exchange
+def current_request() -> InFlightRequest:
+    request = _current.get()
+    if request is None:
+        raise LookupError("no request is in flight here")
+    return request

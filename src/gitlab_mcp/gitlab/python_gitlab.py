@@ -1,7 +1,7 @@
 """The only code that knows python-gitlab.
 
-It puts the URL, the token and the options together, and that is all we ask of it: its paging, its retries,
-its redirects and its reading of errors are off. The live response stays with us, in the `InFlightRequest`.
+python-gitlab builds the URL, the token header and the options of a request. Its paging, retries, redirects and error
+handling are off. The live response is kept in the `InFlightRequest`.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ from gitlab.exceptions import GitlabError
 
 from gitlab_mcp.actions.exchange import Request
 from gitlab_mcp.callers import TokenKind
-from gitlab_mcp.gitlab.address import Address, query_pairs
-from gitlab_mcp.gitlab.in_flight import current
+from gitlab_mcp.gitlab.address import GRAPHQL_PATH, Address, query_pairs
+from gitlab_mcp.gitlab.in_flight import current_request
 
 
 @dataclass(frozen=True, slots=True)
-class Dial:
-    """How to reach GitLab: what is the same for every caller."""
+class HttpSession:
+    """The requests session that all callers share, and the options that hold for every request."""
 
     address: Address
-    session: requests.Session
+    requests_session: requests.Session
     verify: bool | str
     connect_timeout: float
     read_timeout: float
 
 
-class _Unread(RequestsResponse):
-    """A refusal whose body python-gitlab must not read: it would read it whole, and keep no headers."""
+class _UnreadResponse(RequestsResponse):
+    """Keeps python-gitlab from reading the body of a refusal: it would read all of it, and drop the headers."""
 
     @property
     def content(self) -> bytes:
@@ -45,51 +45,51 @@ class _Unread(RequestsResponse):
 
 class _Backend(RequestsBackend):
     def http_request(  # type: ignore[override]
-        self, method: str, url: str, timeout: Any, verify: Any, stream: bool, **given: Any
+        self, method: str, url: str, timeout: Any, verify: Any, stream: bool, **options: Any
     ) -> RequestsResponse:
-        prepared = self.client.prepare_request(requests.Request(method, url, **given))
+        prepared = self.client.prepare_request(requests.Request(method, url, **options))
         settings = self.client.merge_environment_settings(prepared.url, {}, stream, verify, None)
         response = self.client.send(prepared, timeout=timeout, allow_redirects=False, **settings)
-        current().response = response
-        return _Unread(response)
+        current_request().response = response
+        return _UnreadResponse(response)
 
 
-def speak_as(dial: Dial, token: str | None, kind: TokenKind) -> Gitlab:
-    named = {"private": "private_token", "job": "job_token", "bearer": "oauth_token"}[kind]
-    credentials: dict[str, Any] = {named: token}
-    return Gitlab(
-        dial.address.root,
-        ssl_verify=dial.verify,
-        keep_base_url=True,
-        backend=partial(_Backend, dial.session),
-        **credentials,
-    )
-
-
-def _gathered(pairs: list[tuple[str, str]]) -> dict[str, list[str]]:
-    gathered: dict[str, list[str]] = {}
-    for key, value in pairs:
-        gathered.setdefault(key, []).append(value)
-    return gathered
-
-
-def ask(caller: Gitlab, dial: Dial, request: Request, url: str) -> requests.Response:
-    """Send, and return as soon as the headers are there, whatever the status."""
+def send(http: HttpSession, token: str | None, kind: TokenKind, request: Request) -> requests.Response:
+    """Send the request and return when the headers have arrived, whatever the status."""
     try:
-        caller.http_request(
+        _client(http, token, kind).http_request(
             request.method,
-            url,
-            query_data=_gathered(query_pairs(request.query)),
+            http.address.graphql if request.path == GRAPHQL_PATH else request.path,
+            query_data=_values_by_name(query_pairs(request.query)),
             post_data=None if request.body is None else dict(request.body),
-            timeout=(dial.connect_timeout, dial.read_timeout),  # type: ignore[arg-type]
+            timeout=(http.connect_timeout, http.read_timeout),  # type: ignore[arg-type]
             obey_rate_limit=False,
             retry_transient_errors=False,
             max_retries=0,
             streamed=True,
         )
     except GitlabError:
-        if current().response is None:
+        if current_request().response is None:
             raise
-    response = current().response
+    response = current_request().response
     assert response is not None
     return response
+
+
+def _client(http: HttpSession, token: str | None, kind: TokenKind) -> Gitlab:
+    argument = {"private": "private_token", "job": "job_token", "bearer": "oauth_token"}[kind]
+    credentials: dict[str, Any] = {argument: token}
+    return Gitlab(
+        http.address.root,
+        ssl_verify=http.verify,
+        keep_base_url=True,
+        backend=partial(_Backend, http.requests_session),
+        **credentials,
+    )
+
+
+def _values_by_name(pairs: list[tuple[str, str]]) -> dict[str, list[str]]:
+    values: dict[str, list[str]] = {}
+    for name, value in pairs:
+        values.setdefault(name, []).append(value)
+    return values

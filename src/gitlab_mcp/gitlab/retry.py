@@ -1,4 +1,4 @@
-"""Whether a request is sent again, and when. Pure: the clock and the dice are the caller's."""
+"""Decides whether a request is sent again, and when. Pure: time and randomness come in as arguments."""
 
 from __future__ import annotations
 
@@ -6,63 +6,71 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 
-from gitlab_mcp.gitlab.faults import BadAnswer, Refused, Unreachable, Why, Wrong
+from gitlab_mcp.gitlab.faults import (
+    AttemptFault,
+    BadAnswer,
+    BadAnswerReason,
+    Refused,
+    Unreachable,
+    UnreachableReason,
+)
 
-Fault = Refused | Unreachable | BadAnswer
-
-_TRANSIENT = frozenset({500, 502, 503, 504})
-_ROOM_FOR_AN_ANSWER = 1.0
-_ATTEMPTS = 3
-_FIRST_WAIT = 0.5
-"""The longest the first pause may be; each further one may be twice as long."""
+_TRANSIENT_STATUSES = frozenset({500, 502, 503, 504})
+_MAX_ATTEMPTS = 3
+_FIRST_PAUSE = 0.5
+"""The longest first pause, in seconds. The longest pause doubles with each attempt."""
+_SECONDS_FOR_AN_ANSWER = 1.0
+"""A request is only sent again if this much time is left after the pause."""
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
-    """How far a request is: the attempt that failed, the seconds left, the wall clock, a number in 0…1."""
-
-    reads: bool
-    """Whether the request only asks. A GraphQL query does, although it is a POST."""
+class RetryState:
+    only_reads: bool
+    """Whether the request changes nothing. True of a GraphQL query, although it is a POST."""
     attempt: int
-    left: float
+    """The number of the attempt that failed; the first is 1."""
+    seconds_left: float
     now: float
-    chance: float
+    """The wall clock, in seconds since 1970."""
+    jitter: float
+    """A random number between 0 and 1."""
 
 
-def pause_before_next(fault: Fault, moment: Moment) -> float | None:
-    """The seconds to wait before sending again, or None when the fault is final."""
-    if moment.attempt >= _ATTEMPTS or not _worth_another(fault, moment.reads):
+def seconds_before_retry(fault: AttemptFault, state: RetryState) -> float | None:
+    """The seconds to wait before the request is sent again, or None if it must not be."""
+    if state.attempt >= _MAX_ATTEMPTS or not _may_retry(fault, state.only_reads):
         return None
-    pause = _FIRST_WAIT * 2 ** (moment.attempt - 1) * moment.chance
+    pause = _FIRST_PAUSE * 2 ** (state.attempt - 1) * state.jitter
     if isinstance(fault, Refused):
-        asked = asked_to_wait(fault.headers, moment.now)
-        if asked is not None:
-            # A little more than asked: a window that ends exactly then has often not ended yet.
-            pause = asked + pause
+        retry_after = retry_after_seconds(fault.headers, state.now)
+        if retry_after is not None:
+            # A little more than GitLab asks for: the window often ends slightly later than announced.
+            pause = retry_after + pause
         elif fault.status == 429:
             return None
-    return pause if pause + _ROOM_FOR_AN_ANSWER <= moment.left else None
+    return pause if pause + _SECONDS_FOR_AN_ANSWER <= state.seconds_left else None
 
 
-def asked_to_wait(headers: Mapping[str, str], now: float) -> float | None:
-    """Retry-After in seconds: a number or a date. None when it is missing or makes no sense."""
+def retry_after_seconds(headers: Mapping[str, str], now: float) -> float | None:
+    """The Retry-After header, a number or a date, in seconds. None where it is missing or malformed."""
     value = headers.get("retry-after", "").strip()
     if value.isascii() and value.isdigit():
         return float(value[:9])
     try:
-        wait = parsedate_to_datetime(value).timestamp() - now
+        seconds = parsedate_to_datetime(value).timestamp() - now
     except (ValueError, OverflowError):
         return None
-    return max(wait, 0.0)
+    return max(seconds, 0.0)
 
 
-def _worth_another(fault: Fault, reads: bool) -> bool:
-    harmless = reads or fault.request.repeatable
+def _may_retry(fault: AttemptFault, only_reads: bool) -> bool:
+    repeatable = only_reads or fault.request.repeatable
     match fault:
         case Refused():
-            # 429 says that nothing was done. A 5xx to a write says nothing at all.
-            return fault.status == 429 or (fault.status in _TRANSIENT and reads)
+            # 429 means that nothing was done. A 5xx leaves open whether a write was.
+            return fault.status == 429 or (fault.status in _TRANSIENT_STATUSES and only_reads)
         case BadAnswer():
-            return fault.what is Wrong.CUT_OFF and harmless
+            return fault.reason is BadAnswerReason.CUT_OFF and repeatable
         case Unreachable():
-            return fault.why not in (Why.TLS, Why.DEADLINE) and (harmless or not fault.sent)
+            final = fault.reason in (UnreachableReason.TLS, UnreachableReason.DEADLINE)
+            return not final and (repeatable or not fault.sent)

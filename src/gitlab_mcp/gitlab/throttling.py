@@ -1,4 +1,4 @@
-"""What GitLab asked for, granted by all who speak to it: to wait a while, or to be left alone until it recovers."""
+"""Rate limits and circuit breaker: when a request to GitLab has to wait, and when none is sent at all."""
 
 from __future__ import annotations
 
@@ -10,100 +10,105 @@ from dataclasses import replace
 from typing import Final
 
 from gitlab_mcp.actions.exchange import Request
-from gitlab_mcp.gitlab.faults import BadAnswer, Paused, Refused, Unreachable, Why
-from gitlab_mcp.gitlab.retry import asked_to_wait
+from gitlab_mcp.gitlab.faults import AttemptFault, CircuitOpen, Refused, Unreachable, UnreachableReason
+from gitlab_mcp.gitlab.retry import retry_after_seconds
 
-_LONGEST: Final = 3600.0
-"""What asks for more than an hour is broken, or wants a person."""
-_SOON: Final = 60.0
-_CALLERS: Final = 1000
-_AWAY: Final = frozenset({502, 503, 504})
+_MAX_RETRY_AFTER: Final = 3600.0
+"""A longer Retry-After is ignored: it is a mistake, or a block that only a person can lift."""
+_MAX_RESET_WAIT: Final = 60.0
+"""A RateLimit-Reset further away is ignored."""
+_MAX_TOKENS: Final = 1000
+_UNAVAILABLE_STATUSES: Final = frozenset({502, 503, 504})
 
 
 class RateLimits:
-    """When each token may speak again. GitLab counts by token, so what one caller was told holds for all of them."""
+    """Until when each token is rate limited. GitLab counts by token, so all calls with one token wait together."""
 
     def __init__(self, monotonic: Callable[[], float], wall: Callable[[], float]) -> None:
         self._monotonic = monotonic
         self._wall = wall
-        self._until: OrderedDict[str, tuple[float, Refused | None]] = OrderedDict()
+        self._limited: OrderedDict[str, tuple[float, Refused | None]] = OrderedDict()
+        """By token: when the limit ends, and the 429 that announced it."""
 
-    def wait(self, token: str | None, request: Request, left: float) -> float:
-        """The seconds to wait first. Raises GitLab's own refusal where they do not fit into what is left."""
-        ends, told = self._until.get(_key(token), (0.0, None))
+    def seconds_to_wait(self, token: str | None, request: Request, seconds_left: float) -> float:
+        """How long this request has to wait. Raises the 429 that GitLab sent if there is not enough time left."""
+        ends, refusal = self._limited.get(_key(token), (0.0, None))
         seconds = ends - self._monotonic()
         if seconds <= 0:
             return 0.0
-        if seconds + 1 <= left:
+        if seconds + 1 <= seconds_left:
             return seconds
-        if told is None:
-            # It was not refused yet; it may even be let through.
+        if refusal is None:
+            # GitLab has only announced the limit. It may still let this request through.
             return 0.0
-        raise replace(told, request=request, headers={**told.headers, "retry-after": str(math.ceil(seconds))})
+        headers = {**refusal.headers, "retry-after": str(math.ceil(seconds))}
+        raise replace(refusal, request=request, headers=headers)
 
-    def refused(self, token: str | None, refused: Refused) -> None:
-        if refused.status == 429:
-            self._hold(token, asked_to_wait(refused.headers, self._wall()), refused)
+    def record_refusal(self, token: str | None, refusal: Refused) -> None:
+        if refusal.status == 429:
+            self._limit(token, retry_after_seconds(refusal.headers, self._wall()), refusal)
 
-    def answered(self, token: str | None, headers: Mapping[str, str]) -> None:
-        """The last one that was let through: the next would be refused."""
+    def record_answer(self, token: str | None, headers: Mapping[str, str]) -> None:
+        """If this was the last request of the window, the next one has to wait."""
         reset = headers.get("ratelimit-reset", "")
         if headers.get("ratelimit-remaining") == "0" and reset.isascii() and reset.isdigit():
             seconds = int(reset[:12]) - self._wall()
-            self._hold(token, seconds if seconds <= _SOON else None, None)
+            self._limit(token, seconds if seconds <= _MAX_RESET_WAIT else None, None)
 
-    def _hold(self, token: str | None, seconds: float | None, told: Refused | None) -> None:
-        if seconds is None or not 0 < seconds <= _LONGEST:
+    def _limit(self, token: str | None, seconds: float | None, refusal: Refused | None) -> None:
+        if seconds is None or not 0 < seconds <= _MAX_RETRY_AFTER:
             return
         key = _key(token)
-        ends = max(self._monotonic() + seconds, self._until.get(key, (0.0, None))[0])
-        self._until[key] = (ends, told.with_traceback(None) if told else None)
-        self._until.move_to_end(key)
-        if len(self._until) > _CALLERS:
-            self._until.popitem(last=False)
+        ends = max(self._monotonic() + seconds, self._limited.get(key, (0.0, None))[0])
+        self._limited[key] = (ends, refusal.with_traceback(None) if refusal else None)
+        self._limited.move_to_end(key)
+        if len(self._limited) > _MAX_TOKENS:
+            self._limited.popitem(last=False)
 
 
 class CircuitBreaker:
-    """Open when GitLab was not there many times in a row: then one request in a while tries, and no other waits."""
+    """Opens when GitLab was unavailable several times in a row. While it is open, one request in `open_seconds` is
+    let through to try."""
 
-    def __init__(self, monotonic: Callable[[], float], *, failures: int = 10, rest: float = 15.0) -> None:
+    def __init__(
+        self, monotonic: Callable[[], float], *, max_failures: int = 10, open_seconds: float = 15.0
+    ) -> None:
         self._monotonic = monotonic
-        self._most = failures
-        self._rest = rest
+        self._max_failures = max_failures
+        self._open_seconds = open_seconds
         self._failures = 0
-        self._until = 0.0
-        self._why = ""
+        self._open_until = 0.0
+        self._last_failure = ""
 
-    def admit(self, host: str) -> None:
-        """Raises Paused."""
-        if self._failures < self._most:
+    def raise_if_open(self, host: str) -> None:
+        if self._failures < self._max_failures:
             return
         now = self._monotonic()
-        if now < self._until:
-            raise Paused(host, self._until - now, self._failures, self._why)
-        # Whoever comes now tries for all; the others stay away until it is known how that ended.
-        self._until = now + self._rest
+        if now < self._open_until:
+            raise CircuitOpen(host, self._open_until - now, self._failures, self._last_failure)
+        # This request is the trial. The others are refused until its outcome is known.
+        self._open_until = now + self._open_seconds
 
-    def answered(self) -> None:
+    def record_answer(self) -> None:
         self._failures = 0
 
-    def failed(self, fault: Refused | Unreachable | BadAnswer) -> None:
+    def record_fault(self, fault: AttemptFault) -> None:
         match fault:
-            case Refused() if fault.status not in _AWAY:
-                self.answered()
+            case Refused() if fault.status not in _UNAVAILABLE_STATUSES:
+                self.record_answer()
             case Refused():
                 self._count(f"status {fault.status}")
-            case Unreachable() if fault.why not in (Why.DEADLINE, Why.LOST):
-                self._count(str(fault.why))
+            case Unreachable() if fault.reason not in (UnreachableReason.DEADLINE, UnreachableReason.LOST):
+                self._count(str(fault.reason))
             case _:
-                # A page of a proxy, a connection that broke, our own impatience: GitLab may well be there.
+                # A proxy's page, a broken connection or our own deadline do not show that GitLab is unavailable.
                 pass
 
-    def _count(self, why: str) -> None:
+    def _count(self, failure: str) -> None:
         self._failures += 1
-        self._why = why
-        if self._failures >= self._most:
-            self._until = self._monotonic() + self._rest
+        self._last_failure = failure
+        if self._failures >= self._max_failures:
+            self._open_until = self._monotonic() + self._open_seconds
 
 
 def _key(token: str | None) -> str:

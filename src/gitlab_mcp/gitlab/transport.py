@@ -1,4 +1,5 @@
-"""The session all callers share: it remembers nothing, follows nothing, and its connections can be cut."""
+"""The requests session that all callers share. It keeps no cookies, follows no redirects, and a request can be aborted
+by shutting its socket down."""
 
 from __future__ import annotations
 
@@ -14,23 +15,23 @@ from urllib3 import HTTPConnectionPool, HTTPSConnectionPool, PoolManager, disabl
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.exceptions import InsecureRequestWarning
 
-from gitlab_mcp.gitlab.in_flight import InFlightRequest, current
+from gitlab_mcp.gitlab.in_flight import InFlightRequest, current_request
 
-POOL = 64
+_POOL_SIZE = 64
 
 
 class NotRecorded(Exception):
     """A replaying adapter has no answer to this request."""
 
-    def __init__(self, asked: str, nearest: str | None) -> None:
-        super().__init__(asked)
-        self.asked = asked
+    def __init__(self, request_line: str, nearest: str | None) -> None:
+        super().__init__(request_line)
+        self.request_line = request_line
         self.nearest = nearest
-        """The recorded one that is most like it."""
+        """The recorded request that is most like it."""
 
 
-class _Line:
-    """What both kinds of connection add: they belong to the exchange that sent on them last."""
+class _AbortableConnection:
+    """A connection that knows which request was sent on it last, so that aborting that request can wake its thread."""
 
     sock: Any
 
@@ -38,76 +39,76 @@ class _Line:
         super().__init__(*args, **kwargs)
         self._lock = Lock()
         self._owner: InFlightRequest | None = None
-        # Kept apart from `sock`, which http.client forgets when the answer says `Connection: close`.
-        self._wire: Any = None
+        # http.client sets `sock` to None when the answer says `Connection: close`.
+        self._last_socket: Any = None
 
     def connect(self) -> None:
-        exchange = current()
-        exchange.check()
+        request = current_request()
+        request.raise_if_aborted()
         try:
             super().connect()  # type: ignore[misc]
         finally:
-            exchange.not_sent()
+            request.mark_not_sent()
 
     def send(self, data: Any) -> None:
         if self.sock is None:
             self.connect()
-        exchange = current()
+        request = current_request()
         with self._lock:
-            self._owner = exchange
-            self._wire = self.sock
-        exchange.sending(self)
+            self._owner = request
+            self._last_socket = self.sock
+        request.mark_sent(self)
         super().send(data)  # type: ignore[misc]
 
-    def hang_up(self, exchange: InFlightRequest) -> None:
+    def shut_down(self, request: InFlightRequest) -> None:
         with self._lock:
-            if self._owner is not exchange:
+            if self._owner is not request:
                 return
-            # TLS inside TLS (an https proxy) is an object around the socket.
-            wire = getattr(self._wire, "socket", self._wire)
+            # With TLS inside TLS (an https proxy) it is a wrapper around the socket.
+            raw_socket = getattr(self._last_socket, "socket", self._last_socket)
             try:
-                # Not SSLSocket.shutdown: it takes the TLS state away under the reading thread.
-                socket.socket.shutdown(wire, socket.SHUT_RDWR)
+                # Not SSLSocket.shutdown: it removes the TLS state that the reading thread still uses.
+                socket.socket.shutdown(raw_socket, socket.SHUT_RDWR)
             except OSError:
                 return
 
 
-class _PlainLine(_Line, HTTPConnection):
+class _PlainConnection(_AbortableConnection, HTTPConnection):
     pass
 
 
-class _TlsLine(_Line, HTTPSConnection):
+class _TlsConnection(_AbortableConnection, HTTPSConnection):
     pass
 
 
 class _PlainPool(HTTPConnectionPool):
-    ConnectionCls = _PlainLine
+    ConnectionCls = _PlainConnection
 
 
 class _TlsPool(HTTPSConnectionPool):
-    ConnectionCls = _TlsLine
+    ConnectionCls = _TlsConnection
 
 
 class LiveAdapter(HTTPAdapter):
     def __init__(self) -> None:
-        super().__init__(pool_connections=4, pool_maxsize=POOL, max_retries=0)
+        super().__init__(pool_connections=4, pool_maxsize=_POOL_SIZE, max_retries=0)
 
     def init_poolmanager(self, *args: Any, **kwargs: Any) -> None:
         super().init_poolmanager(*args, **kwargs)
-        _watch(self.poolmanager)
+        _use_abortable_connections(self.poolmanager)
 
     def proxy_manager_for(self, proxy: str, **kwargs: Any) -> Any:
-        return _watch(super().proxy_manager_for(proxy, **kwargs))
+        return _use_abortable_connections(super().proxy_manager_for(proxy, **kwargs))
 
     def close(self) -> None:
-        # urllib3 leaves the idle connections of a forgotten pool to the garbage collector.
+        # urllib3 would leave the idle connections to the garbage collector.
         for manager in (self.poolmanager, *self.proxy_manager.values()):
             for key in manager.pools.keys():  # noqa: SIM118  (no iteration of its own)
                 manager.pools[key].close()
         super().close()
 
 
-def _watch(manager: PoolManager) -> PoolManager:
+def _use_abortable_connections(manager: PoolManager) -> PoolManager:
     manager.pool_classes_by_scheme = {"http": _PlainPool, "https": _TlsPool}
     return manager
 
@@ -119,22 +120,22 @@ class _Session(requests.Session):
 
 
 def open_session(adapter: requests.adapters.BaseAdapter, verify: bool | str) -> requests.Session:
-    """A session many callers share, and that therefore remembers nothing of any of them."""
+    """A session that keeps nothing of any caller."""
     if verify is False:
-        # Whoever switched it off knows; a warning with every request only fills the log.
+        # The operator chose this. A warning with every request would only fill the log.
         disable_warnings(InsecureRequestWarning)
     session = _Session()
     session.mount("https://", adapter)
     session.mount("http://", adapter)
-    # Without an `auth` of its own, requests looks into ~/.netrc for callers who bring no token.
-    session.auth = _as_it_is
+    # Without an `auth`, requests reads ~/.netrc for callers who have no token.
+    session.auth = _add_no_credentials
     session.cookies.set_policy(DefaultCookiePolicy(allowed_domains=[]))
     return session
 
 
-def _as_it_is(request: requests.PreparedRequest) -> requests.PreparedRequest:
+def _add_no_credentials(request: requests.PreparedRequest) -> requests.PreparedRequest:
     return request
 
 
-def header_names_lowered(headers: Mapping[str, str]) -> dict[str, str]:
+def with_lowercase_names(headers: Mapping[str, str]) -> dict[str, str]:
     return {name.lower(): value for name, value in headers.items()}

@@ -34,8 +34,8 @@ class Audit:
         line: dict[str, Any] = {
             "time": datetime.now(UTC).isoformat(timespec="milliseconds"),
             "event": "write",
-            "who": caller.fingerprint[:16],
-            "gitlab": caller.gitlab,
+            "who": caller.token_fingerprint[:16],
+            "gitlab": caller.gitlab_url,
             "tool": action.spec.tool.name,
             "action": action.spec.name,
             "danger": str(action.spec.danger),

@@ -78,7 +78,7 @@ class AllowedPlaces:
         if not named and not any(fnmatchcase(proposed.name, pattern) for pattern in ACTIONS_WITHOUT_PLACE):
             raise CallFailed(self._refusal("It names no project or group, and could reach any.", None))
         for name, kind, value in named:
-            if reason := await self._reason_to_refuse(kind, value, proposed.caller.gitlab, proposed.ask):
+            if reason := await self._reason_to_refuse(kind, value, proposed.caller.gitlab_url, proposed.ask):
                 raise CallFailed(self._refusal(f"{name} {reason}.", name))
 
     async def _reason_to_refuse(self, kind: str, value: str, gitlab: str, ask: Ask) -> str | None:

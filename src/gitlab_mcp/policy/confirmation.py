@@ -59,5 +59,5 @@ def _purpose(call: Call, caller: CallerKey) -> str:
     """Everything that decides what the call does. A token is bound to it."""
     arguments = call.action.model_dump(mode="json", exclude_unset=True)
     options = call.options.model_dump(mode="json", exclude_unset=True, exclude=_WITHOUT_EFFECT)
-    name = ["confirm", caller.gitlab, call.tool.name, call.action.spec.name]
+    name = ["confirm", caller.gitlab_url, call.tool.name, call.action.spec.name]
     return json.dumps([name, arguments, options], sort_keys=True)

@@ -64,12 +64,12 @@ class ConfirmationTokens:
         if not hmac.compare_digest(payload.purpose, _purpose_digest(purpose)):
             raise CallFailed(_refusal(Code.CONFIRMATION_MISMATCH))
         claim = secrets.token_hex(8)
-        if await self.store.put_first(f"used:{payload.nonce.hex()}", claim, LIFETIME + 60) != claim:
+        if await self.store.put_if_absent(f"used:{payload.nonce.hex()}", claim, LIFETIME + 60) != claim:
             raise CallFailed(_refusal(Code.CONFIRMATION_USED))
 
     async def _signature(self, payload: bytes) -> bytes:
         # The first replica that needs the key makes it; all sign with it.
-        key = await self.store.put_first("key", secrets.token_hex(32), _KEY_LIFETIME)
+        key = await self.store.put_if_absent("key", secrets.token_hex(32), _KEY_LIFETIME)
         return hmac.digest(bytes.fromhex(key), payload, "sha256")[:_SIGNATURE_BYTES]
 
 
@@ -95,7 +95,7 @@ def _payload_and_signature(token: str) -> tuple[bytes, bytes] | None:
 
 
 def _caller_digest(caller: CallerKey) -> bytes:
-    return bytes.fromhex(caller.key)[:_CALLER_BYTES]
+    return bytes.fromhex(caller.digest)[:_CALLER_BYTES]
 
 
 def _purpose_digest(purpose: str) -> bytes:

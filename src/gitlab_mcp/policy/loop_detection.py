@@ -26,8 +26,8 @@ class LoopDetection:
     ) -> Failure:
         """The failure; from the third of the same call on, with the advice to stop."""
         try:
-            key = f"loop:{caller.key}:{_digest(tool, arguments, failure.code)}"
-            failures = await self.store.count(key, _WINDOW_SECONDS)
+            key = f"loop:{caller.digest}:{_digest(tool, arguments, failure.code)}"
+            failures = await self.store.increment(key, _WINDOW_SECONDS)
         except (StoreUnavailable, RecursionError):
             # A call must not fail for this. Arguments that are nested too deeply for JSON raise RecursionError.
             return failure

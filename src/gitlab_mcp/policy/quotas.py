@@ -71,7 +71,7 @@ class Quotas:
         if limit is None:
             return None
         try:
-            used = await self.store.count(self._key(proposed), _HOUR)
+            used = await self.store.increment(self._key(proposed), _HOUR)
         except StoreUnavailable:
             if proposed.call.action.spec.writes:
                 raise
@@ -117,7 +117,7 @@ class Quotas:
         return {"limit": limit, "remaining": max(limit - used, 0), "reset_at": self._reset_at()}
 
     def _key(self, proposed: ProposedCall) -> str:
-        return f"quota:{proposed.caller.key}:{quota_kind(proposed.call)}:{self._hour()}"
+        return f"quota:{proposed.caller.digest}:{quota_kind(proposed.call)}:{self._hour()}"
 
     def _hour(self) -> int:
         return int(self.clock() // _HOUR)

@@ -1,1 +1,1 @@
-"""Record exchanges with GitLab to cassettes and replay them, without the secrets they held."""
+"""Records what GitLab answers to cassettes, without secrets, and answers from them later."""

@@ -1,6 +1,6 @@
-"""Recorded exchanges in vcrpy's file format, one at a time and in files.
+"""Reads and writes cassettes: files of recorded requests and responses, in the format of vcrpy.
 
-A body that is no UTF-8 is kept by Python's `surrogateescape`: JSON can hold that, and vcrpy can still load the file.
+A body that is not UTF-8 is kept by Python's `surrogateescape`. JSON can hold the result, and vcrpy can load the file.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any
 
 ALIAS_HEADER = "X-Recorded-As"
-UNNAMED = "caller-1"
-HOST = "https://gitlab.example.com"
+DEFAULT_ALIAS = "caller-1"
+RECORDED_URL = "https://gitlab.example.com"
+"""Written in place of the URL of the recorded GitLab."""
 
 _BEGIN = '{"version": 1, "interactions": [\n'
 _BETWEEN = ",\n"
@@ -22,6 +23,8 @@ _END = "\n]}\n"
 
 @dataclass(frozen=True, slots=True)
 class Interaction:
+    """One recorded request and its response."""
+
     alias: str
     """Stands for the caller, whose token is not kept."""
     method: str
@@ -30,11 +33,13 @@ class Interaction:
     status: int
     reason: str
     headers: Mapping[str, str]
+    """Of the response."""
     content: bytes
+    """The body of the response."""
 
 
 def dump_interaction(interaction: Interaction) -> str:
-    """One line, as it stands in a file."""
+    """One line of a cassette."""
     return json.dumps(
         {
             "request": {
@@ -57,7 +62,7 @@ def dump_cassette(lines: Iterable[str]) -> str:
 
 
 def load_cassettes(path: Path) -> Iterator[Interaction]:
-    """The interactions of a file, or of all cassettes of a directory and below it, by name."""
+    """The interactions of a file, or of all cassettes in a directory and below it, sorted by file name."""
     for file in _files(path):
         for raw in _raw_interactions(file):
             yield _interaction(raw)
@@ -92,7 +97,7 @@ def _interaction(raw: Mapping[str, Any]) -> Interaction:
     request, response = raw["request"], raw["response"]
     headers = {name.lower(): _first(value) for name, value in (request.get("headers") or {}).items()}
     return Interaction(
-        alias=headers.get(ALIAS_HEADER.lower(), UNNAMED),
+        alias=headers.get(ALIAS_HEADER.lower(), DEFAULT_ALIAS),
         method=request["method"].upper(),
         uri=request["uri"],
         request_body=_as_text(request.get("body")),

@@ -1,4 +1,4 @@
-"""Writes what passes to a cassette, without its secrets."""
+"""Sends requests to GitLab and writes each with its answer to a cassette, without secrets."""
 
 from __future__ import annotations
 
@@ -13,32 +13,38 @@ from typing import Any
 import requests
 from requests.adapters import BaseAdapter
 
-from gitlab_mcp.gitlab.address import Address, parse_address
-from gitlab_mcp.gitlab.in_flight import current
+from gitlab_mcp.gitlab.address import parse_address
+from gitlab_mcp.gitlab.in_flight import current_request
 from gitlab_mcp.gitlab.transport import LiveAdapter
-from gitlab_mcp.recording.cassette import HOST, Interaction, dump_cassette, dump_interaction, load_cassettes
-from gitlab_mcp.recording.replay import body_of, token_of
+from gitlab_mcp.recording.cassette import (
+    RECORDED_URL,
+    Interaction,
+    dump_cassette,
+    dump_interaction,
+    load_cassettes,
+)
+from gitlab_mcp.recording.matching import body_of, token_of
 from gitlab_mcp.recording.scrub import Scrubber
 
-LONGEST_BODY = 16 * 1024 * 1024
-"""Of a longer answer only the beginning is kept."""
-# These describe the bytes on the wire; a cassette holds the decoded body.
-_OF_THE_WIRE = frozenset(
+MAX_BODY_BYTES = 16 * 1024 * 1024
+"""Of a longer body only the beginning is kept."""
+# They describe the bytes of the connection. A cassette holds the decoded body.
+_CONNECTION_HEADERS = frozenset(
     {"connection", "content-encoding", "content-length", "keep-alive", "transfer-encoding"}
 )
 
 
-class Tape:
-    """A cassette that grows. The file is replaced as a whole, so that killing us leaves a good one."""
+class CassetteWriter:
+    """Adds interactions to a cassette. The file is replaced as a whole, so that it is valid even if we are killed."""
 
     def __init__(self, path: Path) -> None:
         if path.suffix != ".json":
             raise ValueError("a recording is written as JSON: its name must end in .json")
         self._path = path
-        kept = list(load_cassettes(path)) if path.exists() else []
-        self._lines = [dump_interaction(interaction) for interaction in kept]
-        self.aliases = {interaction.alias for interaction in kept}
-        self._every = 1.0
+        existing = list(load_cassettes(path)) if path.exists() else []
+        self._lines = [dump_interaction(interaction) for interaction in existing]
+        self.aliases = {interaction.alias for interaction in existing}
+        self._seconds_between_writes = 1.0
         self._lock = Lock()
         self._timer: Timer | None = None
         self._write()
@@ -48,7 +54,7 @@ class Tape:
             self._lines.append(dump_interaction(interaction))
             self.aliases.add(interaction.alias)
             if self._timer is None:
-                self._timer = Timer(self._every, self.flush)
+                self._timer = Timer(self._seconds_between_writes, self.flush)
                 self._timer.daemon = True
                 self._timer.start()
 
@@ -57,107 +63,104 @@ class Tape:
             if self._timer is not None:
                 self._timer.cancel()
                 self._timer = None
-            begun = time.monotonic()
+            started = time.monotonic()
             self._write()
-            # A file that has grown large is rewritten less often: a tenth of the time at most.
-            self._every = max(self._every, 10 * (time.monotonic() - begun))
+            # A large file is written less often, so that writing takes at most a tenth of the time.
+            self._seconds_between_writes = max(
+                self._seconds_between_writes, 10 * (time.monotonic() - started)
+            )
 
     def _write(self) -> None:
-        unfinished = self._path.with_name(f".{self._path.name}.{os.getpid()}")
-        unfinished.write_text(dump_cassette(self._lines), encoding="utf-8")
-        unfinished.replace(self._path)
+        temporary = self._path.with_name(f".{self._path.name}.{os.getpid()}")
+        temporary.write_text(dump_cassette(self._lines), encoding="utf-8")
+        temporary.replace(self._path)
 
 
 class RecordingAdapter(BaseAdapter):
-    """`aliases` names callers by their token; the others are caller-1, caller-2, … as they appear."""
+    """`aliases` maps tokens to the names of callers. Other callers are named caller-1, caller-2, … as they appear."""
 
     def __init__(
         self,
-        tape: Tape,
-        address: Address,
+        path: Path,
+        base_url: str,
         *,
-        aliases: Mapping[str, str] | None,
-        scrub_emails: bool,
+        aliases: Mapping[str, str] | None = None,
+        scrub_emails: bool = False,
     ) -> None:
         super().__init__()
-        self._tape = tape
-        self._address = address
+        self._cassette = CassetteWriter(path)
+        self._address = parse_address(base_url)
         self._live = LiveAdapter()
         self._scrub_emails = scrub_emails
         self._aliases = dict(aliases or {})
         self._lock = Lock()
 
     def send(self, request: requests.PreparedRequest, *args: Any, **kwargs: Any) -> requests.Response:
-        exchange = current()
+        in_flight = current_request()
         response = self._live.send(request, *args, **kwargs)
 
-        def keep(content: bytes) -> None:
-            if not exchange.aborted:
-                self._keep(request, response, content)
+        def record(content: bytes) -> None:
+            if not in_flight.aborted:
+                self._record(request, response, content)
 
-        response.raw = _Listening(response.raw, keep)
+        response.raw = _CopiedBody(response.raw, record)
         return response
 
     def close(self) -> None:
         self._live.close()
-        self._tape.flush()
+        self._cassette.flush()
 
-    def _keep(self, request: requests.PreparedRequest, response: requests.Response, content: bytes) -> None:
+    def _record(self, request: requests.PreparedRequest, response: requests.Response, content: bytes) -> None:
         with self._lock:
             alias = self._alias(token_of(request.headers) or "")
             scrubber = Scrubber(self._aliases, emails=self._scrub_emails)
         body = body_of(request)
-        self._tape.add(
+        text = self._hide_url(content.decode("utf-8", "surrogateescape"))
+        self._cassette.add(
             Interaction(
                 alias=alias,
                 method=request.method or "",
-                uri=scrubber.uri(self._elsewhere(request.url or "")),
+                uri=scrubber.uri(self._hide_url(request.url or "")),
                 request_body=scrubber.body(body) if body else None,
                 status=response.status_code,
                 reason=response.reason or "",
                 headers={
-                    name: self._elsewhere(value)
+                    name: self._hide_url(value)
                     for name, value in scrubber.headers(response.headers).items()
-                    if name.lower() not in _OF_THE_WIRE
+                    if name.lower() not in _CONNECTION_HEADERS
                 },
-                content=_through(content, lambda text: scrubber.body(self._elsewhere(text))),
+                content=scrubber.body(text).encode("utf-8", "surrogateescape"),
             )
         )
 
     def _alias(self, token: str) -> str:
         if token not in self._aliases:
-            taken = self._tape.aliases | set(self._aliases.values())
+            taken = self._cassette.aliases | set(self._aliases.values())
             self._aliases[token] = next(
                 name for number in count(1) if (name := f"caller-{number}") not in taken
             )
         return self._aliases[token]
 
-    def _elsewhere(self, text: str) -> str:
-        return text.replace(self._address.root, HOST)
+    def _hide_url(self, text: str) -> str:
+        return text.replace(self._address.root, RECORDED_URL)
 
 
-def recording(
-    path: Path, base_url: str, *, aliases: Mapping[str, str] | None = None, scrub_emails: bool = False
-) -> RecordingAdapter:
-    return RecordingAdapter(Tape(path), parse_address(base_url), aliases=aliases, scrub_emails=scrub_emails)
+class _CopiedBody:
+    """The raw body of a response. Copies what is read, and passes the copy on when the connection is released."""
 
-
-class _Listening:
-    """A response's raw body that keeps a copy of what is read from it and hands it over when it is let go."""
-
-    def __init__(self, raw: Any, keep: Callable[[bytes], None]) -> None:
+    def __init__(self, raw: Any, on_release: Callable[[bytes], None]) -> None:
         self._raw = raw
-        self._keep: Callable[[bytes], None] | None = keep
-        self._heard = bytearray()
+        self._on_release: Callable[[bytes], None] | None = on_release
+        self._copy = bytearray()
 
     def stream(self, amount: int, decode_content: bool = True) -> Iterator[bytes]:
         try:
             for chunk in self._raw.stream(amount, decode_content=decode_content):
-                self._heard += chunk[: LONGEST_BODY - len(self._heard)]
+                self._copy += chunk[: MAX_BODY_BYTES - len(self._copy)]
                 yield chunk
         except Exception:
-            # What broke off on the way is not what GitLab answers.
-            self._keep = None
+            # An answer that broke off is not recorded.
+            self._on_release = None
             raise
 
     def close(self) -> None:
@@ -165,10 +168,6 @@ class _Listening:
 
     def release_conn(self) -> None:
         self._raw.release_conn()
-        keep, self._keep = self._keep, None
-        if keep is not None:
-            keep(bytes(self._heard))
-
-
-def _through(content: bytes, change: Callable[[str], str]) -> bytes:
-    return change(content.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
+        on_release, self._on_release = self._on_release, None
+        if on_release is not None:
+            on_release(bytes(self._copy))

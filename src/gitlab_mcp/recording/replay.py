@@ -1,4 +1,4 @@
-"""Answers requests from cassettes, and never from the network."""
+"""Answers requests from cassettes, never from the network."""
 
 from __future__ import annotations
 
@@ -13,16 +13,23 @@ from requests.structures import CaseInsensitiveDict
 
 from gitlab_mcp.gitlab.address import GRAPHQL_PATH
 from gitlab_mcp.gitlab.transport import NotRecorded
-from gitlab_mcp.recording.cassette import UNNAMED, Interaction
-from gitlab_mcp.recording.matching import Names, Question, learned_from, place, question
+from gitlab_mcp.recording.cassette import DEFAULT_ALIAS, Interaction
+from gitlab_mcp.recording.matching import (
+    IdsAndPaths,
+    RequestKey,
+    body_of,
+    normalized_path,
+    request_key,
+    token_of,
+)
 from gitlab_mcp.recording.scrub import Scrubber
 
-_PLAIN = Scrubber()
-_WITHOUT_EMAILS = Scrubber(emails=True)
+_SCRUBBER = Scrubber()
+_EMAIL_SCRUBBER = Scrubber(emails=True)
 
 
-class _Reel:
-    """The answers to one question in the order they came; the last one stays."""
+class _AnswerSequence:
+    """The recorded answers to one request, in order. The last one repeats."""
 
     __slots__ = ("_answers", "_next")
 
@@ -33,122 +40,113 @@ class _Reel:
     def add(self, interaction: Interaction) -> None:
         self._answers.append(interaction)
 
-    def play(self) -> Interaction:
+    def next(self) -> Interaction:
         interaction = self._answers[self._next]
         self._next = min(self._next + 1, len(self._answers) - 1)
         return interaction
 
 
-class _Shelf:
-    """What was recorded about one place; sorted into reels when somebody asks."""
+class _PathIndex:
+    """What was recorded of one path. Request keys are slow to make, so they are made when the path is first used."""
 
-    __slots__ = ("_reels", "_unsorted")
+    __slots__ = ("_by_key", "_not_indexed")
 
     def __init__(self) -> None:
-        self._unsorted: list[Interaction] = []
-        self._reels: dict[Question, _Reel] = {}
+        self._not_indexed: list[Interaction] = []
+        self._by_key: dict[RequestKey, _AnswerSequence] = {}
 
     def add(self, interaction: Interaction) -> None:
-        self._unsorted.append(interaction)
+        self._not_indexed.append(interaction)
 
-    def find(self, asked: Question) -> _Reel | None:
-        return self._sorted().get(asked)
+    def find(self, key: RequestKey) -> _AnswerSequence | None:
+        return self._indexed().get(key)
 
-    def questions(self, method: str) -> list[Question]:
-        return [each for each in self._sorted() if each.method == method]
+    def keys(self, method: str) -> list[RequestKey]:
+        return [key for key in self._indexed() if key.method == method]
 
-    def _sorted(self) -> Mapping[Question, _Reel]:
-        for interaction in self._unsorted:
-            recorded = question(interaction.method, interaction.uri, interaction.request_body, _PLAIN)
-            self._reels.setdefault(recorded, _Reel()).add(interaction)
-        self._unsorted.clear()
-        return self._reels
+    def _indexed(self) -> Mapping[RequestKey, _AnswerSequence]:
+        for interaction in self._not_indexed:
+            key = request_key(interaction.method, interaction.uri, interaction.request_body, _SCRUBBER)
+            self._by_key.setdefault(key, _AnswerSequence()).add(interaction)
+        self._not_indexed.clear()
+        return self._by_key
 
 
 class ReplayAdapter(BaseAdapter):
-    """A token that is the alias of a recorded caller speaks for that caller; any other for the first one."""
+    """A token that is the alias of a recorded caller gets the answers of that caller. Any other token gets those of the
+    first recorded caller."""
 
     def __init__(self, interactions: Iterable[Interaction]) -> None:
         super().__init__()
         self._interactions = list(interactions)
         self._aliases = {interaction.alias for interaction in self._interactions}
-        self._default = self._interactions[0].alias if self._interactions else UNNAMED
-        self._shelves: dict[tuple[str, str], _Shelf] = {}
+        self._first_alias = self._interactions[0].alias if self._interactions else DEFAULT_ALIAS
+        self._by_path: dict[tuple[str, str], _PathIndex] = {}
         for interaction in self._interactions:
-            shelf = (interaction.alias, place(interaction.uri, _PLAIN))
-            self._shelves.setdefault(shelf, _Shelf()).add(interaction)
-        self._names: Names | None = None
+            alias_and_path = (interaction.alias, normalized_path(interaction.uri, _SCRUBBER))
+            self._by_path.setdefault(alias_and_path, _PathIndex()).add(interaction)
+        self._ids_and_paths: IdsAndPaths | None = None
         self._lock = Lock()
 
     def send(self, request: requests.PreparedRequest, *args: Any, **kwargs: Any) -> requests.Response:
         token = token_of(request.headers)
-        alias = token if token in self._aliases else self._default
+        alias = token if token in self._aliases else self._first_alias
         with self._lock:
-            ways = []
-            for asked in self._ways_to_ask(request):
-                ways.append(asked)
-                shelf = self._shelves.get((alias, asked.path))
-                reel = shelf.find(asked) if shelf is not None else None
-                if reel is not None:
-                    return _response(request, reel.play())
-            nearest = self._nearest(alias, ways)
-        raise NotRecorded(str(ways[0]), _told_apart(nearest, ways) if nearest else None)
+            tried = []
+            for key in self._candidate_keys(request):
+                tried.append(key)
+                index = self._by_path.get((alias, key.path))
+                answers = index.find(key) if index is not None else None
+                if answers is not None:
+                    return _response(request, answers.next())
+            nearest = self._nearest(alias, tried)
+        raise NotRecorded(str(tried[0]), _describe(nearest, tried) if nearest else None)
 
     def close(self) -> None:
         pass
 
-    def _ways_to_ask(self, request: requests.PreparedRequest) -> Iterator[Question]:
-        """As it is, then less and less literally."""
-        for scrubber in (_PLAIN, _WITHOUT_EMAILS):
-            asked = question(request.method or "", request.url or "", body_of(request), scrubber)
-            yield asked
-            yield from self._known_names().otherwise(asked)
+    def _candidate_keys(self, request: requests.PreparedRequest) -> Iterator[RequestKey]:
+        """The key of the request, then keys that match more loosely."""
+        for scrubber in (_SCRUBBER, _EMAIL_SCRUBBER):
+            key = request_key(request.method or "", request.url or "", body_of(request), scrubber)
+            yield key
+            yield from self._known_ids_and_paths().alternatives(key)
 
-    def _nearest(self, alias: str, ways: Sequence[Question]) -> Question | None:
-        """What was recorded of the same place, else of the same kind of place."""
-        for apart in (0, 1):
-            found = [
-                (asked.unlike(recorded), recorded)
-                for asked in ways
-                for (who, path), shelf in self._shelves.items()
-                if who == alias and _names_apart(asked.path, path) == apart
-                for recorded in shelf.questions(asked.method)
+    def _nearest(self, alias: str, tried: Sequence[RequestKey]) -> RequestKey | None:
+        """The most similar recorded request: of the same path, else of a path that names one other object."""
+        for differences in (0, 1):
+            candidates = [
+                (key.distance(recorded), recorded)
+                for key in tried
+                for (recorded_alias, path), index in self._by_path.items()
+                if recorded_alias == alias and _different_names(key.path, path) == differences
+                for recorded in index.keys(key.method)
             ]
-            if found:
-                return min(found, key=lambda pair: (pair[0], str(pair[1])))[1]
+            if candidates:
+                return min(candidates, key=lambda pair: (pair[0], str(pair[1])))[1]
         return None
 
-    def _known_names(self) -> Names:
-        if self._names is None:
-            self._names = learned_from(interaction.content for interaction in self._interactions)
-        return self._names
+    def _known_ids_and_paths(self) -> IdsAndPaths:
+        if self._ids_and_paths is None:
+            self._ids_and_paths = IdsAndPaths.found_in(each.content for each in self._interactions)
+        return self._ids_and_paths
 
 
-def token_of(headers: Mapping[str, str]) -> str | None:
-    bearer = headers.get("Authorization", "").removeprefix("Bearer ")
-    return headers.get("PRIVATE-TOKEN") or headers.get("JOB-TOKEN") or bearer or None
-
-
-def body_of(request: requests.PreparedRequest) -> str | None:
-    body = request.body
-    return body.decode("utf-8", "surrogateescape") if isinstance(body, bytes) else body
-
-
-def _names_apart(one: str, other: str) -> int | None:
-    """In how many of the things they name two paths differ; None where they are about other kinds of things."""
-    ours, theirs = one.split("/"), other.split("/")
-    # /api/v4/projects/1/issues/2: the kinds are at the odd places, and each is followed by the name of one.
-    if len(ours) != len(theirs) or ours[1::2] != theirs[1::2]:
+def _different_names(one: str, other: str) -> int | None:
+    """In how many names of objects two paths differ. None where they are about other kinds of objects."""
+    segments, other_segments = one.split("/"), other.split("/")
+    # In /api/v4/projects/1/issues/2 the kinds are the odd segments, and a name follows each kind.
+    if len(segments) != len(other_segments) or segments[1::2] != other_segments[1::2]:
         return None
-    return sum(mine != yours for mine, yours in zip(ours, theirs, strict=True))
+    return sum(a != b for a, b in zip(segments, other_segments, strict=True))
 
 
-def _told_apart(nearest: Question, ways: Sequence[Question]) -> str | None:
-    """None for GraphQL, where all is in the body, and that is not shown."""
+def _describe(nearest: RequestKey, tried: Sequence[RequestKey]) -> str | None:
+    """None for GraphQL, where requests differ only in the body, which is not shown."""
     if nearest.path == GRAPHQL_PATH:
         return None
-    only_the_body = any(str(asked) == str(nearest) for asked in ways)
-    return f"{nearest} with another body" if only_the_body else str(nearest)
+    only_body_differs = any(str(key) == str(nearest) for key in tried)
+    return f"{nearest} with another body" if only_body_differs else str(nearest)
 
 
 def _response(request: requests.PreparedRequest, interaction: Interaction) -> requests.Response:

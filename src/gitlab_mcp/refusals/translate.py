@@ -14,10 +14,10 @@ from gitlab_mcp.failures.codes import CODES, Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.gitlab.faults import (
     BadAnswer,
+    CircuitOpen,
     ForeignHost,
     GraphQLRefused,
     NoToken,
-    Paused,
     Refused,
     ReplayMiss,
     Unreachable,
@@ -67,7 +67,7 @@ async def _translated(
             return unanswered.replay_miss(problem)
         case ForeignHost():
             return unanswered.foreign_host(problem)
-        case Paused():
+        case CircuitOpen():
             return unanswered.paused(problem)
         case NoToken():
             return unanswered.no_token()

@@ -11,48 +11,57 @@ from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import Failure
 from gitlab_mcp.gitlab.faults import (
     BadAnswer,
+    BadAnswerReason,
+    CircuitOpen,
     ForeignHost,
-    Paused,
     Refused,
     ReplayMiss,
     Unreachable,
-    Why,
-    Wrong,
+    UnreachableReason,
 )
 
-_UNREACHABLE: Final[dict[Why, tuple[str, str]]] = {
-    Why.DNS: ("its name cannot be resolved", "Check the host name in GITLAB_URL."),
-    Why.REFUSED: ("it refuses connections", "Check host and port in GITLAB_URL, and that GitLab runs."),
-    Why.TLS: (
+_UNREACHABLE: Final[dict[UnreachableReason, tuple[str, str]]] = {
+    UnreachableReason.DNS: ("its name cannot be resolved", "Check the host name in GITLAB_URL."),
+    UnreachableReason.REFUSED: (
+        "it refuses connections",
+        "Check host and port in GITLAB_URL, and that GitLab runs.",
+    ),
+    UnreachableReason.TLS: (
         "its certificate is not trusted",
         "Set GITLAB_CA_FILE to a file with the certificate authority GitLab's certificate comes from.",
     ),
-    Why.CONNECT_TIMEOUT: ("it did not take the connection in time", "Try again; check firewall and VPN."),
-    Why.READ_TIMEOUT: ("it did not answer in time", "Try again, or ask for less at a time."),
-    Why.LOST: ("the connection broke", "Try again."),
-    Why.DEADLINE: ("the time for this call was used up", "Ask for less at a time, or try again later."),
-    Why.PROXY: (
+    UnreachableReason.CONNECT_TIMEOUT: (
+        "it did not take the connection in time",
+        "Try again; check firewall and VPN.",
+    ),
+    UnreachableReason.READ_TIMEOUT: ("it did not answer in time", "Try again, or ask for less at a time."),
+    UnreachableReason.LOST: ("the connection broke", "Try again."),
+    UnreachableReason.DEADLINE: (
+        "the time for this call was used up",
+        "Ask for less at a time, or try again later.",
+    ),
+    UnreachableReason.PROXY: (
         "the proxy does not let the request through",
         "Check the proxy settings HTTPS_PROXY and NO_PROXY.",
     ),
 }
 
-_BAD: Final[dict[Wrong, str]] = {
-    Wrong.HTML: "a web page came back instead of GitLab's API: a login page, a proxy, or a wrong base URL",
-    Wrong.NOT_JSON: "what came back is not JSON",
-    Wrong.CUT_OFF: "the answer ends in the middle",
-    Wrong.TOO_LARGE: "the answer is larger than this server takes",
-    Wrong.SHAPE: "what came back is not of the shape that GitLab documents",
+_BAD: Final[dict[BadAnswerReason, str]] = {
+    BadAnswerReason.HTML: "a web page came back instead of GitLab's API: a login page, a proxy, or a wrong base URL",
+    BadAnswerReason.NOT_JSON: "what came back is not JSON",
+    BadAnswerReason.CUT_OFF: "the answer ends in the middle",
+    BadAnswerReason.TOO_LARGE: "the answer is larger than this server takes",
+    BadAnswerReason.UNEXPECTED_SHAPE: "what came back is not of the shape that GitLab documents",
 }
 
 _LOOK_FIRST: Final = "Do not send it again before check_with showed that it did not happen."
 
 
 def unreachable(problem: Unreachable, action: Action | None) -> Failure:
-    because, fix = _UNREACHABLE[problem.why]
+    because, fix = _UNREACHABLE[problem.reason]
     facts: dict[str, Any] = {
         "host": problem.host,
-        "network_problem": str(problem.why),
+        "network_problem": str(problem.reason),
         "attempts": problem.attempts,
         "confidence": "certain",
     }
@@ -67,7 +76,9 @@ def unreachable(problem: Unreachable, action: Action | None) -> Failure:
         )
     return Failure(
         Code.NETWORK_ERROR, f"GitLab at {problem.host} was not reached: {because}.", facts
-    ).knowing(suggested_fix=fix, setting="GITLAB_CA_FILE" if problem.why is Why.TLS else None)
+    ).knowing(
+        suggested_fix=fix, setting="GITLAB_CA_FILE" if problem.reason is UnreachableReason.TLS else None
+    )
 
 
 def given_up(problem: Refused, action: Action | None) -> Failure:
@@ -96,30 +107,30 @@ def check_with(action: Action | None) -> dict[str, Any] | None:
 def bad_answer(problem: BadAnswer, action: Action | None) -> Failure:
     if problem.request.reads or problem.request.repeatable:
         return _unusable(problem)
-    if problem.what is Wrong.HTML:
+    if problem.reason is BadAnswerReason.HTML:
         # A login page, most likely: nothing was done. But nobody can know.
         return _unusable(problem).knowing(
             check_with=check_with(action), suggested_fix=_LOOK_FIRST, retryable=False
         )
     return Failure(
         Code.OUTCOME_UNKNOWN,
-        f"GitLab answered {problem.status}, but {_BAD[problem.what]}: the write has most likely taken effect.",
+        f"GitLab answered {problem.status}, but {_BAD[problem.reason]}: the write has most likely taken effect.",
     ).knowing(check_with=check_with(action), suggested_fix=_LOOK_FIRST, confidence="likely")
 
 
 def _unusable(problem: BadAnswer) -> Failure:
-    if problem.what is Wrong.TOO_LARGE:
-        return Failure(Code.PAYLOAD_TOO_LARGE, f"GitLab answered, but {_BAD[problem.what]}.").knowing(
+    if problem.reason is BadAnswerReason.TOO_LARGE:
+        return Failure(Code.PAYLOAD_TOO_LARGE, f"GitLab answered, but {_BAD[problem.reason]}.").knowing(
             limit=problem.limit, suggested_fix="Ask for less: a page, a range of lines, one file."
         )
-    return Failure(Code.BAD_RESPONSE, f"The answer cannot be used: {_BAD[problem.what]}.").knowing(
+    return Failure(Code.BAD_RESPONSE, f"The answer cannot be used: {_BAD[problem.reason]}.").knowing(
         http_status=problem.status,
         suggested_fix="Check GITLAB_URL and what stands between this server and GitLab.",
     )
 
 
 def replay_miss(problem: ReplayMiss) -> Failure:
-    request = problem.asked or f"{problem.request.method} {problem.request.path}"
+    request = problem.request_line or f"{problem.request.method} {problem.request.path}"
     fix = "Record the request, or start the server without replay."
     if problem.nearest:
         fix = (
@@ -136,7 +147,7 @@ def foreign_host(problem: ForeignHost) -> Failure:
     ).knowing(host=problem.host, suggested_fix="Use an address below the configured GitLab.")
 
 
-def paused(problem: Paused) -> Failure:
+def paused(problem: CircuitOpen) -> Failure:
     seconds = math.ceil(problem.seconds)
     return Failure(
         Code.UPSTREAM_PAUSED,
@@ -145,7 +156,7 @@ def paused(problem: Paused) -> Failure:
     ).knowing(
         host=problem.host,
         retry_after_seconds=seconds,
-        evidence=[f"the last attempt ended with: {problem.why}"],
+        evidence=[f"the last attempt ended with: {problem.last_failure}"],
         confidence="certain",
         suggested_fix=f"Call again in {seconds} seconds; if it stays so, tell the person that GitLab is down.",
     )

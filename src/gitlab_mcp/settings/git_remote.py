@@ -1,4 +1,4 @@
-"""The project that a checkout belongs to."""
+"""The default project: the one that the git remote of the working directory names."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _git_config(directory: Path) -> Path | None:
         git = folder / ".git"
         if git.is_dir():
             return git / "config"
-        if git.is_file():  # a worktree or a submodule: the file names the directory
+        if git.is_file():  # in a worktree or submodule, a file that names the directory
             place = folder / git.read_text("utf-8").removeprefix("gitdir:").strip()
             shared = place / "commondir"
             return (place / shared.read_text("utf-8").strip() if shared.is_file() else place) / "config"

@@ -1,4 +1,4 @@
-"""Flags win over variables, variables over the file, the file over the default."""
+"""Reads the settings. Flags win over variables, variables over the file, the file over the default."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from types import MappingProxyType
 from typing import Any
 
 from gitlab_mcp.failures.failure import Failure
-from gitlab_mcp.settings import values
-from gitlab_mcp.settings.declaration import SETTINGS, Setting
-from gitlab_mcp.settings.effective import Settings
-from gitlab_mcp.settings.git_remote import project_of_checkout
-from gitlab_mcp.settings.problems import (
+from gitlab_mcp.settings import parsers
+from gitlab_mcp.settings.errors import (
     SettingsError,
+    bad_secret_file,
     bad_value,
-    failure,
-    no_recordings,
-    no_secret_in_file,
+    combined,
+    not_recordings,
     problem,
-    record_and_replay,
+    record_with_replay,
 )
-from gitlab_mcp.settings.recordings import recorded_url
+from gitlab_mcp.settings.git_remote import project_of_checkout
+from gitlab_mcp.settings.metadata import Setting
+from gitlab_mcp.settings.recorded_url import recorded_url
+from gitlab_mcp.settings.settings import SETTINGS, Settings
 
 DEFAULT = "default"
-"""The source of a value nobody gave."""
+"""The source of a value that was not given."""
 RECORDINGS = "the recordings"
-"""The source of an address that is replayed."""
+"""The source of the URL when it is taken from the recordings that are replayed."""
 
 
 def load(
@@ -39,7 +39,7 @@ def load(
     environ: Mapping[str, str] | None = None,
     directory: Path | None = None,
 ) -> Settings:
-    """The settings in effect; SettingsError names all that is wrong with them."""
+    """The settings in effect. SettingsError names every problem at once."""
     environ = os.environ if environ is None else environ
     directory = Path.cwd() if directory is None else directory
     problems: list[Failure] = []
@@ -51,7 +51,7 @@ def load(
         value, sources[setting.name], ranks[setting.name] = setting.default, found.source, found.rank
         if found.source != DEFAULT:
             try:
-                value = _anchored(setting.parse(found.value), found.base)
+                value = _resolved(setting.parse(found.value), found.base)
                 if not setting.accepts(value):
                     raise ValueError
             except (ValueError, OSError, RuntimeError):
@@ -62,31 +62,31 @@ def load(
     config = next(setting for setting in SETTINGS if setting.name == "config")
     take(config, _find(config, flags, environ, {}, directory, None))
     if given["config"] is None and sources["config"] == DEFAULT:
-        given["config"] = _usual_file(environ)
-    keys = _keys(given["config"], problems)
+        given["config"] = _default_config(environ)
+    keys = _read_config(given["config"], problems)
     for setting in SETTINGS:
         if setting is not config:
             take(setting, _find(setting, flags, environ, keys, directory, given["config"]))
 
     _keep_one_token(given, sources, ranks)
     if given["record"] and given["replay"]:
-        problems.append(record_and_replay(sources))
+        problems.append(record_with_replay(sources))
     elif given["replay"]:
         try:
             recorded = recorded_url(given["replay"])
         except ValueError:
-            problems.append(no_recordings(sources["replay"]))
+            problems.append(not_recordings(sources["replay"]))
         else:
             if recorded and sources["url"] == DEFAULT:
                 given["url"], sources["url"] = recorded, RECORDINGS
     for name in ("token_file", "require_bearer_file", "operator_secret_file"):
         if given[name] is not None:
             try:
-                values.secret(given[name].read_text("utf-8"))
+                parsers.secret(given[name].read_text("utf-8"))
             except (OSError, ValueError):
-                problems.append(no_secret_in_file(name, sources[name]))
+                problems.append(bad_secret_file(name, sources[name]))
     if problems:
-        raise SettingsError(failure(problems))
+        raise SettingsError(combined(problems))
     if given["project"] is None and given["project_from_git"]:
         given["project"] = project_of_checkout(directory, given["url"])
         if given["project"]:
@@ -99,9 +99,9 @@ class _Found:
     value: Any
     source: str
     rank: int
-    """The lower, the nearer to the user: 0 for a flag, 1 for a variable, 2 for the file."""
+    """0 for a flag, 1 for a variable, 2 for the file, 3 for the default; the lowest wins."""
     base: Path
-    """Where relative paths start: at the settings file for what it says, else in the working directory."""
+    """Where relative paths start: beside the settings file for its values, else in the working directory."""
 
 
 def _find(
@@ -123,21 +123,21 @@ def _find(
     return _Found(None, DEFAULT, 3, directory)
 
 
-def _anchored(value: Any, base: Path) -> Any:
+def _resolved(value: Any, base: Path) -> Any:
     if isinstance(value, Path):
         return base / value
     if isinstance(value, tuple):
-        return tuple(_anchored(each, base) for each in value)
+        return tuple(_resolved(each, base) for each in value)
     return value
 
 
-def _usual_file(environ: Mapping[str, str]) -> Path | None:
+def _default_config(environ: Mapping[str, str]) -> Path | None:
     home = environ.get("XDG_CONFIG_HOME") or (f"{environ['HOME']}/.config" if environ.get("HOME") else None)
     path = Path(home, "gitlab-mcp", "config.toml") if home else None
-    return path if path and values.readable(path) else None
+    return path if path and parsers.is_readable_file(path) else None
 
 
-def _keys(config: Path | None, problems: list[Failure]) -> Mapping[str, Any]:
+def _read_config(config: Path | None, problems: list[Failure]) -> Mapping[str, Any]:
     if config is None:
         return {}
     try:
@@ -167,7 +167,7 @@ def _keys(config: Path | None, problems: list[Failure]) -> Mapping[str, Any]:
 
 
 def _keep_one_token(given: dict[str, Any], sources: dict[str, str], ranks: Mapping[str, int]) -> None:
-    """Of `token` and `token_file` the nearer source stays; of equals the file, which can rotate."""
+    """Of `token` and `token_file`, keep the one whose source wins; the file on a tie, since it can be rotated."""
     if given["token"] is None or given["token_file"] is None:
         return
     loser = "token_file" if ranks["token"] < ranks["token_file"] else "token"

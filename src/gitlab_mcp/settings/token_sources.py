@@ -1,4 +1,4 @@
-"""Secrets in files that may change, and what kind of token a secret is."""
+"""Where the token comes from: a file that may change, or a fixed value; and what kind of token it is."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 from gitlab_mcp.callers import Secret, Token, TokenKind
-from gitlab_mcp.settings import values
-from gitlab_mcp.settings.problems import SettingsError, no_secret_in_file
+from gitlab_mcp.settings import parsers
+from gitlab_mcp.settings.errors import SettingsError, bad_secret_file
 
 
 class SecretFile:
-    """Gives the secret as it is now: the file is read again when it has changed."""
+    """Gives the secret as it is now: reads the file again when it has changed."""
 
     def __init__(self, path: Path, setting: str, source: str) -> None:
         self._path = path
@@ -27,21 +27,21 @@ class SecretFile:
             # The inode too: a file renamed into place can carry the time of the old one.
             now = (stat.st_mtime_ns, stat.st_size, stat.st_ino)
             if self._secret is None or now != self._read_at:
-                self._secret, self._read_at = values.secret(self._path.read_text("utf-8")), now
+                self._secret, self._read_at = parsers.secret(self._path.read_text("utf-8")), now
         except (OSError, ValueError) as problem:
-            raise SettingsError(no_secret_in_file(self._setting, self._source)) from problem
+            raise SettingsError(bad_secret_file(self._setting, self._source)) from problem
         return self._secret
 
 
-def token_from(file: SecretFile) -> Callable[[], Token]:
+def token_from_file(file: SecretFile) -> Callable[[], Token]:
     def token() -> Token:
         secret = file()
-        return Token(secret, kind(secret))
+        return Token(secret, token_kind(secret))
 
     return token
 
 
-def kind(secret: Secret) -> TokenKind:
+def token_kind(secret: Secret) -> TokenKind:
     token = secret.reveal()
     if token.startswith("glcbt-"):
         return "job"

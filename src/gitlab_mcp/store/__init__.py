@@ -1,7 +1,7 @@
-"""What outlives a request: who confirmed what, how much was used, what failed again and again.
+"""What outlives a request: used confirmations, quotas, repeated failures.
 
-In memory for one process, in Redis for several. Whoever asks a store that is gone gets Code.STORE_UNAVAILABLE, never a
-value that would let something happen.
+It is kept in memory for one process, in Redis for several. When the store cannot be reached, a call that needs it fails
+with Code.STORE_UNAVAILABLE; nothing is allowed by default.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ from gitlab_mcp.failures.failure import CallFailed, Failure
 
 
 class Store(Protocol):
-    """Every value ends by itself. Each method is one step that no other replica sees half of."""
+    """Every value expires after `seconds`. Every method is atomic, also between replicas."""
 
     async def get(self, key: str) -> str | None: ...
 
     async def put(self, key: str, value: str, seconds: float) -> None: ...
 
-    async def put_first(self, key: str, value: str, seconds: float) -> str:
-        """Keep `value` unless there is one already; the one that is kept."""
+    async def put_if_absent(self, key: str, value: str, seconds: float) -> str:
+        """Store `value` unless the key has one. Returns the stored value."""
         ...
 
-    async def count(self, key: str, seconds: float) -> int:
-        """One more. The count begins anew `seconds` after its first."""
+    async def increment(self, key: str, seconds: float) -> int:
+        """Add one and return the count. The count starts again `seconds` after its first increment."""
         ...
 
     async def alive(self) -> bool: ...
@@ -33,12 +33,12 @@ class Store(Protocol):
 
 
 class StoreUnavailable(CallFailed):
-    def __init__(self, why: str) -> None:
+    def __init__(self, reason: str) -> None:
         super().__init__(
             Failure(
                 Code.STORE_UNAVAILABLE, "What this call needs to be remembered cannot be remembered now."
             ).knowing(
-                evidence=[why],
+                evidence=[reason],
                 retry_after_seconds=5,
                 suggested_fix="Reading works; try this call again in a moment, and tell the operator if it stays so.",
             )

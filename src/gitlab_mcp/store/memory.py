@@ -1,4 +1,4 @@
-"""The store of a single process. Bounded: what nobody asked for longest goes first."""
+"""The store of a single process, with a limited number of entries."""
 
 from __future__ import annotations
 
@@ -11,62 +11,64 @@ from gitlab_mcp.store import StoreUnavailable
 
 
 @dataclass(frozen=True, slots=True)
-class _Kept:
+class _Entry:
     value: str
-    ends: float
-    counted: bool = False
+    expires: float
+    is_count: bool = False
 
 
 class MemoryStore:
     def __init__(self, capacity: int = 100_000, clock: Callable[[], float] = time.monotonic) -> None:
         self._capacity = capacity
         self._clock = clock
-        self._kept: OrderedDict[str, _Kept] = OrderedDict()
+        self._entries: OrderedDict[str, _Entry] = OrderedDict()
+        """Sorted by when they were written, the oldest first."""
 
     async def get(self, key: str) -> str | None:
-        kept = self._living(key)
-        return kept.value if kept else None
+        entry = self._unexpired(key)
+        return entry.value if entry else None
 
     async def put(self, key: str, value: str, seconds: float) -> None:
-        self._keep(key, _Kept(value, self._clock() + seconds))
+        self._put(key, _Entry(value, self._clock() + seconds))
 
-    async def put_first(self, key: str, value: str, seconds: float) -> str:
-        kept = self._living(key)
-        if kept is None:
-            kept = _Kept(value, self._clock() + seconds)
-            self._keep(key, kept)
-        return kept.value
+    async def put_if_absent(self, key: str, value: str, seconds: float) -> str:
+        entry = self._unexpired(key)
+        if entry is None:
+            entry = _Entry(value, self._clock() + seconds)
+            self._put(key, entry)
+        return entry.value
 
-    async def count(self, key: str, seconds: float) -> int:
-        kept = self._living(key)
-        number = int(kept.value) + 1 if kept else 1
-        self._keep(key, _Kept(str(number), kept.ends if kept else self._clock() + seconds, counted=True))
-        return number
+    async def increment(self, key: str, seconds: float) -> int:
+        entry = self._unexpired(key)
+        count = int(entry.value) + 1 if entry else 1
+        expires = entry.expires if entry else self._clock() + seconds
+        self._put(key, _Entry(str(count), expires, is_count=True))
+        return count
 
     async def alive(self) -> bool:
         return True
 
     def close(self) -> None:
-        self._kept.clear()
+        self._entries.clear()
 
-    def _living(self, key: str) -> _Kept | None:
-        kept = self._kept.get(key)
-        return kept if kept and kept.ends > self._clock() else None
+    def _unexpired(self, key: str) -> _Entry | None:
+        entry = self._entries.get(key)
+        return entry if entry and entry.expires > self._clock() else None
 
-    def _keep(self, key: str, kept: _Kept) -> None:
-        if key not in self._kept and len(self._kept) >= self._capacity:
+    def _put(self, key: str, entry: _Entry) -> None:
+        if key not in self._entries and len(self._entries) >= self._capacity:
             self._make_room()
-        self._kept[key] = kept
-        self._kept.move_to_end(key)
+        self._entries[key] = entry
+        self._entries.move_to_end(key)
 
     def _make_room(self) -> None:
         now = self._clock()
-        for key in [key for key, kept in self._kept.items() if kept.ends <= now]:
-            del self._kept[key]
-        if len(self._kept) < self._capacity:
+        for key in [key for key, entry in self._entries.items() if entry.expires <= now]:
+            del self._entries[key]
+        if len(self._entries) < self._capacity:
             return
-        # Only counts may be forgotten early. A confirmation that was used must stay used.
-        oldest = next((key for key, kept in self._kept.items() if kept.counted), None)
+        # Only counts may be dropped early. Dropping a used confirmation would let it be used again.
+        oldest = next((key for key, entry in self._entries.items() if entry.is_count), None)
         if oldest is None:
             raise StoreUnavailable("the memory for what was confirmed is full")
-        del self._kept[oldest]
+        del self._entries[oldest]

@@ -1,4 +1,4 @@
-"""Analytics: DORA metrics, value streams, contributions, code review."""
+"""DORA metrics, value streams, contributions and code review analytics."""
 
 from __future__ import annotations
 
@@ -10,19 +10,11 @@ from pydantic import Field, model_validator
 
 from gitlab_mcp.actions.action import GET, POST, Action, Role, fill
 from gitlab_mcp.actions.exchange import Answer, GitLab
-from gitlab_mcp.actions.fields import (
-    Date,
-    GroupId,
-    Line,
-    Page,
-    PerPage,
-    ProjectId,
-    Words,
-    broken_rule,
-)
+from gitlab_mcp.actions.fields import Date, GroupId, Line, ProjectId, Words, broken_rule
 from gitlab_mcp.actions.result import Result
+from gitlab_mcp.actions.scopes import InGroup, InProject, InProjectOrGroup, Paged
 from gitlab_mcp.actions.tool import Tool
-from gitlab_mcp.gitlab.graphql import full_path, reached
+from gitlab_mcp.gitlab.graphql import full_path, value_at
 
 browse = Tool(
     "browse_analytics",
@@ -31,7 +23,7 @@ browse = Tool(
 )
 
 _VALUE = "{ value unit }"
-_SPAN = "(from: $from, to: $to)"
+_BETWEEN_DATES = "(from: $from, to: $to)"
 _FREE_METRICS = {"issueCount": "new_issues", "deploymentCount": "deployments"}
 _PAID_METRICS = {
     "leadTime": "lead_time",
@@ -42,7 +34,7 @@ _PAID_METRICS = {
 
 
 def _flow(place: str, metrics: Mapping[str, str]) -> str:
-    asked = " ".join(f"{name}{_SPAN} {_VALUE}" for name in metrics)
+    asked = " ".join(f"{name}{_BETWEEN_DATES} {_VALUE}" for name in metrics)
     return (
         f"query($path: ID!, $from: Time!, $to: Time!) "
         f"{{ {place}(fullPath: $path) {{ flowMetrics {{ {asked} }} }} }}"
@@ -51,7 +43,7 @@ def _flow(place: str, metrics: Mapping[str, str]) -> str:
 
 PROJECT_FLOW = _flow("project", _FREE_METRICS)
 PAID_PROJECT_FLOW = _flow("project", _PAID_METRICS)
-"""On its own: one field that only the Enterprise Edition has voids a whole query elsewhere."""
+"""A query of its own: the Community Edition refuses a whole query for one field that it does not know."""
 GROUP_FLOW = _flow("group", {**_FREE_METRICS, **_PAID_METRICS})
 VALUE_STREAMS = """query($path: ID!) {
   group(fullPath: $path) { valueStreams { nodes { id name stages { id name } } } }
@@ -69,12 +61,12 @@ CONTRIBUTIONS = """query($path: ID!, $from: ISO8601Date!, $to: ISO8601Date!, $af
 }"""
 
 
-class Span(Action):
+class BetweenDates(Action):
     start_date: Date
     end_date: Date
 
     @model_validator(mode="after")
-    def _ends_after_it_begins(self) -> Span:
+    def _in_order(self) -> BetweenDates:
         if date.fromisoformat(self.end_date) < date.fromisoformat(self.start_date):
             raise broken_rule("not before start_date", field="end_date")
         return self
@@ -89,11 +81,9 @@ class Span(Action):
     feature="dora_metrics",
     role=Role.REPORTER,
 )
-class Dora(Action):
+class Dora(InProjectOrGroup):
     """Read one of the four DORA metrics; times are in seconds."""
 
-    project_id: ProjectId | None = None
-    group_id: GroupId | None = None
     metric: Literal[
         "deployment_frequency", "lead_time_for_changes", "time_to_restore_service", "change_failure_rate"
     ]
@@ -110,7 +100,7 @@ class Dora(Action):
     example={"project_id": "acme/website", "start_date": "2026-11-01", "end_date": "2026-11-02"},
     role=Role.REPORTER,
 )
-class ProjectFlow(Span):
+class ProjectFlow(BetweenDates):
     """Read how work flows through a project: counts on every tier, times with Premium."""
 
     project_id: ProjectId
@@ -118,10 +108,10 @@ class ProjectFlow(Span):
     async def run(self, gitlab: GitLab) -> Result:
         path = await full_path(gitlab, project_id=self.project_id)
         variables = {"path": path, "from": self.start_date, "to": self.end_date}
-        metrics = dict(reached(await gitlab.graphql(PROJECT_FLOW, variables), "project", "flowMetrics"))
+        metrics = dict(value_at(await gitlab.graphql(PROJECT_FLOW, variables), "project", "flowMetrics"))
         if (await gitlab.get("/metadata")).body.get("enterprise") is not False:
             paid = await gitlab.graphql(PAID_PROJECT_FLOW, variables)
-            metrics |= reached(paid, "project", "flowMetrics")
+            metrics |= value_at(paid, "project", "flowMetrics")
         known = _metrics(metrics)
         missing = [name for name in _PAID_METRICS.values() if name not in known]
         note = (
@@ -138,7 +128,7 @@ class ProjectFlow(Span):
     feature="value_stream_analytics_group",
     role=Role.REPORTER,
 )
-class GroupFlow(Span):
+class GroupFlow(BetweenDates):
     """Read how work flows through a group: counts, lead time, cycle time, time to merge."""
 
     group_id: GroupId
@@ -147,7 +137,7 @@ class GroupFlow(Span):
         path = await full_path(gitlab, group_id=self.group_id)
         variables = {"path": path, "from": self.start_date, "to": self.end_date}
         return Result(
-            data=_metrics(reached(await gitlab.graphql(GROUP_FLOW, variables), "group", "flowMetrics"))
+            data=_metrics(value_at(await gitlab.graphql(GROUP_FLOW, variables), "group", "flowMetrics"))
         )
 
 
@@ -159,14 +149,14 @@ class GroupFlow(Span):
     feature="value_stream_analytics_group",
     role=Role.REPORTER,
 )
-class ValueStreams(Action):
+class ValueStreams(InGroup):
     """List the value streams of a group with their stages."""
-
-    group_id: GroupId
 
     async def run(self, gitlab: GitLab) -> Result:
         path = await full_path(gitlab, group_id=self.group_id)
-        found = reached(await gitlab.graphql(VALUE_STREAMS, {"path": path}), "group", "valueStreams", "nodes")
+        found = value_at(
+            await gitlab.graphql(VALUE_STREAMS, {"path": path}), "group", "valueStreams", "nodes"
+        )
         streams = [
             {"name": each["name"], "stages": [stage["name"] for stage in each["stages"] or ()]}
             for each in found
@@ -182,7 +172,7 @@ class ValueStreams(Action):
     feature="contribution_analytics",
     role=Role.GUEST,
 )
-class Contributions(Span):
+class Contributions(BetweenDates):
     """Count what each member of a group did."""
 
     group_id: GroupId
@@ -191,7 +181,7 @@ class Contributions(Span):
     async def run(self, gitlab: GitLab) -> Result:
         path = await full_path(gitlab, group_id=self.group_id)
         variables = {"path": path, "from": self.start_date, "to": self.end_date, "after": self.after}
-        found = reached(await gitlab.graphql(CONTRIBUTIONS, variables), "group", "contributions")
+        found = value_at(await gitlab.graphql(CONTRIBUTIONS, variables), "group", "contributions")
         items = [{**each, "user": (each["user"] or {}).get("username")} for each in found["nodes"]]
         page = found["pageInfo"]
         return Result(
@@ -208,15 +198,11 @@ class Contributions(Span):
     feature="code_review_analytics",
     role=Role.REPORTER,
 )
-class CodeReview(Action):
+class CodeReview(InProject, Paged):
     """List open merge requests by how long they are being reviewed, in hours."""
 
-    project_id: ProjectId
-    page: Page | None = None
-    per_page: PerPage | None = None
-
     async def run(self, gitlab: GitLab) -> Answer:
-        # The one endpoint that takes no path.
+        # GitLab takes only the number of the project here.
         number = self.project_id
         if not number.isdecimal():
             number = (await gitlab.get(fill("/projects/{id}", id=self.project_id))).body["id"]
@@ -231,10 +217,8 @@ class CodeReview(Action):
     feature="group_activity_analytics",
     role=Role.GUEST,
 )
-class RecentActivity(Action):
+class RecentActivity(InGroup):
     """Count the issues, merge requests and members that are new in a group since 90 days."""
-
-    group_id: GroupId
 
     async def run(self, gitlab: GitLab) -> Result:
         group_path = await full_path(gitlab, group_id=self.group_id)

@@ -5,16 +5,8 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 from gitlab_mcp.actions.action import GET, Action, Role
-from gitlab_mcp.actions.fields import (
-    Branch,
-    GroupId,
-    Id,
-    MergeRequestIid,
-    Needs,
-    Page,
-    ProjectId,
-    Sort,
-)
+from gitlab_mcp.actions.fields import Branch, GroupId, Id, MergeRequestIid, Needs, Page, ProjectId, Sort
+from gitlab_mcp.actions.scopes import InProject, InProjectOrGroup
 from gitlab_mcp.actions.tool import Tool
 
 browse = Tool(
@@ -34,23 +26,17 @@ CONFIG = (
     " merge_requests_author_approval merge_requests_disable_committers_approval require_password_to_approve"
     " require_reauthentication_to_approve"
 )
-CAR = (
+MERGE_TRAIN_CAR = (
     "id merge_request=merge_request.iid title=merge_request.title status target_branch pipeline=pipeline.id"
     " pipeline_status=pipeline.status | user created_at merged_at duration pipeline_url=pipeline.web_url"
 )
 
-OfMergeRequest = Annotated[MergeRequestIid, Needs("mr_approval_rules")]
-OfGroup = Annotated[GroupId, Needs("group_approval_rules")]
+PaidMergeRequestIid = Annotated[MergeRequestIid, Needs("mr_approval_rules")]
+PaidGroupId = Annotated[GroupId, Needs("group_approval_rules")]
 
 
-class InProjectOrGroup(Action):
-    project_id: ProjectId | None = None
-    group_id: GroupId | None = None
-
-
-class OfRule(Action):
-    project_id: ProjectId
-    merge_request_iid: OfMergeRequest | None = None
+class OfRule(InProject):
+    merge_request_iid: PaidMergeRequestIid | None = None
     approval_rule_id: Id
 
 
@@ -71,8 +57,8 @@ class ListRules(Action):
     """List the rules of a project, a group or one merge request."""
 
     project_id: ProjectId | None = None
-    group_id: OfGroup | None = None
-    merge_request_iid: OfMergeRequest | None = None
+    group_id: PaidGroupId | None = None
+    merge_request_iid: PaidMergeRequestIid | None = None
     page: Page | None = None
 
 
@@ -101,10 +87,8 @@ class GetRule(OfRule):
     feature="project_approval_config",
     role=Role.DEVELOPER,
 )
-class GetConfig(Action):
+class GetConfig(InProject):
     """Read what counts as an approval in a project."""
-
-    project_id: ProjectId
 
 
 @browse.action(
@@ -134,10 +118,9 @@ class GetSettings(InProjectOrGroup):
     feature="external_status_checks",
     role=Role.DEVELOPER,
 )
-class ListChecks(Action):
+class ListChecks(InProject):
     """List the checks of a project, or what they said about one merge request."""
 
-    project_id: ProjectId
     merge_request_iid: MergeRequestIid | None = None
     page: Page | None = None
 
@@ -147,14 +130,13 @@ class ListChecks(Action):
     GET("/projects/{project_id}/merge_trains", "/projects/{project_id}/merge_trains/{target_branch}"),
     docs="api/merge_trains/#list-all-merge-trains-for-a-project",
     example={"project_id": "acme/website"},
-    shows=CAR,
+    shows=MERGE_TRAIN_CAR,
     feature="merge_trains",
     role=Role.REPORTER,
 )
-class ListTrains(Action):
+class ListTrains(InProject):
     """List what waits, or what has been merged, on all trains or on that of one branch."""
 
-    project_id: ProjectId
     target_branch: Branch | None = None
     scope: Literal["active", "complete"] | None = None
     sort: Sort | None = None

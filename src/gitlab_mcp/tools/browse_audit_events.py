@@ -1,4 +1,4 @@
-"""Audit events: who changed what, in a project, a group or the whole instance."""
+"""Audit events of a project, a group or the whole instance."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ EVENT = (
 )
 
 
-class Somewhere(Action):
+class WithAuditEvents(Action):
     project_id: Annotated[ProjectId, Needs("audit_events_group_project")] | None = None
     group_id: Annotated[GroupId, Needs("audit_events_group_project")] | None = None
 
@@ -36,7 +36,7 @@ class Somewhere(Action):
     feature="audit_events_group_project",
     role=Role.DEVELOPER,
 )
-class ListAuditEvents(Somewhere):
+class ListAuditEvents(WithAuditEvents):
     """List what happened, newest first; a developer sees own events only."""
 
     created_after: Time | None = None
@@ -55,7 +55,7 @@ class ListAuditEvents(Somewhere):
     feature="audit_events_group_project",
     role=Role.DEVELOPER,
 )
-class GetAuditEvent(Somewhere):
+class GetAuditEvent(WithAuditEvents):
     """Read one event."""
 
     audit_event_id: Id
@@ -80,7 +80,7 @@ class ListInstanceEvents(Action):
 
     @model_validator(mode="after")
     def _an_id_is_of_a_type(self) -> ListInstanceEvents:
-        # A number alone names nothing: users, groups and projects are each counted from one.
+        # A number alone is ambiguous: a user, a group and a project may have the same one.
         if self.entity_id is not None and self.entity_type is None:
             raise broken_rule("given with entity_id", field="entity_type")
         return self

@@ -7,8 +7,9 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator
 
-from gitlab_mcp.actions.action import GET, Action, Role
-from gitlab_mcp.actions.fields import Branch, Expects, Line, Page, PerPage, ProjectId, Search
+from gitlab_mcp.actions.action import GET, Role
+from gitlab_mcp.actions.fields import Branch, Expects, Line, Search
+from gitlab_mcp.actions.scopes import InProject, Paged
 from gitlab_mcp.actions.tool import Tool
 
 browse = Tool("browse_branches", "Read the branches of a repository.", switch="repository")
@@ -40,15 +41,12 @@ Regex = Annotated[Line, AfterValidator(_a_regex), Expects("regular expression (R
     shows=BRANCH,
     role=Role.REPORTER,
 )
-class ListBranches(Action):
+class ListBranches(InProject, Paged):
     """List branches; `^` and `$` in search bind to the ends of the name."""
 
-    project_id: ProjectId
     search: Search | None = None
     regex: Regex | None = None
     sort: Literal["name_asc", "updated_asc", "updated_desc"] | None = None
-    page: Page | None = None
-    per_page: PerPage | None = None
 
 
 @browse.action(
@@ -59,8 +57,7 @@ class ListBranches(Action):
     shows=BRANCH,
     role=Role.REPORTER,
 )
-class GetBranch(Action):
+class GetBranch(InProject):
     """Read one branch with its last commit."""
 
-    project_id: ProjectId
     branch: Branch

@@ -1,17 +1,18 @@
-"""Code owners, from the CODEOWNERS file itself: on every tier, though only Premium has them approve."""
+"""Code owners, read from the CODEOWNERS file. This works on every tier; only Premium makes owners approve."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from gitlab_mcp.actions.action import GET, Action, Role, fill
+from gitlab_mcp.actions.action import GET, Role, fill
 from gitlab_mcp.actions.exchange import GitLab
-from gitlab_mcp.actions.fields import FilePath, MergeRequestIid, ProjectId, Ref
+from gitlab_mcp.actions.fields import FilePath, MergeRequestIid, Ref
 from gitlab_mcp.actions.result import Result
+from gitlab_mcp.actions.scopes import InProject
 from gitlab_mcp.actions.tool import Tool
-from gitlab_mcp.gitlab.concurrently import every_page, is_cut
 from gitlab_mcp.gitlab.faults import Refused
+from gitlab_mcp.gitlab.pages import every_page, has_next_page
 from gitlab_mcp.results.files import file_result
 from gitlab_mcp.workflows.code_owners import PLACES, CodeOwners, Rule, Section, parse
 
@@ -23,10 +24,6 @@ browse = Tool(
 )
 
 DEFAULT_BRANCH = "HEAD"
-
-
-class InProject(Action):
-    project_id: ProjectId
 
 
 @browse.action(
@@ -102,9 +99,13 @@ class OwnersOfMergeRequest(InProject):
             return _no_file()
         place, owners = found
         diffs = await every_page(gitlab, f"{path}/diffs")
-        # A file that was moved is taken from its old owners, who have a say.
+        # A file that was moved concerns the owners of its old path too.
         changed = dict.fromkeys(each[name] for each in diffs.body for name in ("new_path", "old_path"))
-        cut = {"note": "Only the first of very many changed files were looked at."} if is_cut(diffs) else {}
+        cut = (
+            {"note": "Only the first of very many changed files were looked at."}
+            if has_next_page(diffs)
+            else {}
+        )
         return Result(data={"code_owners_file": place, **_by_owners(owners, list(changed)), **cut})
 
 

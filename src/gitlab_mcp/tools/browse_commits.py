@@ -1,4 +1,4 @@
-"""Commits, read: history, differences, and what was said and checked about them."""
+"""Commits: history, diffs, comments, statuses and signatures."""
 
 from __future__ import annotations
 
@@ -7,22 +7,11 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from gitlab_mcp.actions.action import GET, Action, Role, fill
+from gitlab_mcp.actions.action import GET, Role, fill
 from gitlab_mcp.actions.exchange import Answer, GitLab
-from gitlab_mcp.actions.fields import (
-    Flag,
-    Id,
-    Line,
-    Page,
-    PerPage,
-    ProjectId,
-    Ref,
-    Sent,
-    Strings,
-    Time,
-    broken_rule,
-)
+from gitlab_mcp.actions.fields import Flag, Id, Line, Ref, Sent, Strings, Time, broken_rule
 from gitlab_mcp.actions.result import Result
+from gitlab_mcp.actions.scopes import InProject, OfCommit, Paged
 from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.gitlab.faults import Refused
 from gitlab_mcp.results.diffs import diff_result
@@ -37,23 +26,11 @@ COMMIT = (
 )
 STATUS = "name status ref description target_url pipeline_id | id coverage created_at finished_at"
 
-GAVE_UP = {
+COMPARISON_TIMED_OUT = {
     "what": "files: GitLab gave up on so large a comparison",
     "omitted": "unknown",
     "how_to_get_it": "compare refs that are nearer to each other",
 }
-
-CommitSha = Annotated[Line, Field(description="Commit, branch or tag")]
-
-
-class OfCommit(Action):
-    project_id: ProjectId
-    sha: CommitSha
-
-
-class ListOfCommit(OfCommit):
-    page: Page | None = None
-    per_page: PerPage | None = None
 
 
 @browse.action(
@@ -64,10 +41,9 @@ class ListOfCommit(OfCommit):
     shows=COMMIT,
     role=Role.REPORTER,
 )
-class ListCommits(Action):
+class ListCommits(InProject, Paged):
     """History of a branch, the newest first; with path, of a file or directory."""
 
-    project_id: ProjectId
     ref_name: Ref | None = None
     path: Annotated[Line, Field(description="File or directory")] | None = None
     author: Line | None = None
@@ -77,8 +53,6 @@ class ListCommits(Action):
     with_stats: Flag | None = None
     first_parent: Flag | None = None
     order: Literal["default", "topo"] | None = None
-    page: Page | None = None
-    per_page: PerPage | None = None
 
     @model_validator(mode="after")
     def _one_source(self) -> Self:
@@ -126,7 +100,7 @@ class GetCommit(OfCommit):
     example={"project_id": "acme/website", "sha": "dbc35632b7b69fd93edcc32d714d59617c7b5790"},
     role=Role.REPORTER,
 )
-class CommitDiff(ListOfCommit):
+class CommitDiff(OfCommit, Paged):
     """What a commit changed: the files, then the diff of each."""
 
     async def run(self, gitlab: GitLab) -> Result:
@@ -143,10 +117,9 @@ class CommitDiff(ListOfCommit):
     example={"project_id": "acme/website", "from_ref": "main", "to_ref": "feature/login"},
     role=Role.REPORTER,
 )
-class Compare(Action):
+class Compare(InProject):
     """Commits and diffs that to_ref has beyond from_ref; straight also shows what it lacks."""
 
-    project_id: ProjectId
     from_ref: Annotated[Line, Sent("from")]
     to_ref: Annotated[Line, Sent("to")]
     straight: Flag | None = None
@@ -164,7 +137,9 @@ class Compare(Action):
         source = f"diff of {self.to_ref} against {self.from_ref}"
         result = diff_result(body["diffs"], source=source, facts=facts)
         return (
-            replace(result, truncated=(*result.truncated, GAVE_UP)) if body.get("compare_timeout") else result
+            replace(result, truncated=(*result.truncated, COMPARISON_TIMED_OUT))
+            if body.get("compare_timeout")
+            else result
         )
 
 
@@ -176,10 +151,9 @@ class Compare(Action):
     shows=COMMIT,
     role=Role.REPORTER,
 )
-class MergeBase(Action):
+class MergeBase(InProject):
     """The commit from which the refs went apart."""
 
-    project_id: ProjectId
     refs: Annotated[Strings, Field(min_length=2)]
 
 
@@ -191,7 +165,7 @@ class MergeBase(Action):
     shows="author=author.username created_at path line note",
     role=Role.REPORTER,
 )
-class CommitComments(ListOfCommit):
+class CommitComments(OfCommit, Paged):
     """What people said about a commit."""
 
 
@@ -203,7 +177,7 @@ class CommitComments(ListOfCommit):
     shows=STATUS,
     role=Role.REPORTER,
 )
-class CommitStatuses(ListOfCommit):
+class CommitStatuses(OfCommit, Paged):
     """Jobs and external checks of a commit; with all, also those that were run again."""
 
     ref: Ref | None = None
@@ -220,7 +194,7 @@ class CommitStatuses(ListOfCommit):
     shows="type name",
     role=Role.REPORTER,
 )
-class CommitRefs(ListOfCommit):
+class CommitRefs(OfCommit, Paged):
     """Branches and tags that hold a commit."""
 
     type: Literal["branch", "tag", "all"] | None = None
@@ -235,7 +209,7 @@ class CommitRefs(ListOfCommit):
     role=Role.REPORTER,
     switch="merge_requests",
 )
-class CommitMergeRequests(ListOfCommit):
+class CommitMergeRequests(OfCommit, Paged):
     """Merge requests that brought a commit."""
 
 

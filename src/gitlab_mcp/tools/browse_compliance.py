@@ -1,4 +1,4 @@
-"""Compliance: frameworks that projects are held to, and the security settings of projects."""
+"""Compliance frameworks, and the security settings of a project."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ from collections.abc import Mapping
 
 from pydantic import model_validator
 
-from gitlab_mcp.actions.action import GET, POST, Action, Role
+from gitlab_mcp.actions.action import GET, POST, Role
 from gitlab_mcp.actions.exchange import GitLab
-from gitlab_mcp.actions.fields import GroupId, ProjectId, broken_rule
+from gitlab_mcp.actions.fields import broken_rule
 from gitlab_mcp.actions.result import Result
+from gitlab_mcp.actions.scopes import InProject, InProjectOrGroup
 from gitlab_mcp.actions.tool import Tool
-from gitlab_mcp.gitlab.graphql import full_path, number_of, reached
+from gitlab_mcp.gitlab.graphql import full_path, numeric_id, value_at
 
 browse = Tool(
     "browse_compliance",
@@ -33,11 +34,8 @@ FRAMEWORKS: Mapping[str, str] = {
     feature="compliance_frameworks",
     role=Role.GUEST,
 )
-class Frameworks(Action):
+class Frameworks(InProjectOrGroup):
     """List the frameworks of a top-level group, or those a project is held to."""
-
-    project_id: ProjectId | None = None
-    group_id: GroupId | None = None
 
     @model_validator(mode="after")
     def _one_place(self) -> Frameworks:
@@ -49,8 +47,8 @@ class Frameworks(Action):
         place = "project" if self.project_id is not None else "group"
         path = await full_path(gitlab, project_id=self.project_id, group_id=self.group_id)
         data = await gitlab.graphql(FRAMEWORKS[place], {"path": path})
-        found = reached(data, place, "complianceFrameworks", "nodes")
-        items = [{**each, "id": number_of(each["id"])} for each in found]
+        found = value_at(data, place, "complianceFrameworks", "nodes")
+        items = [{**each, "id": numeric_id(each["id"])} for each in found]
         return Result(data={"items": items, "total": len(items)})
 
 
@@ -62,7 +60,5 @@ class Frameworks(Action):
     feature="project_security_settings",
     role=Role.DEVELOPER,
 )
-class SecuritySettings(Action):
+class SecuritySettings(InProject):
     """Read which protections and scans a project has switched on."""
-
-    project_id: ProjectId

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from gitlab_mcp.actions.action import GET, Action, Role
 from gitlab_mcp.actions.exchange import GitLab
-from gitlab_mcp.actions.fields import Id, Page, ProjectId, Words
+from gitlab_mcp.actions.fields import Id, Page, Words
 from gitlab_mcp.actions.result import Result
+from gitlab_mcp.actions.scopes import InProject
 from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.results.downloads import downloaded
 
@@ -22,10 +23,9 @@ browse = Tool("browse_dependencies", "Read dependencies and exports of them (Ult
     feature="dependency_list",
     role=Role.DEVELOPER,
 )
-class ListDependencies(Action):
+class ListDependencies(InProject):
     """List dependencies with their known vulnerabilities and licences."""
 
-    project_id: ProjectId
     package_manager: Words | None = None
     page: Page | None = None
 

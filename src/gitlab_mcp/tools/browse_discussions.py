@@ -1,23 +1,12 @@
-"""What is said about issues, merge requests and commits: threads, notes and reactions."""
+"""Threads, notes and emoji reactions on issues, merge requests and commits."""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Literal
 
-from pydantic import Field
-
-from gitlab_mcp.actions.action import GET, Action, Role
-from gitlab_mcp.actions.fields import (
-    Expects,
-    Id,
-    IssueIid,
-    MergeRequestIid,
-    Page,
-    PerPage,
-    ProjectId,
-    Sha,
-    Sort,
-)
+from gitlab_mcp.actions.action import GET, Role
+from gitlab_mcp.actions.fields import DiscussionId, Id, Sha, Sort
+from gitlab_mcp.actions.scopes import OfIssueOrMergeRequest, OfMergeRequest, Paged
 from gitlab_mcp.actions.tool import Tool
 
 browse = Tool(
@@ -31,46 +20,33 @@ COMMIT = "/projects/{project_id}/repository/commits/{sha}"
 THREAD = "/discussions/{discussion_id}"
 NOTE = "/notes/{note_id}"
 
-AT = "file=position.new_path line=position.new_line old_line=position.old_line"
-SHOWN_NOTE = f"id author body created_at system resolvable resolved internal {AT} | updated_at resolved_by"
-SHOWN_THREAD = f"id individual_note notes(id author body created_at system resolved internal {AT})"
+POSITION = "file=position.new_path line=position.new_line old_line=position.old_line"
+SHOWN_NOTE = (
+    f"id author body created_at system resolvable resolved internal {POSITION} | updated_at resolved_by"
+)
+SHOWN_THREAD = f"id individual_note notes(id author body created_at system resolved internal {POSITION})"
 SHOWN_EMOJI = "id name user created_at"
 
-DiscussionId = Annotated[str, Field(pattern=r"^[0-9a-f]{40}$"), Expects("40 hex digits, the id of a thread")]
 
-
-def on(*things: str, at: str) -> tuple[str, ...]:
-    return tuple(thing + at for thing in things)
-
-
-class OnSomething(Action):
-    project_id: ProjectId
-    issue_iid: IssueIid | None = None
-    merge_request_iid: MergeRequestIid | None = None
-
-
-class OnSomethingOrCommit(OnSomething):
+class OfIssueMergeRequestOrCommit(OfIssueOrMergeRequest):
     sha: Sha | None = None
 
 
 @browse.action(
     "list",
-    GET(*on(ISSUE, MERGE_REQUEST, COMMIT, at="/discussions")),
+    GET(ISSUE + "/discussions", MERGE_REQUEST + "/discussions", COMMIT + "/discussions"),
     docs="api/discussions/#list-project-merge-request-discussion-items",
     example={"project_id": "acme/website", "merge_request_iid": 1},
     shows=SHOWN_THREAD,
     role=Role.GUEST,
 )
-class ListDiscussions(OnSomethingOrCommit):
+class ListDiscussions(OfIssueMergeRequestOrCommit, Paged):
     """List the threads on something; a single comment is a thread of one note."""
-
-    page: Page | None = None
-    per_page: PerPage | None = None
 
 
 @browse.action(
     "get",
-    GET(*on(ISSUE, MERGE_REQUEST, COMMIT, at=THREAD)),
+    GET(ISSUE + THREAD, MERGE_REQUEST + THREAD, COMMIT + THREAD),
     docs="api/discussions/#get-single-merge-request-discussion-item",
     example={
         "project_id": "acme/website",
@@ -80,7 +56,7 @@ class ListDiscussions(OnSomethingOrCommit):
     shows=SHOWN_THREAD,
     role=Role.GUEST,
 )
-class GetDiscussion(OnSomethingOrCommit):
+class GetDiscussion(OfIssueMergeRequestOrCommit):
     """Read one thread with all its notes."""
 
     discussion_id: DiscussionId
@@ -88,30 +64,28 @@ class GetDiscussion(OnSomethingOrCommit):
 
 @browse.action(
     "list_notes",
-    GET(*on(ISSUE, MERGE_REQUEST, at="/notes")),
+    GET(ISSUE + "/notes", MERGE_REQUEST + "/notes"),
     docs="api/notes/#list-all-issue-notes",
     example={"project_id": "acme/website", "issue_iid": 1},
     shows=SHOWN_NOTE,
     role=Role.GUEST,
 )
-class ListNotes(OnSomething):
+class ListNotes(OfIssueOrMergeRequest, Paged):
     """List comments and what GitLab itself noted, the newest first."""
 
     activity_filter: Literal["all_notes", "only_comments", "only_activity"] | None = None
     sort: Sort | None = None
-    page: Page | None = None
-    per_page: PerPage | None = None
 
 
 @browse.action(
     "get_note",
-    GET(*on(ISSUE, MERGE_REQUEST, at=NOTE)),
+    GET(ISSUE + NOTE, MERGE_REQUEST + NOTE),
     docs="api/notes/#retrieve-an-issue-note",
     example={"project_id": "acme/website", "issue_iid": 1, "note_id": 3},
     shows=SHOWN_NOTE,
     role=Role.GUEST,
 )
-class GetNote(OnSomething):
+class GetNote(OfIssueOrMergeRequest):
     """Read one note."""
 
     note_id: Id
@@ -122,31 +96,28 @@ class GetNote(OnSomething):
     GET(f"{MERGE_REQUEST}/draft_notes"),
     docs="api/draft_notes/#list-all-merge-request-draft-notes",
     example={"project_id": "acme/website", "merge_request_iid": 1},
-    shows=f"id body=note {AT} discussion_id resolve_discussion",
+    shows=f"id body=note {POSITION} discussion_id resolve_discussion",
     switch="merge_requests",
     role=Role.REPORTER,
 )
-class ListDrafts(Action):
+class ListDrafts(OfMergeRequest):
     """List your drafts on a merge request, which nobody else sees; manage_review publishes them."""
-
-    project_id: ProjectId
-    merge_request_iid: MergeRequestIid
 
 
 @browse.action(
     "list_emoji",
     GET(
-        *on(ISSUE, MERGE_REQUEST, at="/award_emoji"),
-        *on(ISSUE, MERGE_REQUEST, at=f"{NOTE}/award_emoji"),
+        ISSUE + "/award_emoji",
+        MERGE_REQUEST + "/award_emoji",
+        ISSUE + NOTE + "/award_emoji",
+        MERGE_REQUEST + NOTE + "/award_emoji",
     ),
     docs="api/emoji_reactions/#list-all-emoji-reactions-for-a-resource",
     example={"project_id": "acme/website", "issue_iid": 1},
     shows=SHOWN_EMOJI,
     role=Role.GUEST,
 )
-class ListEmoji(OnSomething):
+class ListEmoji(OfIssueOrMergeRequest, Paged):
     """List the reactions to something, or to one note on it."""
 
     note_id: Id | None = None
-    page: Page | None = None
-    per_page: PerPage | None = None

@@ -1,23 +1,13 @@
-"""Environments: what is deployed where, when nothing may be deployed, and who may."""
+"""Environments, deployments, freeze periods and protected environments."""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Literal
 
-from gitlab_mcp.actions.action import GET, Action, Role
+from gitlab_mcp.actions.action import GET, Role
 from gitlab_mcp.actions.exchange import Answer, GitLab
-from gitlab_mcp.actions.fields import (
-    GroupId,
-    Id,
-    Line,
-    Needs,
-    Page,
-    PerPage,
-    ProjectId,
-    Search,
-    Sort,
-    Time,
-)
+from gitlab_mcp.actions.fields import Id, Line, Search, Sort, Time
+from gitlab_mcp.actions.scopes import InProject, Paged, WithProtectedEnvironments
 from gitlab_mcp.actions.tool import Tool
 
 browse = Tool(
@@ -46,15 +36,6 @@ PROTECTED = (
 )
 
 
-class InProject(Action):
-    project_id: ProjectId
-
-
-class Protected(Action):
-    project_id: ProjectId | None = None
-    group_id: Annotated[GroupId, Needs("group_protected_environments")] | None = None
-
-
 @browse.action(
     "list",
     GET("/projects/{project_id}/environments"),
@@ -63,14 +44,12 @@ class Protected(Action):
     shows=ENVIRONMENT,
     role=Role.REPORTER,
 )
-class ListEnvironments(InProject):
+class ListEnvironments(InProject, Paged):
     """List environments."""
 
     name: Line | None = None
     search: Search | None = None
     states: Literal["available", "stopping", "stopped"] | None = None
-    page: Page | None = None
-    per_page: PerPage | None = None
 
 
 @browse.action(
@@ -95,7 +74,7 @@ class GetEnvironment(InProject):
     shows=DEPLOYMENT,
     role=Role.REPORTER,
 )
-class ListDeployments(InProject):
+class ListDeployments(InProject, Paged):
     """List deployments, newest first."""
 
     environment: Line | None = None
@@ -103,11 +82,9 @@ class ListDeployments(InProject):
     updated_after: Time | None = None
     order_by: Literal["id", "iid", "created_at", "updated_at", "finished_at"] | None = None
     sort: Sort | None = None
-    page: Page | None = None
-    per_page: PerPage | None = None
 
     async def run(self, gitlab: GitLab) -> Answer:
-        # GitLab lists the oldest first, which nobody asks for.
+        # GitLab lists the oldest first.
         return await gitlab.send(self.request(sort=self.sort or "desc"))
 
 
@@ -133,12 +110,10 @@ class GetDeployment(InProject):
     shows="iid title state author=author.username merged_at web_url",
     role=Role.REPORTER,
 )
-class DeploymentMergeRequests(InProject):
+class DeploymentMergeRequests(InProject, Paged):
     """List the merge requests that a deployment shipped."""
 
     deployment_id: Id
-    page: Page | None = None
-    per_page: PerPage | None = None
 
 
 @browse.action(
@@ -149,11 +124,8 @@ class DeploymentMergeRequests(InProject):
     shows=FREEZE,
     role=Role.REPORTER,
 )
-class ListFreezePeriods(InProject):
+class ListFreezePeriods(InProject, Paged):
     """List when nothing is to be deployed."""
-
-    page: Page | None = None
-    per_page: PerPage | None = None
 
 
 @browse.action(
@@ -179,11 +151,8 @@ class GetFreezePeriod(InProject):
     feature="protected_environments",
     role=Role.MAINTAINER,
 )
-class ListProtected(Protected):
+class ListProtected(WithProtectedEnvironments, Paged):
     """List protected environments of a project, or protected tiers of a group."""
-
-    page: Page | None = None
-    per_page: PerPage | None = None
 
 
 @browse.action(
@@ -198,7 +167,7 @@ class ListProtected(Protected):
     feature="protected_environments",
     role=Role.MAINTAINER,
 )
-class GetProtected(Protected):
+class GetProtected(WithProtectedEnvironments):
     """Read who may deploy to an environment, and who must approve."""
 
     name: Line

@@ -1,11 +1,12 @@
-"""Epics of a group: the issues, child epics and links below them, and what is said about them."""
+"""Epics of a group with their issues, child epics, links and notes; epic boards."""
 
 from __future__ import annotations
 
 from typing import Literal
 
-from gitlab_mcp.actions.action import GET, Action, Role
-from gitlab_mcp.actions.fields import GroupId, Id, Iid, Labels, Line, Page, PerPage, Search, Sort, Time
+from gitlab_mcp.actions.action import GET, Role
+from gitlab_mcp.actions.fields import Id, Labels, Line, Page, Search, Sort, Time
+from gitlab_mcp.actions.scopes import InGroup, OfEpic, Paged
 from gitlab_mcp.actions.tool import Tool
 
 browse = Tool("browse_epics", "Read the epics and epic boards of a group (Premium).", toolset="planning")
@@ -17,14 +18,6 @@ EPIC = (
 NOTE = "id author body created_at system"
 BOARD = "id name labels=labels.name hide_backlog_list hide_closed_list | lists(id list_type position label)"
 LIST = "id list_type position label=label.name collapsed"
-
-
-class InGroup(Action):
-    group_id: GroupId
-
-
-class OfEpic(InGroup):
-    epic_iid: Iid
 
 
 class OfBoard(InGroup):
@@ -40,7 +33,7 @@ class OfBoard(InGroup):
     feature="epics",
     role=Role.GUEST,
 )
-class ListEpics(InGroup):
+class ListEpics(InGroup, Paged):
     """List the epics of a group and of the groups below it."""
 
     state: Literal["opened", "closed", "all"] | None = None
@@ -51,8 +44,6 @@ class ListEpics(InGroup):
     updated_after: Time | None = None
     order_by: Literal["created_at", "updated_at", "title"] | None = None
     sort: Sort | None = None
-    page: Page | None = None
-    per_page: PerPage | None = None
 
 
 @browse.action(
@@ -89,7 +80,7 @@ class EpicIssues(OfEpic):
     docs="api/epic_links/#list-all-child-epics-of-an-epic",
     example={"group_id": "tiers-a", "epic_iid": 1},
     shows="id iid title state labels web_url",
-    # Reading needs epics only; it is the writing of child epics that costs more.
+    # Reading needs the feature of epics only; writing child epics needs `subepics`.
     feature="epics",
     role=Role.GUEST,
 )

@@ -1,4 +1,4 @@
-"""Files of a repository, read."""
+"""Files and directories of a repository."""
 
 from __future__ import annotations
 
@@ -8,21 +8,11 @@ from typing import Annotated, Any, Self
 
 from pydantic import Field, model_validator
 
-from gitlab_mcp.actions.action import GET, Action, Role
+from gitlab_mcp.actions.action import GET, Role
 from gitlab_mcp.actions.exchange import Answer, GitLab
-from gitlab_mcp.actions.fields import (
-    FilePath,
-    Flag,
-    Integer,
-    Line,
-    Page,
-    PerPage,
-    ProjectId,
-    Ref,
-    Sent,
-    broken_rule,
-)
+from gitlab_mcp.actions.fields import FilePath, Flag, Integer, Line, Ref, Sent, broken_rule
 from gitlab_mcp.actions.result import Result, Text
+from gitlab_mcp.actions.scopes import InProject, Paged
 from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.results.counts import counted
 from gitlab_mcp.results.files import file_result
@@ -34,13 +24,12 @@ DEFAULT_BRANCH = "HEAD"
 LineNumber = Annotated[Integer, Field(ge=1, le=2**31 - 1)]
 
 
-class OfFile(Action):
-    project_id: ProjectId
+class OfFile(InProject):
     file_path: FilePath
     ref: Ref | None = None
 
 
-def check_lines(start_line: int | None, end_line: int | None) -> None:
+def _check_lines(start_line: int | None, end_line: int | None) -> None:
     if start_line is not None and end_line is not None and end_line < start_line:
         raise broken_rule("a line that is not before start_line", field="end_line")
 
@@ -53,21 +42,18 @@ def check_lines(start_line: int | None, end_line: int | None) -> None:
     shows="path type",
     role=Role.REPORTER,
 )
-class Tree(Action):
+class Tree(InProject, Paged):
     """List a directory, or with recursive all that is below it."""
 
-    project_id: ProjectId
     path: Annotated[Line, Field(description="Directory")] | None = None
     ref: Ref | None = None
     recursive: Flag | None = None
-    page: Page | None = None
-    per_page: PerPage | None = None
 
     async def run(self, gitlab: GitLab) -> Answer | Result:
         answer = await gitlab.send(self.request())
         if answer.body or self.path is None or self.page not in (None, 1):
             return replace(answer, headers=counted(answer.headers, len(answer.body)))
-        # Git keeps no empty directories: GitLab 17 answers so when there is none.
+        # Git keeps no empty directories: GitLab 17 answers an empty list where there is no such directory.
         why = "There is no such directory at this ref; a file is read with get."
         return Result(data={"items": [], "total": 0, "why_empty": why})
 
@@ -87,7 +73,7 @@ class GetFile(OfFile):
 
     @model_validator(mode="after")
     def _lines_in_order(self) -> Self:
-        check_lines(self.start_line, self.end_line)
+        _check_lines(self.start_line, self.end_line)
         return self
 
     async def run(self, gitlab: GitLab) -> Result:
@@ -112,7 +98,7 @@ class BlameFile(OfFile):
 
     @model_validator(mode="after")
     def _both_ends(self) -> Self:
-        check_lines(self.start_line, self.end_line)
+        _check_lines(self.start_line, self.end_line)
         if self.start_line is not None and self.end_line is None:
             raise broken_rule("a line number, as start_line is given", field="end_line")
         return self
@@ -122,10 +108,10 @@ class BlameFile(OfFile):
         start = 1 if self.end_line is not None and self.start_line is None else self.start_line
         changes = {"ref": self.ref or DEFAULT_BRANCH, "range[start]": start}
         answer = await gitlab.send(self.request(**changes))
-        return blamed(answer.body, self.file_path, start or 1)
+        return _blame_result(answer.body, self.file_path, start or 1)
 
 
-def blamed(parts: Iterable[Mapping[str, Any]], file_path: str, start_line: int) -> Result:
+def _blame_result(parts: Iterable[Mapping[str, Any]], file_path: str, start_line: int) -> Result:
     """Each commit once, and the lines with the commit each is from."""
     commits: dict[str, dict[str, Any]] = {}
     lines = []

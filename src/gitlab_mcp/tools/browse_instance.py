@@ -1,4 +1,4 @@
-"""The GitLab this server talks to, and the token it talks with."""
+"""The GitLab instance this server talks to, and the token it uses."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from pydantic import Field
 
 from gitlab_mcp.actions.action import GET, Action, Endpoint, Role
 from gitlab_mcp.actions.exchange import Answer, GitLab
-from gitlab_mcp.actions.fields import Flag, GroupId, Id, Line, Page, PerPage, ProjectId, Search
+from gitlab_mcp.actions.fields import Flag, Id, Line, Search
 from gitlab_mcp.actions.registry import ToolsetOrAll
 from gitlab_mcp.actions.result import Result
+from gitlab_mcp.actions.scopes import InProjectOrGroup, Paged
 from gitlab_mcp.actions.server import Server
 from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.workflows.explain_access import explain, read_place
@@ -51,11 +52,9 @@ class Token(Action):
     docs="api/metadata/",
     example={"project_id": "acme/website"},
 )
-class ExplainAccess(Action):
+class ExplainAccess(InProjectOrGroup):
     """Say what works here for this token and what does not, and why: tier, role, scope, switches."""
 
-    project_id: ProjectId | None = None
-    group_id: GroupId | None = None
     toolset: ToolsetOrAll | None = None
 
     async def run_with(self, server: Server) -> Result:
@@ -81,11 +80,8 @@ class Statistics(Action):
     example={},
     shows=MESSAGE,
 )
-class BroadcastMessages(Action):
+class BroadcastMessages(Paged):
     """What the administrators tell everybody, such as a maintenance."""
-
-    page: Page | None = None
-    per_page: PerPage | None = None
 
 
 @browse.action(
@@ -95,13 +91,11 @@ class BroadcastMessages(Action):
     example={},
     shows=TOPIC,
 )
-class Topics(Action):
+class Topics(Paged):
     """Topics of projects, the most used first."""
 
     search: Search | None = None
     without_projects: Flag | None = None
-    page: Page | None = None
-    per_page: PerPage | None = None
 
 
 @browse.action(
@@ -126,12 +120,10 @@ class Topic(Action):
     example={"type": "gitignores"},
     shows="key name",
 )
-class Templates(Action):
+class Templates(Paged):
     """Templates for .gitignore, CI configuration, Dockerfile and licence."""
 
     type: TemplateType
-    page: Page | None = None
-    per_page: PerPage | None = None
 
     async def run(self, gitlab: GitLab) -> Answer:
         return await gitlab.send(self.request_to(Endpoint("GET", f"/templates/{self.type}"), type=None))

@@ -1,4 +1,4 @@
-"""Issues, read: finding them, their links, their time and their history."""
+"""Issues: lists, links, time tracking and history."""
 
 from __future__ import annotations
 
@@ -6,19 +6,15 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from gitlab_mcp.actions.action import GET, Action, Role
+from gitlab_mcp.actions.action import GET, Role
 from gitlab_mcp.actions.fields import (
     Flag,
-    GroupId,
     Id,
     Integer,
-    IssueIid,
     Labels,
     Line,
     Needs,
     Page,
-    PerPage,
-    ProjectId,
     Search,
     Sent,
     Sort,
@@ -26,6 +22,7 @@ from gitlab_mcp.actions.fields import (
     UserOrNone,
     Words,
 )
+from gitlab_mcp.actions.scopes import InProjectOrGroup, OfIssue, Paged
 from gitlab_mcp.actions.tool import Tool
 
 browse = Tool("browse_issues", "Find and read issues of a project, a group, or your own.", switch="issues")
@@ -44,11 +41,6 @@ DueDate = Annotated[
 ]
 
 
-class OfIssue(Action):
-    project_id: ProjectId
-    issue_iid: IssueIid
-
-
 class PagedOfIssue(OfIssue):
     page: Page | None = None
 
@@ -61,11 +53,9 @@ class PagedOfIssue(OfIssue):
     shows=ISSUE,
     role=Role.GUEST,
 )
-class ListIssues(Action):
+class ListIssues(InProjectOrGroup, Paged):
     """List the issues of a project or a group; without either, those you created or what `scope` says."""
 
-    project_id: ProjectId | None = None
-    group_id: GroupId | None = None
     state: Literal["opened", "closed", "all"] | None = None
     search: Search | None = None
     labels: Labels | None = None
@@ -89,8 +79,6 @@ class ListIssues(Action):
         | None
     ) = None
     sort: Sort | None = None
-    page: Page | None = None
-    per_page: PerPage | None = None
 
 
 @browse.action(
@@ -117,11 +105,8 @@ class GetIssue(OfIssue):
     shows="all=statistics.counts.all opened=statistics.counts.opened closed=statistics.counts.closed",
     role=Role.GUEST,
 )
-class IssueStatistics(Action):
+class IssueStatistics(InProjectOrGroup):
     """Count open and closed issues."""
-
-    project_id: ProjectId | None = None
-    group_id: GroupId | None = None
 
 
 @browse.action(

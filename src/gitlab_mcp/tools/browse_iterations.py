@@ -1,21 +1,22 @@
-"""Iterations of a group: the time boxes that issues are planned into."""
+"""Iterations and iteration cadences."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import Literal
 
-from gitlab_mcp.actions.action import GET, POST, Action, Role
+from gitlab_mcp.actions.action import GET, POST, Role
 from gitlab_mcp.actions.exchange import Answer, GitLab
-from gitlab_mcp.actions.fields import GroupId, Page, ProjectId, Search
+from gitlab_mcp.actions.fields import Page, Search
 from gitlab_mcp.actions.result import Result
+from gitlab_mcp.actions.scopes import InGroup, InProjectOrGroup
 from gitlab_mcp.actions.tool import Tool
-from gitlab_mcp.gitlab.graphql import full_path, number_of, reached
+from gitlab_mcp.gitlab.graphql import full_path, numeric_id, value_at
 
 browse = Tool("browse_iterations", "Read the iterations of a group or project (Premium).", toolset="planning")
 
 _STATES = {1: "upcoming", 2: "current", 3: "closed"}
-"""GitLab is asked with words and answers with numbers."""
+"""GitLab takes the state as a word and answers it as a number."""
 CADENCES = """query($path: ID!) {
   group(fullPath: $path) {
     iterationCadences(includeAncestorGroups: true) {
@@ -34,11 +35,9 @@ CADENCES = """query($path: ID!) {
     feature="iterations",
     role=Role.GUEST,
 )
-class ListIterations(Action):
+class ListIterations(InProjectOrGroup):
     """List iterations, with those of the groups above."""
 
-    project_id: ProjectId | None = None
-    group_id: GroupId | None = None
     state: Literal["opened", "upcoming", "current", "closed", "all"] | None = None
     search: Search | None = None
     page: Page | None = None
@@ -57,18 +56,18 @@ class ListIterations(Action):
     feature="iterations",
     role=Role.GUEST,
 )
-class Cadences(Action):
+class Cadences(InGroup):
     """List the rhythms in which a group makes iterations."""
-
-    group_id: GroupId
 
     async def run(self, gitlab: GitLab) -> Result:
         path = await full_path(gitlab, group_id=self.group_id)
-        found = reached(await gitlab.graphql(CADENCES, {"path": path}), "group", "iterationCadences", "nodes")
+        found = value_at(
+            await gitlab.graphql(CADENCES, {"path": path}), "group", "iterationCadences", "nodes"
+        )
         items = [
             {
                 **{name: value for name, value in each.items() if value is not None},
-                "id": number_of(each["id"]),
+                "id": numeric_id(each["id"]),
             }
             for each in found
         ]

@@ -1,4 +1,4 @@
-"""CI/CD jobs: their state, logs and artifacts."""
+"""CI/CD jobs with their logs and artifacts."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
-from gitlab_mcp.actions.action import GET, Action, Role, encode_segment
+from gitlab_mcp.actions.action import GET, Role, encode_segment
 from gitlab_mcp.actions.exchange import Answer, GitLab, Request
 from gitlab_mcp.actions.fields import (
     CiStatus,
@@ -16,14 +16,12 @@ from gitlab_mcp.actions.fields import (
     Integer,
     JobId,
     Line,
-    Page,
-    PerPage,
     PipelineId,
-    ProjectId,
     Search,
     broken_rule,
 )
 from gitlab_mcp.actions.result import Notice, Result
+from gitlab_mcp.actions.scopes import InProject, OfJob, Paged
 from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.failures.codes import NoticeCode
 from gitlab_mcp.results.archives import archive_result
@@ -44,21 +42,16 @@ LARGEST_FILE = 1_000_000
 LineNumber = Annotated[Integer, Field(ge=1)]
 
 
-def _stays_inside(path: str) -> str:
+def _inside_the_archive(path: str) -> str:
     if {"", ".", ".."} & set(path.split("/")):
         raise ValueError("a path inside the archive")
     return path
 
 
 ArtifactPath = Annotated[
-    Line, AfterValidator(_stays_inside), Expects("path inside the archive, without // and dots alone")
+    Line, AfterValidator(_inside_the_archive), Expects("path inside the archive, without // and dots alone")
 ]
 RefName = Annotated[Line, Field(description="Branch or tag, of its newest successful pipeline")]
-
-
-class InJob(Action):
-    project_id: ProjectId
-    job_id: JobId
 
 
 @browse.action(
@@ -69,18 +62,15 @@ class InJob(Action):
     shows=JOB,
     role=Role.GUEST,
 )
-class ListJobs(Action):
+class ListJobs(InProject, Paged):
     """List the jobs of a project or of one pipeline, without those that start other pipelines."""
 
-    project_id: ProjectId
     pipeline_id: PipelineId | None = None
     scope: CiStatus | None = None
     include_retried: Flag | None = None
-    page: Page | None = None
-    per_page: PerPage | None = None
 
     @model_validator(mode="after")
-    def _retried_within_a_pipeline(self) -> Self:
+    def _retried_jobs_of_a_pipeline(self) -> Self:
         if self.include_retried is not None and self.pipeline_id is None:
             raise broken_rule("include_retried only together with pipeline_id", field="include_retried")
         return self
@@ -97,7 +87,7 @@ class ListJobs(Action):
     shows=JOB,
     role=Role.GUEST,
 )
-class GetJob(InJob):
+class GetJob(OfJob):
     """Read one job."""
 
 
@@ -108,7 +98,7 @@ class GetJob(InJob):
     example={"project_id": "acme/website", "job_id": 63},
     role=Role.GUEST,
 )
-class ReadLog(InJob):
+class ReadLog(OfJob):
     """Read the log of a job without colours and markers: its last lines, a range, or what a search finds."""
 
     tail: (
@@ -124,7 +114,7 @@ class ReadLog(InJob):
         ranged = self.start_line is not None or self.end_line is not None
         if sum((self.tail is not None, self.search is not None, ranged)) > 1:
             raise broken_rule("only one of tail, search, or start_line and end_line", field="tail")
-        check_range(self.start_line, self.end_line)
+        _check_lines(self.start_line, self.end_line)
         return self
 
     async def run(self, gitlab: GitLab) -> Result:
@@ -143,7 +133,7 @@ class ReadLog(InJob):
         window = await gitlab.stream(Request("GET", path), read)
         if window.total_bytes:
             return self._shown(window)
-        # A log that was erased, was never written or is gone is answered 200 and empty: the job knows which.
+        # GitLab answers 200 and nothing for a log that was erased, was lost or never written; the job tells which.
         job = (await gitlab.get(path.removesuffix("/trace"))).body
         return Result(data={"empty": True, "status": job["status"], "why_empty": why_no_log(job)})
 
@@ -159,10 +149,9 @@ class ReadLog(InJob):
         return Result(data=data, text=window.text(f"log of job {self.job_id}"), truncated=window.truncated)
 
 
-class OfArtifacts(Action):
+class OfArtifacts(InProject):
     """Of one job, or of the newest successful job of that name on a branch or tag."""
 
-    project_id: ProjectId
     job_id: JobId | None = None
     ref_name: RefName | None = None
     job: Annotated[Line, Field(description="Name of the job, with ref_name")] | None = None
@@ -210,17 +199,17 @@ class ReadArtifactFile(OfArtifacts):
     end_line: LineNumber | None = None
 
     @model_validator(mode="after")
-    def _forwards(self) -> Self:
-        check_range(self.start_line, self.end_line)
+    def _lines_in_order(self) -> Self:
+        _check_lines(self.start_line, self.end_line)
         return self
 
     async def run(self, gitlab: GitLab) -> Result:
         sent = self.request(start_line=None, end_line=None)
-        # GitLab takes the rest of the path for the file: its slashes stay slashes.
+        # GitLab takes the rest of the URL as the file's path, so its slashes are not encoded.
         plain = "/".join(encode_segment(part) for part in self.artifact_path.split("/"))
         path = sent.path.removesuffix(encode_segment(self.artifact_path)) + plain
         data, whole = await gitlab.stream(
-            Request("GET", path, sent.query), lambda chunks, _: _beginning(chunks)
+            Request("GET", path, sent.query), lambda chunks, _: _first_bytes(chunks)
         )
         facts = {"size": len(data)} if whole else {"larger_than": LARGEST_FILE}
         result = content_result(
@@ -232,7 +221,7 @@ class ReadArtifactFile(OfArtifacts):
         return Result(data=result.data, text=result.text, warnings=[Notice(NoticeCode.TRUNCATED, message)])
 
 
-def _beginning(chunks: Iterator[bytes]) -> tuple[bytes, bool]:
+def _first_bytes(chunks: Iterator[bytes]) -> tuple[bytes, bool]:
     kept = bytearray()
     for chunk in chunks:
         kept += chunk
@@ -241,6 +230,6 @@ def _beginning(chunks: Iterator[bytes]) -> tuple[bytes, bool]:
     return bytes(kept), True
 
 
-def check_range(start_line: int | None, end_line: int | None) -> None:
+def _check_lines(start_line: int | None, end_line: int | None) -> None:
     if start_line is not None and end_line is not None and end_line < start_line:
         raise broken_rule("a line not before start_line", field="end_line")

@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-from pydantic import Field
-
-from gitlab_mcp.actions.action import GET, Action, Role
-from gitlab_mcp.actions.fields import Flag, GroupId, Line, Page, PerPage, ProjectId, Search
+from gitlab_mcp.actions.action import GET, Role
+from gitlab_mcp.actions.fields import Flag, LabelId, Search
+from gitlab_mcp.actions.scopes import InProjectOrGroup, Paged
 from gitlab_mcp.actions.tool import Tool
 
 browse = Tool("browse_labels", "Read the labels of a project or a group.", toolset="planning")
 
 LABEL = "id name description color priority open_issues_count open_merge_requests_count"
-LabelId = Annotated[Line, Field(description="Name or number of the label")]
-
-
-class InProjectOrGroup(Action):
-    project_id: ProjectId | None = None
-    group_id: GroupId | None = None
 
 
 @browse.action(
@@ -29,14 +20,12 @@ class InProjectOrGroup(Action):
     shows=LABEL,
     role=Role.GUEST,
 )
-class ListLabels(InProjectOrGroup):
+class ListLabels(InProjectOrGroup, Paged):
     """List labels, with those of the groups above."""
 
     search: Search | None = None
     with_counts: Flag | None = None
     include_ancestor_groups: Flag | None = None
-    page: Page | None = None
-    per_page: PerPage | None = None
 
 
 @browse.action(

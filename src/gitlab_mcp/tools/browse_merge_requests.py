@@ -1,4 +1,4 @@
-"""Merge requests, read."""
+"""Merge requests: lists, diffs, approvals, pipelines, and whether they can be merged."""
 
 from __future__ import annotations
 
@@ -6,23 +6,18 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from gitlab_mcp.actions.action import GET, Action, Role
+from gitlab_mcp.actions.action import GET, Role
 from gitlab_mcp.actions.exchange import GitLab
 from gitlab_mcp.actions.fields import (
     Branch,
     FilePath,
     Flag,
-    GroupId,
     Id,
     Ids,
     Integer,
     Labels,
     Line,
-    MergeRequestIid,
     Needs,
-    Page,
-    PerPage,
-    ProjectId,
     Search,
     Sent,
     Sort,
@@ -33,6 +28,7 @@ from gitlab_mcp.actions.fields import (
     broken_rule,
 )
 from gitlab_mcp.actions.result import Result
+from gitlab_mcp.actions.scopes import InProjectOrGroup, OfMergeRequest, Paged
 from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
@@ -47,7 +43,7 @@ browse = Tool(
 )
 
 MR = "/projects/{project_id}/merge_requests/{merge_request_iid}"
-ONE = {"project_id": "acme/website", "merge_request_iid": 1}
+EXAMPLE = {"project_id": "acme/website", "merge_request_iid": 1}
 
 MERGE_REQUEST = (
     "iid title state author=author.username source_branch target_branch detailed_merge_status web_url"
@@ -72,11 +68,6 @@ DEPENDENCY = (
 )
 
 
-class InMergeRequest(Action):
-    project_id: ProjectId
-    merge_request_iid: MergeRequestIid
-
-
 @browse.action(
     "list",
     GET("/projects/{project_id}/merge_requests", "/groups/{group_id}/merge_requests", "/merge_requests"),
@@ -85,11 +76,9 @@ class InMergeRequest(Action):
     shows=MERGE_REQUEST,
     role=Role.REPORTER,
 )
-class ListMergeRequests(Action):
+class ListMergeRequests(InProjectOrGroup, Paged):
     """List merge requests of a project, of a group, or (naming neither) your own."""
 
-    project_id: ProjectId | None = None
-    group_id: GroupId | None = None
     state: Literal["opened", "closed", "locked", "merged", "all"] | None = None
     scope: Literal["created_by_me", "assigned_to_me", "all"] | None = None
     search: Search | None = None
@@ -119,39 +108,32 @@ class ListMergeRequests(Action):
         | None
     ) = None
     sort: Sort | None = None
-    page: Page | None = None
-    per_page: PerPage | None = None
 
 
 @browse.action(
     "get",
     GET(MR),
     docs="api/merge_requests/#retrieve-a-merge-request",
-    example=ONE,
+    example=EXAMPLE,
     shows=MERGE_REQUEST,
     role=Role.REPORTER,
 )
-class GetMergeRequest(InMergeRequest):
+class GetMergeRequest(OfMergeRequest):
     """Read one merge request."""
 
     include_diverged_commits_count: Flag | None = None
     include_rebase_in_progress: Flag | None = None
 
 
-class PagedOfMergeRequest(InMergeRequest):
-    page: Page | None = None
-    per_page: PerPage | None = None
-
-
 @browse.action(
     "commits",
     GET(f"{MR}/commits"),
     docs="api/merge_requests/#retrieve-merge-request-commits",
-    example=ONE,
+    example=EXAMPLE,
     shows=COMMIT,
     role=Role.REPORTER,
 )
-class ListCommits(PagedOfMergeRequest):
+class ListCommits(OfMergeRequest, Paged):
     """List the commits, the newest first."""
 
 
@@ -159,14 +141,13 @@ class ListCommits(PagedOfMergeRequest):
     "diffs",
     GET(f"{MR}/diffs"),
     docs="api/merge_requests/#list-merge-request-diffs",
-    example=ONE,
+    example=EXAMPLE,
     role=Role.REPORTER,
 )
-class ReadDiffs(InMergeRequest):
+class ReadDiffs(OfMergeRequest, Paged):
     """List the changed files with their sizes, and show their diffs; with file_path those of one file."""
 
     file_path: FilePath | None = None
-    page: Page | None = None
     # Above 30, GitLab 17.2 answers 500.
     per_page: Annotated[Integer, Field(ge=1, le=30)] | None = None
 
@@ -201,11 +182,11 @@ class ReadDiffs(InMergeRequest):
     "versions",
     GET(f"{MR}/versions"),
     docs="api/merge_requests/#retrieve-merge-request-diff-versions",
-    example=ONE,
+    example=EXAMPLE,
     shows=VERSION,
     role=Role.REPORTER,
 )
-class ListVersions(PagedOfMergeRequest):
+class ListVersions(OfMergeRequest, Paged):
     """List what was pushed, one version for each push."""
 
 
@@ -213,10 +194,10 @@ class ListVersions(PagedOfMergeRequest):
     "version",
     GET(f"{MR}/versions/{{version_id}}"),
     docs="api/merge_requests/#retrieve-a-merge-request-diff-version",
-    example={**ONE, "version_id": 1},
+    example={**EXAMPLE, "version_id": 1},
     role=Role.REPORTER,
 )
-class ReadVersion(InMergeRequest):
+class ReadVersion(OfMergeRequest):
     """Read one version with all its diffs, also those that are collapsed elsewhere."""
 
     version_id: Id
@@ -235,11 +216,11 @@ class ReadVersion(InMergeRequest):
     "participants",
     GET(f"{MR}/participants"),
     docs="api/merge_requests/#retrieve-merge-request-participants",
-    example=ONE,
+    example=EXAMPLE,
     shows="id username name",
     role=Role.REPORTER,
 )
-class ListParticipants(PagedOfMergeRequest):
+class ListParticipants(OfMergeRequest, Paged):
     """List who took part."""
 
 
@@ -247,11 +228,11 @@ class ListParticipants(PagedOfMergeRequest):
     "reviewers",
     GET(f"{MR}/reviewers"),
     docs="api/merge_requests/#retrieve-merge-request-reviewers",
-    example=ONE,
+    example=EXAMPLE,
     shows="id=user.id username=user.username state created_at",
     role=Role.REPORTER,
 )
-class ListReviewers(PagedOfMergeRequest):
+class ListReviewers(OfMergeRequest, Paged):
     """List the reviewers and what each has said."""
 
 
@@ -259,11 +240,11 @@ class ListReviewers(PagedOfMergeRequest):
     "pipelines",
     GET(f"{MR}/pipelines"),
     docs="api/merge_requests/#list-merge-request-pipelines",
-    example=ONE,
+    example=EXAMPLE,
     shows=PIPELINE,
     role=Role.REPORTER,
 )
-class ListPipelines(PagedOfMergeRequest):
+class ListPipelines(OfMergeRequest, Paged):
     """List the pipelines, the newest first."""
 
 
@@ -271,11 +252,11 @@ class ListPipelines(PagedOfMergeRequest):
     "approvals",
     GET(f"{MR}/approvals"),
     docs="api/merge_request_approvals/#retrieve-approval-state-for-a-merge-request",
-    example=ONE,
+    example=EXAMPLE,
     shows=APPROVALS,
     role=Role.REPORTER,
 )
-class ReadApprovals(InMergeRequest):
+class ReadApprovals(OfMergeRequest):
     """Read who approved, and how many approvals are left."""
 
 
@@ -287,7 +268,7 @@ class ReadApprovals(InMergeRequest):
     feature="mr_approval_rules",
     role=Role.REPORTER,
 )
-class ReadApprovalState(InMergeRequest):
+class ReadApprovalState(OfMergeRequest):
     """Read the approval rules, and by whom each is met."""
 
 
@@ -295,11 +276,11 @@ class ReadApprovalState(InMergeRequest):
     "closes_issues",
     GET(f"{MR}/closes_issues"),
     docs="api/merge_requests/#list-issues-that-close-on-merge",
-    example=ONE,
+    example=EXAMPLE,
     shows=ISSUE,
     role=Role.REPORTER,
 )
-class ListClosedIssues(PagedOfMergeRequest):
+class ListClosedIssues(OfMergeRequest, Paged):
     """List the issues that its merge closes."""
 
 
@@ -307,11 +288,11 @@ class ListClosedIssues(PagedOfMergeRequest):
     "related_issues",
     GET(f"{MR}/related_issues"),
     docs="api/merge_requests/#list-issues-related-to-the-merge-request",
-    example=ONE,
+    example=EXAMPLE,
     shows=ISSUE,
     role=Role.REPORTER,
 )
-class ListRelatedIssues(PagedOfMergeRequest):
+class ListRelatedIssues(OfMergeRequest, Paged):
     """List the issues that it mentions or closes."""
 
 
@@ -319,11 +300,11 @@ class ListRelatedIssues(PagedOfMergeRequest):
     "context_commits",
     GET(f"{MR}/context_commits"),
     docs="api/merge_request_context_commits/#list-context-commits-for-a-merge-request",
-    example=ONE,
+    example=EXAMPLE,
     shows=COMMIT,
     role=Role.REPORTER,
 )
-class ListContextCommits(PagedOfMergeRequest):
+class ListContextCommits(OfMergeRequest, Paged):
     """List merged commits that were added to help reviewers."""
 
 
@@ -331,10 +312,10 @@ class ListContextCommits(PagedOfMergeRequest):
     "time_stats",
     GET(f"{MR}/time_stats"),
     docs="api/merge_requests/#retrieve-time-tracking-statistics",
-    example=ONE,
+    example=EXAMPLE,
     role=Role.REPORTER,
 )
-class ReadTimeStats(InMergeRequest):
+class ReadTimeStats(OfMergeRequest):
     """Read the estimate and the time spent."""
 
 
@@ -347,7 +328,7 @@ class ReadTimeStats(InMergeRequest):
     feature="mr_dependencies",
     role=Role.REPORTER,
 )
-class ListDependencies(PagedOfMergeRequest):
+class ListDependencies(OfMergeRequest, Paged):
     """List the merge requests that must be merged before this one."""
 
 
@@ -355,12 +336,12 @@ class ListDependencies(PagedOfMergeRequest):
     "merge_train",
     GET("/projects/{project_id}/merge_trains/merge_requests/{merge_request_iid}"),
     docs="api/merge_trains/#retrieve-merge-train-status",
-    example=ONE,
+    example=EXAMPLE,
     shows="id status target_branch pipeline_id=pipeline.id pipeline=pipeline.status created_at merged_at",
     feature="merge_trains",
     role=Role.DEVELOPER,
 )
-class ReadMergeTrain(InMergeRequest):
+class ReadMergeTrain(OfMergeRequest):
     """Read where it stands on a merge train."""
 
 
@@ -371,7 +352,7 @@ class ReadMergeTrain(InMergeRequest):
     example={"project_id": "acme/shop", "merge_request_iid": 19},
     role=Role.REPORTER,
 )
-class AssessReadiness(InMergeRequest):
+class AssessReadiness(OfMergeRequest):
     """Find out in one call everything that keeps it from merging, and what lifts each."""
 
     async def run(self, gitlab: GitLab) -> Result:
@@ -385,7 +366,7 @@ class AssessReadiness(InMergeRequest):
     example={"project_id": "acme/shop", "merge_request_iid": 6},
     role=Role.REPORTER,
 )
-class BundleReview(InMergeRequest):
+class BundleReview(OfMergeRequest):
     """Read in one call what a reviewer needs: the request, its commits, open threads, approvals and diffs."""
 
     async def run(self, gitlab: GitLab) -> Result:

@@ -4,22 +4,14 @@ from __future__ import annotations
 
 from typing import Literal
 
-from gitlab_mcp.actions.action import GET, Action, Role
-from gitlab_mcp.actions.fields import Flag, GroupId, Line, MilestoneId, Page, PerPage, ProjectId, Search
+from gitlab_mcp.actions.action import GET, Role
+from gitlab_mcp.actions.fields import Flag, Line, Search
+from gitlab_mcp.actions.scopes import InProjectOrGroup, OfMilestone, Paged
 from gitlab_mcp.actions.tool import Tool
 
 browse = Tool("browse_milestones", "Read milestones of a project or a group.", toolset="planning")
 
 MILESTONE = "id iid title state start_date due_date expired web_url | description created_at updated_at"
-
-
-class InProjectOrGroup(Action):
-    project_id: ProjectId | None = None
-    group_id: GroupId | None = None
-
-
-class OfMilestone(InProjectOrGroup):
-    milestone_id: MilestoneId
 
 
 @browse.action(
@@ -30,15 +22,13 @@ class OfMilestone(InProjectOrGroup):
     shows=MILESTONE,
     role=Role.GUEST,
 )
-class ListMilestones(InProjectOrGroup):
+class ListMilestones(InProjectOrGroup, Paged):
     """List milestones; those of the groups above only with `include_ancestors`."""
 
     state: Literal["active", "closed", "all"] | None = None
     title: Line | None = None
     search: Search | None = None
     include_ancestors: Flag | None = None
-    page: Page | None = None
-    per_page: PerPage | None = None
 
 
 @browse.action(
@@ -65,11 +55,8 @@ class GetMilestone(OfMilestone):
     switch="issues",
     role=Role.GUEST,
 )
-class MilestoneIssues(OfMilestone):
+class MilestoneIssues(OfMilestone, Paged):
     """List the issues of a milestone."""
-
-    page: Page | None = None
-    per_page: PerPage | None = None
 
 
 @browse.action(
@@ -85,11 +72,8 @@ class MilestoneIssues(OfMilestone):
     # A guest gets an empty list and no refusal.
     role=Role.REPORTER,
 )
-class MilestoneMergeRequests(OfMilestone):
+class MilestoneMergeRequests(OfMilestone, Paged):
     """List the merge requests of a milestone."""
-
-    page: Page | None = None
-    per_page: PerPage | None = None
 
 
 @browse.action(

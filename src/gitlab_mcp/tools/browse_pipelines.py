@@ -1,4 +1,4 @@
-"""CI/CD pipelines, read."""
+"""CI/CD pipelines with their jobs, test reports and a digest of a failure."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, model_validator
 
-from gitlab_mcp.actions.action import GET, Action, Role, fill
+from gitlab_mcp.actions.action import GET, Role, fill
 from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.actions.fields import (
     CiStatus,
@@ -15,10 +15,7 @@ from gitlab_mcp.actions.fields import (
     Flag,
     Line,
     MergeRequestIid,
-    Page,
-    PerPage,
     PipelineId,
-    ProjectId,
     Ref,
     Sha,
     Sort,
@@ -26,11 +23,13 @@ from gitlab_mcp.actions.fields import (
     broken_rule,
 )
 from gitlab_mcp.actions.result import Notice, Result
+from gitlab_mcp.actions.scopes import InProject, OfPipeline, Paged
 from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.failures.codes import Code, NoticeCode
 from gitlab_mcp.failures.failure import CallFailed, Failure
-from gitlab_mcp.gitlab.concurrently import FAULTS, concurrently, every_page
-from gitlab_mcp.gitlab.faults import Refused
+from gitlab_mcp.gitlab.concurrently import concurrently
+from gitlab_mcp.gitlab.faults import FAULTS, Refused
+from gitlab_mcp.gitlab.pages import every_page
 from gitlab_mcp.results.pages import page
 from gitlab_mcp.results.test_reports import counts, failures, suite_errors
 from gitlab_mcp.results.views import project, view
@@ -78,13 +77,8 @@ def _a_source(value: str) -> str:
     return value
 
 
-# Not in the schema: they are many and rarely needed, and a wrong one is answered with all of them.
+# Not listed in the schema: they are many and rarely needed, and the error for a wrong one names them all.
 Source = Annotated[str, AfterValidator(_a_source), Expects("one of " + ", ".join(SOURCES))]
-
-
-class InPipeline(Action):
-    project_id: ProjectId
-    pipeline_id: PipelineId
 
 
 @browse.action(
@@ -95,10 +89,9 @@ class InPipeline(Action):
     shows=PIPELINE,
     role=Role.GUEST,
 )
-class ListPipelines(Action):
+class ListPipelines(InProject, Paged):
     """List pipelines, the newest first. Child pipelines are listed only with source: parent_pipeline."""
 
-    project_id: ProjectId
     status: CiStatus | None = None
     ref: Ref | None = None
     sha: Sha | None = None
@@ -110,8 +103,6 @@ class ListPipelines(Action):
     updated_before: Time | None = None
     order_by: Literal["id", "status", "ref", "updated_at", "user_id"] | None = None
     sort: Sort | None = None
-    page: Page | None = None
-    per_page: PerPage | None = None
 
 
 @browse.action(
@@ -122,7 +113,7 @@ class ListPipelines(Action):
     shows=PIPELINE,
     role=Role.GUEST,
 )
-class GetPipeline(InPipeline):
+class GetPipeline(OfPipeline):
     """Read one pipeline."""
 
 
@@ -134,18 +125,17 @@ class GetPipeline(InPipeline):
     shows=PIPELINE,
     role=Role.GUEST,
 )
-class GetLatestPipeline(Action):
+class GetLatestPipeline(InProject):
     """Read the newest pipeline of a branch or tag; of the default branch where none is named."""
 
-    project_id: ProjectId
     ref: Ref | None = None
 
     async def run(self, gitlab: GitLab) -> Answer:
-        return await latest(gitlab, self.project_id, self.ref)
+        return await _latest(gitlab, self.project_id, self.ref)
 
 
-async def latest(gitlab: GitLab, project_id: str, ref: str | None) -> Answer:
-    """GitLab forbids (403) what is merely not there; the list tells which of the two it is."""
+async def _latest(gitlab: GitLab, project_id: str, ref: str | None) -> Answer:
+    """GitLab answers 403 also where there is no pipeline. The list of pipelines tells which it is."""
     path = fill("/projects/{project_id}/pipelines", project_id=project_id)
     query = {"ref": ref} if ref else {}
     try:
@@ -180,15 +170,13 @@ async def _lists_any(gitlab: GitLab, path: str, query: Mapping[str, str]) -> boo
     shows=JOB,
     role=Role.GUEST,
 )
-class ListJobsOfPipeline(InPipeline):
+class ListJobsOfPipeline(OfPipeline, Paged):
     """List the jobs of a pipeline, and its bridges: the jobs that start other pipelines."""
 
     include_retried: Flag | None = None
-    page: Page | None = None
-    per_page: PerPage | None = None
 
     async def run(self, gitlab: GitLab) -> Result:
-        # GitLab leaves bridges out of this list: a pipeline that failed in a child looks green without them.
+        # GitLab leaves bridges out of this list. Without them a pipeline that failed in a child looks successful.
         bridges_path = fill(BRIDGES, project_id=self.project_id, pipeline_id=self.pipeline_id)
         jobs, bridges = await concurrently(
             [lambda: gitlab.send(self.request()), lambda: every_page(gitlab, bridges_path)]
@@ -215,12 +203,10 @@ class ListJobsOfPipeline(InPipeline):
     shows=BRIDGE,
     role=Role.GUEST,
 )
-class ListBridges(InPipeline):
+class ListBridges(OfPipeline, Paged):
     """List the jobs that start child and downstream pipelines, with the pipelines they started."""
 
     scope: CiStatus | None = None
-    page: Page | None = None
-    per_page: PerPage | None = None
 
     async def run(self, gitlab: GitLab) -> Answer:
         return await gitlab.send(self.request(scope=self.scope and [self.scope]))
@@ -234,7 +220,7 @@ class ListBridges(InPipeline):
     shows="key value variable_type",
     role=Role.MAINTAINER,
 )
-class ListVariables(InPipeline):
+class ListVariables(OfPipeline):
     """List the variables a pipeline was run with."""
 
 
@@ -245,7 +231,7 @@ class ListVariables(InPipeline):
     example={"project_id": "acme/shop", "pipeline_id": 202},
     role=Role.GUEST,
 )
-class GetTestReport(InPipeline):
+class GetTestReport(OfPipeline):
     """Read which tests failed, and what they said."""
 
     async def run(self, gitlab: GitLab) -> Result:
@@ -269,7 +255,7 @@ def _unreadable(report: Mapping[str, Any]) -> dict[str, Any]:
     example={"project_id": "acme/shop", "pipeline_id": 202},
     role=Role.GUEST,
 )
-class GetTestReportSummary(InPipeline):
+class GetTestReportSummary(OfPipeline):
     """Read how many tests passed and failed, by suite."""
 
     async def run(self, gitlab: GitLab) -> Answer | Result:
@@ -290,11 +276,10 @@ class GetTestReportSummary(InPipeline):
     example={"project_id": "acme/shop", "pipeline_id": 202},
     role=Role.GUEST,
 )
-class DigestFailure(Action):
+class DigestFailure(InProject):
     """Find out in one call why a pipeline failed: failed jobs with the places of their errors, child pipelines,
     failed tests, and whether the default branch is red too. Of a merge request, or of a ref, the newest."""
 
-    project_id: ProjectId
     pipeline_id: PipelineId | None = None
     merge_request_iid: MergeRequestIid | None = None
     ref: Ref | None = None
@@ -307,7 +292,7 @@ class DigestFailure(Action):
 
     async def run(self, gitlab: GitLab) -> Result:
         if self.pipeline_id is None and self.merge_request_iid is None:
-            found = (await latest(gitlab, self.project_id, self.ref)).body
+            found = (await _latest(gitlab, self.project_id, self.ref)).body
         else:
             found = (await gitlab.send(self.request())).body
         pipeline = found.get("head_pipeline") if self.merge_request_iid else found

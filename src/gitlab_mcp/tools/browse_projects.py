@@ -1,4 +1,4 @@
-"""Projects, read: what they are and who uses them."""
+"""Projects: lists, members, forks, events, statistics and templates."""
 
 from __future__ import annotations
 
@@ -6,24 +6,23 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from gitlab_mcp.actions.action import GET, Action, Role
+from gitlab_mcp.actions.action import GET, Role
 from gitlab_mcp.actions.fields import (
     AccessLevel,
     Date,
     Flag,
     GroupId,
     Line,
-    Page,
-    PerPage,
-    ProjectId,
     Search,
     Sent,
     Sort,
     Time,
     UserId,
+    Visibility,
     Words,
     broken_rule,
 )
+from gitlab_mcp.actions.scopes import InProject, Paged
 from gitlab_mcp.actions.tool import Tool
 
 browse = Tool("browse_projects", "Read projects: all visible ones, those of a group or of a user.")
@@ -42,12 +41,11 @@ EVENT = (
 )
 GROUP = "id full_path name web_url"
 
-Visibility = Literal["private", "internal", "public"]
 OrderBy = Literal["id", "name", "path", "created_at", "updated_at", "last_activity_at", "similarity"]
 TemplateType = Literal["issues", "merge_requests"]
 
-_ONLY_OF_A_GROUP = ("include_subgroups", "with_shared")
-_NOT_OF_A_GROUP = (
+_ONLY_WITH_A_GROUP = ("include_subgroups", "with_shared")
+_ONLY_WITHOUT_A_GROUP = (
     "membership",
     "topic",
     "with_programming_language",
@@ -63,7 +61,7 @@ _NOT_OF_A_GROUP = (
     example={"group_id": "acme"},
     shows=PROJECT,
 )
-class ListProjects(Action):
+class ListProjects(Paged):
     """List projects, the newest first; without a filter these are all that the token may see."""
 
     group_id: GroupId | None = None
@@ -83,13 +81,11 @@ class ListProjects(Action):
     with_shared: Flag | None = None
     order_by: OrderBy | None = None
     sort: Sort | None = None
-    page: Page | None = None
-    per_page: PerPage | None = None
 
     @model_validator(mode="after")
-    def _filters_that_count(self) -> Self:
-        # GitLab ignores a filter that a route does not know, and so lists everything.
-        unknown = _NOT_OF_A_GROUP if self.group_id is not None else _ONLY_OF_A_GROUP
+    def _filters_the_route_knows(self) -> Self:
+        # GitLab ignores a filter that the route does not know, and lists everything.
+        unknown = _ONLY_WITHOUT_A_GROUP if self.group_id is not None else _ONLY_WITH_A_GROUP
         for name in unknown:
             if getattr(self, name) is not None:
                 where = "without group_id" if self.group_id is not None else "with group_id"
@@ -105,21 +101,14 @@ class ListProjects(Action):
     shows=PROJECT,
     role=Role.GUEST,
 )
-class GetProject(Action):
+class GetProject(InProject):
     """Read one project: settings, switches, and the caller's role in it."""
 
-    project_id: ProjectId
     statistics: Flag | None = None
 
 
-class OfProject(Action):
-    project_id: ProjectId
-
-
-class ListOfProject(OfProject):
+class ListOfProject(InProject, Paged):
     search: Search | None = None
-    page: Page | None = None
-    per_page: PerPage | None = None
 
 
 @browse.action(
@@ -129,7 +118,7 @@ class ListOfProject(OfProject):
     example={"project_id": "acme/website"},
     role=Role.GUEST,
 )
-class Languages(OfProject):
+class Languages(InProject):
     """Programming languages with their share in percent."""
 
 
@@ -191,7 +180,7 @@ class Starrers(ListOfProject):
     shows=EVENT,
     role=Role.GUEST,
 )
-class Events(OfProject):
+class Events(InProject, Paged):
     """What happened lately: pushes, comments, merges."""
 
     event_action: Annotated[Line, Sent("action"), Field(description="pushed, commented, merged…")] | None = (
@@ -203,8 +192,6 @@ class Events(OfProject):
     before: Date | None = None
     after: Date | None = None
     sort: Sort | None = None
-    page: Page | None = None
-    per_page: PerPage | None = None
 
 
 @browse.action(
@@ -216,13 +203,11 @@ class Events(OfProject):
     role=Role.REPORTER,
     switch="repository",
 )
-class Contributors(OfProject):
+class Contributors(InProject, Paged):
     """Who committed how often to the default branch."""
 
     order_by: Literal["name", "email", "commits"] | None = None
     sort: Sort | None = None
-    page: Page | None = None
-    per_page: PerPage | None = None
 
 
 @browse.action(
@@ -232,7 +217,7 @@ class Contributors(OfProject):
     example={"project_id": "acme/website"},
     role=Role.REPORTER,
 )
-class Statistics(OfProject):
+class Statistics(InProject):
     """Clones and fetches of the last 30 days."""
 
 
@@ -256,7 +241,7 @@ class TransferLocations(ListOfProject):
     shows=GROUP,
     role=Role.GUEST,
 )
-class ShareLocations(OfProject):
+class ShareLocations(InProject):
     """Groups the project could be shared with."""
 
     search: Search | None = None
@@ -270,11 +255,8 @@ class ShareLocations(OfProject):
     shows="id name kind link=rendered_link_url image=rendered_image_url",
     role=Role.GUEST,
 )
-class Badges(OfProject):
+class Badges(InProject, Paged):
     """Badges of the project and of the groups above it."""
-
-    page: Page | None = None
-    per_page: PerPage | None = None
 
 
 @browse.action(
@@ -285,11 +267,8 @@ class Badges(OfProject):
     shows="id url enabled update_status last_successful_update_at last_error only_protected_branches",
     role=Role.MAINTAINER,
 )
-class RemoteMirrors(OfProject):
+class RemoteMirrors(InProject, Paged):
     """Where GitLab pushes the repository to, and whether that works."""
-
-    page: Page | None = None
-    per_page: PerPage | None = None
 
 
 @browse.action(
@@ -300,7 +279,7 @@ class RemoteMirrors(OfProject):
     shows="path_with_namespace import_status import_type import_error failed_relations stats",
     role=Role.REPORTER,
 )
-class ImportStatus(OfProject):
+class ImportStatus(InProject):
     """How far a fork or an import is, and what failed."""
 
 
@@ -312,7 +291,7 @@ class ImportStatus(OfProject):
     shows="path_with_namespace export_status links=_links",
     role=Role.MAINTAINER,
 )
-class ExportStatus(OfProject):
+class ExportStatus(InProject):
     """How far an export is; the download link is in it when it is done."""
 
 
@@ -324,12 +303,10 @@ class ExportStatus(OfProject):
     shows="key name",
     role=Role.GUEST,
 )
-class Templates(OfProject):
+class Templates(InProject, Paged):
     """Templates the project offers for issues and merge requests."""
 
     type: TemplateType
-    page: Page | None = None
-    per_page: PerPage | None = None
 
 
 @browse.action(
@@ -340,7 +317,7 @@ class Templates(OfProject):
     shows="name content",
     role=Role.GUEST,
 )
-class Template(OfProject):
+class Template(InProject):
     """One template with its text."""
 
     type: TemplateType
@@ -354,9 +331,7 @@ class Template(OfProject):
     example={"search": "writes"},
     shows="id full_path kind web_url",
 )
-class Namespaces(Action):
+class Namespaces(Paged):
     """Groups and users under which projects can be."""
 
     search: Search | None = None
-    page: Page | None = None
-    per_page: PerPage | None = None

@@ -1,11 +1,10 @@
-"""Protected branches of a project or a group, and a project's protected tags."""
+"""Protected branches of a project or a group, and protected tags of a project."""
 
 from __future__ import annotations
 
-from typing import Annotated
-
-from gitlab_mcp.actions.action import GET, Action, Role
-from gitlab_mcp.actions.fields import GroupId, Line, Needs, Page, ProjectId, Search
+from gitlab_mcp.actions.action import GET, Role
+from gitlab_mcp.actions.fields import Page, Search
+from gitlab_mcp.actions.scopes import InProject, OfProtectedBranch, OfProtectedTag, WithProtectedBranches
 from gitlab_mcp.actions.tool import Tool
 
 browse = Tool(
@@ -28,20 +27,6 @@ TAG = (
 )
 
 
-class InProjectOrGroup(Action):
-    project_id: ProjectId | None = None
-    group_id: Annotated[GroupId, Needs("group_protected_branches")] | None = None
-
-
-class OfBranch(InProjectOrGroup):
-    name: Line
-
-
-class OfTag(Action):
-    project_id: ProjectId
-    name: Line
-
-
 @browse.action(
     "list",
     GET("/projects/{project_id}/protected_branches", "/groups/{group_id}/protected_branches"),
@@ -50,7 +35,7 @@ class OfTag(Action):
     shows=BRANCH,
     role=Role.REPORTER,
 )
-class ListProtectedBranches(InProjectOrGroup):
+class ListProtectedBranches(WithProtectedBranches):
     """List protected branches and wildcards, with who may push and merge."""
 
     search: Search | None = None
@@ -65,7 +50,7 @@ class ListProtectedBranches(InProjectOrGroup):
     shows=BRANCH,
     role=Role.REPORTER,
 )
-class GetProtectedBranch(OfBranch):
+class GetProtectedBranch(OfProtectedBranch):
     """Read one protected branch or wildcard."""
 
 
@@ -77,10 +62,9 @@ class GetProtectedBranch(OfBranch):
     shows=TAG,
     role=Role.MAINTAINER,
 )
-class ListProtectedTags(Action):
+class ListProtectedTags(InProject):
     """List protected tags and wildcards, with who may create them."""
 
-    project_id: ProjectId
     page: Page | None = None
 
 
@@ -92,5 +76,5 @@ class ListProtectedTags(Action):
     shows=TAG,
     role=Role.MAINTAINER,
 )
-class GetProtectedTag(OfTag):
+class GetProtectedTag(OfProtectedTag):
     """Read one protected tag or wildcard."""

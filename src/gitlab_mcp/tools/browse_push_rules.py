@@ -1,11 +1,9 @@
-"""Push rules: what GitLab refuses when somebody pushes to a project, or to the new projects of a group."""
+"""Push rules of a project, or of a group for its new projects."""
 
 from __future__ import annotations
 
-from typing import Annotated
-
-from gitlab_mcp.actions.action import GET, Action, Role
-from gitlab_mcp.actions.fields import GroupId, Needs, ProjectId
+from gitlab_mcp.actions.action import GET, Role
+from gitlab_mcp.actions.scopes import WithPushRules
 from gitlab_mcp.actions.tool import Tool
 
 browse = Tool("browse_push_rules", "Read the push rules of a project or group (Premium).", toolset="access")
@@ -17,11 +15,6 @@ RULES = (
 )
 
 
-class InProjectOrGroup(Action):
-    project_id: ProjectId | None = None
-    group_id: Annotated[GroupId, Needs("push_rules_group")] | None = None
-
-
 @browse.action(
     "get",
     GET("/projects/{project_id}/push_rule", "/groups/{group_id}/push_rule"),
@@ -31,5 +24,5 @@ class InProjectOrGroup(Action):
     feature="push_rules_project",
     role=Role.MAINTAINER,
 )
-class GetPushRules(InProjectOrGroup):
+class GetPushRules(WithPushRules):
     """Read what a push is held to."""

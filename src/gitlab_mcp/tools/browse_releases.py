@@ -1,26 +1,15 @@
-"""Releases, read, with their links and changelogs."""
+"""Releases with their links, and changelogs."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import Annotated, Literal
 
-from pydantic import Field
-
-from gitlab_mcp.actions.action import GET, Action, Role
+from gitlab_mcp.actions.action import GET, Role
 from gitlab_mcp.actions.exchange import Answer, GitLab
-from gitlab_mcp.actions.fields import (
-    Expects,
-    GroupId,
-    Id,
-    Line,
-    Page,
-    PerPage,
-    ProjectId,
-    Sent,
-    Sort,
-)
+from gitlab_mcp.actions.fields import Id, Line, SemanticVersion, Sent, Sort
 from gitlab_mcp.actions.result import Result, Text
+from gitlab_mcp.actions.scopes import InProject, InProjectOrGroup, OfRelease, Paged
 from gitlab_mcp.actions.tool import Tool
 
 browse = Tool("browse_releases", "Read releases and changelogs.", toolset="delivery", switch="releases")
@@ -32,18 +21,6 @@ RELEASE = (
 )
 LINK = "id name url link_type direct_asset_url"
 
-TagName = Annotated[Line, Field(max_length=255)]
-Version = Annotated[
-    str,
-    Field(pattern=r"^v?\d+\.\d+\.\d+([-+.]?[0-9A-Za-z.+-]+)?$"),
-    Expects("semantic version like 1.2.0"),
-]
-
-
-class OfRelease(Action):
-    project_id: ProjectId
-    tag_name: TagName
-
 
 @browse.action(
     "list",
@@ -53,15 +30,11 @@ class OfRelease(Action):
     shows=RELEASE,
     role=Role.GUEST,
 )
-class ListReleases(Action):
+class ListReleases(InProjectOrGroup, Paged):
     """List releases of a project or a group, the latest first."""
 
-    project_id: ProjectId | None = None
-    group_id: GroupId | None = None
     order_by: Literal["released_at", "created_at"] | None = None
     sort: Sort | None = None
-    page: Page | None = None
-    per_page: PerPage | None = None
 
 
 @browse.action(
@@ -84,10 +57,8 @@ class GetRelease(OfRelease):
     shows=RELEASE,
     role=Role.REPORTER,
 )
-class LatestRelease(Action):
+class LatestRelease(InProject):
     """The newest release that is out already."""
-
-    project_id: ProjectId
 
     async def run(self, gitlab: GitLab) -> Answer | Result:
         # GitLab's own permalink redirects, and may lead to a release that is only announced.
@@ -106,11 +77,8 @@ class LatestRelease(Action):
     shows=LINK,
     role=Role.GUEST,
 )
-class ListLinks(OfRelease):
+class ListLinks(OfRelease, Paged):
     """Links to files and pages that belong to a release."""
-
-    page: Page | None = None
-    per_page: PerPage | None = None
 
 
 @browse.action(
@@ -135,11 +103,10 @@ class GetLink(OfRelease):
     role=Role.REPORTER,
     switch="repository",
 )
-class Changelog(Action):
+class Changelog(InProject):
     """Notes for a version, from the commits whose message has a Changelog trailer."""
 
-    project_id: ProjectId
-    version: Version
+    version: SemanticVersion
     from_ref: Annotated[Line, Sent("from")] | None = None
     to_ref: Annotated[Line, Sent("to")] | None = None
 

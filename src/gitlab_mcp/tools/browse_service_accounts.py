@@ -1,24 +1,20 @@
-"""Service accounts, which are users that are no people, and custom roles."""
+"""Service accounts and custom roles."""
 
 from __future__ import annotations
 
-from gitlab_mcp.actions.action import GET, Action, Role
+from gitlab_mcp.actions.action import GET, Role
 from gitlab_mcp.actions.exchange import GitLab
-from gitlab_mcp.actions.fields import GroupId, Page
+from gitlab_mcp.actions.fields import Page
 from gitlab_mcp.actions.result import Result
+from gitlab_mcp.actions.scopes import InGroupOrInstance
 from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.results.custom_roles import custom_role
 
 browse = Tool(
     "browse_service_accounts",
     "Read service accounts (Premium before 18.11) and custom roles (Ultimate).",
     toolset="access",
 )
-
-
-class InGroupOrHere(Action):
-    """Of the instance where no group is given; GitLab.com has them in top-level groups only."""
-
-    group_id: GroupId | None = None
 
 
 @browse.action(
@@ -30,7 +26,7 @@ class InGroupOrHere(Action):
     feature="service_accounts",
     role=Role.OWNER,
 )
-class ListAccounts(InGroupOrHere):
+class ListAccounts(InGroupOrInstance):
     """List service accounts."""
 
     page: Page | None = None
@@ -44,17 +40,9 @@ class ListAccounts(InGroupOrHere):
     feature="member_roles",
     role=Role.OWNER,
 )
-class ListRoles(InGroupOrHere):
+class ListRoles(InGroupOrInstance):
     """List custom roles with the permissions they add."""
 
     async def run(self, gitlab: GitLab) -> Result:
         answer = await gitlab.send(self.request())
-        return Result(data={"items": [_role(each) for each in answer.body], "total": len(answer.body)})
-
-
-def _role(role: dict[str, object]) -> dict[str, object]:
-    """GitLab shows a role as some thirty switches: those that are on are its permissions."""
-    shown = {
-        name: role[name] for name in ("id", "name", "description", "base_access_level") if role.get(name)
-    }
-    return {**shown, "permissions": [name for name, value in role.items() if value is True]}
+        return Result(data={"items": [custom_role(each) for each in answer.body], "total": len(answer.body)})

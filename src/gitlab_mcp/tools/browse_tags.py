@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Annotated, Literal
+from typing import Literal
 
-from pydantic import Field
-
-from gitlab_mcp.actions.action import GET, Action, Role
+from gitlab_mcp.actions.action import GET, Role
 from gitlab_mcp.actions.exchange import Answer, GitLab
-from gitlab_mcp.actions.fields import Line, Page, PerPage, ProjectId, Search, Sort
+from gitlab_mcp.actions.fields import Search, Sort
+from gitlab_mcp.actions.scopes import InProject, OfTag, Paged
 from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.results.counts import counted
 
@@ -20,8 +19,6 @@ TAG = (
     " | sha=commit.id target author=commit.author_name release created_at"
 )
 
-TagName = Annotated[Line, Field(max_length=255)]
-
 
 @browse.action(
     "list",
@@ -31,15 +28,12 @@ TagName = Annotated[Line, Field(max_length=255)]
     shows=TAG,
     role=Role.REPORTER,
 )
-class ListTags(Action):
+class ListTags(InProject, Paged):
     """List tags, the latest first; order_by version sorts 1.10 after 1.9."""
 
-    project_id: ProjectId
     search: Search | None = None
     order_by: Literal["name", "updated", "version"] | None = None
     sort: Sort | None = None
-    page: Page | None = None
-    per_page: PerPage | None = None
 
     async def run(self, gitlab: GitLab) -> Answer:
         answer = await gitlab.send(self.request())
@@ -55,11 +49,8 @@ class ListTags(Action):
     shows=TAG,
     role=Role.REPORTER,
 )
-class GetTag(Action):
+class GetTag(OfTag):
     """Read one tag with its commit."""
-
-    project_id: ProjectId
-    tag_name: TagName
 
 
 @browse.action(
@@ -69,8 +60,5 @@ class GetTag(Action):
     example={"project_id": "acme/website", "tag_name": "v1.0.0"},
     role=Role.REPORTER,
 )
-class TagSignature(Action):
+class TagSignature(OfTag):
     """Who signed a tag, and whether that holds; an unsigned tag has none."""
-
-    project_id: ProjectId
-    tag_name: TagName

@@ -1,4 +1,4 @@
-"""People: who they are, what they do and where they belong."""
+"""Users: the caller and others, their projects, activity and keys."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from gitlab_mcp.actions.action import GET, Action, Role
-from gitlab_mcp.actions.fields import Date, Flag, Line, Page, PerPage, Search, Sent, Sort, Time, UserId
+from gitlab_mcp.actions.fields import Date, Flag, Line, Search, Sent, Sort, Time, UserId
+from gitlab_mcp.actions.scopes import Paged
 from gitlab_mcp.actions.tool import Tool
 
 browse = Tool("browse_users", "Read users: the caller, others, their projects and activity.")
@@ -17,7 +18,7 @@ USER = (
     " | web_url bot public_email job_title organization location bio pronouns local_time created_at"
     " followers following is_followed"
 )
-MYSELF = (
+CURRENT_USER = (
     "id username name state email web_url is_admin can_create_project can_create_group external"
     " two_factor_enabled public_email commit_email job_title created_at last_activity_on"
 )
@@ -32,18 +33,13 @@ Username = Annotated[Line, Field(max_length=255)]
 
 
 class OfUser(Action):
-    """Routes that take a name where a number is."""
+    """On these routes GitLab takes a username in the place of the number."""
 
     user_id: UserId | None = None
     username: Username | None = None
 
 
-class ListOfUser(OfUser):
-    page: Page | None = None
-    per_page: PerPage | None = None
-
-
-@browse.action("current", GET("/user"), docs="api/users/", example={}, shows=MYSELF)
+@browse.action("current", GET("/user"), docs="api/users/", example={}, shows=CURRENT_USER)
 class CurrentUser(Action):
     """The person (or bot) whose token this is."""
 
@@ -68,7 +64,7 @@ class GetUser(Action):
     example={"username": "bob"},
     shows=USER,
 )
-class ListUsers(Action):
+class ListUsers(Paged):
     """Find users by username, or by words of their name or email."""
 
     username: Username | None = None
@@ -81,8 +77,6 @@ class ListUsers(Action):
     created_before: Time | None = None
     order_by: Literal["id", "name", "username", "created_at", "updated_at"] | None = None
     sort: Sort | None = None
-    page: Page | None = None
-    per_page: PerPage | None = None
 
 
 @browse.action(
@@ -92,7 +86,7 @@ class ListUsers(Action):
     example={"user_id": 2},
     shows=PROJECT,
 )
-class PersonalProjects(ListOfUser):
+class PersonalProjects(OfUser, Paged):
     """Projects in the user's own namespace."""
 
     search: Search | None = None
@@ -105,7 +99,7 @@ class PersonalProjects(ListOfUser):
     example={"user_id": 2},
     shows=PROJECT,
 )
-class ContributedProjects(ListOfUser):
+class ContributedProjects(OfUser, Paged):
     """Projects the user worked on in the last year."""
 
 
@@ -116,7 +110,7 @@ class ContributedProjects(ListOfUser):
     example={"user_id": 2},
     shows=PROJECT,
 )
-class StarredProjects(ListOfUser):
+class StarredProjects(OfUser, Paged):
     """Projects the user starred."""
 
     search: Search | None = None
@@ -129,7 +123,7 @@ class StarredProjects(ListOfUser):
     example={"user_id": 2},
     shows=EVENT,
 )
-class Events(ListOfUser):
+class Events(OfUser, Paged):
     """What a user did lately; without a user, what the caller did."""
 
     event_action: Annotated[Line, Sent("action"), Field(description="pushed, commented, merged…")] | None = (
@@ -184,12 +178,10 @@ class AssociationsCount(Action):
     shows="source_type source_id source_name access_level",
     role=Role.ADMIN,
 )
-class Memberships(Action):
+class Memberships(Paged):
     """Groups and projects a user is a member of, with the role."""
 
     user_id: UserId
-    page: Page | None = None
-    per_page: PerPage | None = None
 
 
 @browse.action(
@@ -199,12 +191,10 @@ class Memberships(Action):
     example={"user_id": 2},
     shows=USER,
 )
-class Followers(Action):
+class Followers(Paged):
     """Who follows a user."""
 
     user_id: UserId
-    page: Page | None = None
-    per_page: PerPage | None = None
 
 
 @browse.action(
@@ -214,12 +204,10 @@ class Followers(Action):
     example={"user_id": 2},
     shows=USER,
 )
-class Following(Action):
+class Following(Paged):
     """Whom a user follows."""
 
     user_id: UserId
-    page: Page | None = None
-    per_page: PerPage | None = None
 
 
 @browse.action(
@@ -229,7 +217,7 @@ class Following(Action):
     example={"user_id": 2},
     shows=KEY,
 )
-class Keys(ListOfUser):
+class Keys(OfUser, Paged):
     """Public SSH keys; without a user, the caller's."""
 
 
@@ -240,12 +228,10 @@ class Keys(ListOfUser):
     example={"user_id": 2},
     shows="id created_at key",
 )
-class GpgKeys(Action):
+class GpgKeys(Paged):
     """Public GPG keys; without a user, the caller's."""
 
     user_id: UserId | None = None
-    page: Page | None = None
-    per_page: PerPage | None = None
 
 
 @browse.action(
@@ -255,9 +241,7 @@ class GpgKeys(Action):
     example={},
     shows="id email confirmed_at",
 )
-class Emails(Action):
+class Emails(Paged):
     """The caller's email addresses; another user's for administrators only."""
 
     user_id: UserId | None = None
-    page: Page | None = None
-    per_page: PerPage | None = None

@@ -1,4 +1,4 @@
-"""Vulnerabilities that scanners found. GitLab shows and changes them by GraphQL; findings and exports by REST."""
+"""Vulnerabilities, which GitLab shows by GraphQL; findings and exports, which it shows by REST."""
 
 from __future__ import annotations
 
@@ -9,20 +9,11 @@ from pydantic import Field
 
 from gitlab_mcp.actions.action import GET, POST, Action, Role
 from gitlab_mcp.actions.exchange import GitLab
-from gitlab_mcp.actions.fields import (
-    Expects,
-    GroupId,
-    Id,
-    Line,
-    Listed,
-    Page,
-    PerPage,
-    ProjectId,
-    Words,
-)
+from gitlab_mcp.actions.fields import Expects, Id, Line, Listed, PerPage, Words
 from gitlab_mcp.actions.result import Result
+from gitlab_mcp.actions.scopes import InProject, InProjectOrGroup, Paged
 from gitlab_mcp.actions.tool import Tool
-from gitlab_mcp.gitlab.graphql import full_path, number_of, reached
+from gitlab_mcp.gitlab.graphql import full_path, numeric_id, value_at
 from gitlab_mcp.results.downloads import downloaded
 
 browse = Tool("browse_vulnerabilities", "Read vulnerabilities and findings (Ultimate).", toolset="security")
@@ -31,7 +22,7 @@ _FILTERS = """$path: ID!, $severity: [VulnerabilitySeverity!], $state: [Vulnerab
   $reportType: [VulnerabilityReportType!]"""
 _FILTERED = "severity: $severity, state: $state, reportType: $reportType"
 _COUNTS = f"vulnerabilitySeveritiesCount({_FILTERED}) {{ critical high medium low info unknown }}"
-_WHERE = """location {
+_LOCATION = """location {
     ... on VulnerabilityLocationSast { file startLine }
     ... on VulnerabilityLocationSecretDetection { file startLine }
     ... on VulnerabilityLocationDependencyScanning { file dependency { version package { name } } }
@@ -39,35 +30,35 @@ _WHERE = """location {
   }"""
 
 
-def _listing(place: str) -> str:
-    # Where the licence or the role is missing the list is empty without a word, and the counts are null.
+def _list_query(place: str) -> str:
+    # Where the licence or the role is missing, the list is empty; only the counts, which are null, tell.
     return f"""query({_FILTERS}, $first: Int, $after: String) {{
   {place}(fullPath: $path) {{
     {_COUNTS}
     vulnerabilities({_FILTERED}, sort: severity_desc, first: $first, after: $after) {{
-      nodes {{ id title severity state reportType detectedAt webUrl {_WHERE} }}
+      nodes {{ id title severity state reportType detectedAt webUrl {_LOCATION} }}
       pageInfo {{ endCursor hasNextPage }}
     }}
   }}
 }}"""
 
 
-def _counting(place: str) -> str:
+def _count_query(place: str) -> str:
     return f"query({_FILTERS}) {{ {place}(fullPath: $path) {{ {_COUNTS} }} }}"
 
 
 VULNERABILITY = f"""query($id: VulnerabilityID!) {{
   vulnerability(id: $id) {{
     id title description severity state reportType detectedAt confirmedAt dismissedAt resolvedAt
-    dismissalReason stateComment solution falsePositive resolvedOnDefaultBranch webUrl {_WHERE}
+    dismissalReason stateComment solution falsePositive resolvedOnDefaultBranch webUrl {_LOCATION}
     project {{ fullPath }} scanner {{ name }} identifiers {{ name url }} links {{ url }}
     issueLinks {{ nodes {{ id issue {{ iid title webUrl }} }} }}
     mergeRequest {{ iid webUrl }}
   }}
 }}"""
 
-LISTINGS: Mapping[str, str] = {place: _listing(place) for place in ("project", "group")}
-COUNTINGS: Mapping[str, str] = {place: _counting(place) for place in ("project", "group")}
+LIST_QUERIES: Mapping[str, str] = {place: _list_query(place) for place in ("project", "group")}
+COUNT_QUERIES: Mapping[str, str] = {place: _count_query(place) for place in ("project", "group")}
 
 
 Severity = Literal["critical", "high", "medium", "low", "info", "unknown"]
@@ -75,9 +66,7 @@ Severities = Annotated[list[Severity], Listed, Expects("array of severities")]
 Cursor = Annotated[Line, Field(description="next_cursor of the page before")]
 
 
-class Filtered(Action):
-    project_id: ProjectId | None = None
-    group_id: GroupId | None = None
+class FilteredVulnerabilities(InProjectOrGroup):
     severity: Severities | None = None
     state: Literal["detected", "confirmed", "dismissed", "resolved"] | None = None
     report_type: Words | None = None
@@ -104,7 +93,7 @@ class Filtered(Action):
     feature="vulnerabilities",
     role=Role.DEVELOPER,
 )
-class ListVulnerabilities(Filtered):
+class ListVulnerabilities(FilteredVulnerabilities):
     """List vulnerabilities, the worst first."""
 
     after: Cursor | None = None
@@ -112,13 +101,13 @@ class ListVulnerabilities(Filtered):
 
     async def run(self, gitlab: GitLab) -> Result:
         variables = {**await self.filters(gitlab), "first": self.per_page or 20, "after": self.after}
-        data = await gitlab.graphql(LISTINGS[self.place], variables)
-        counts = reached(data, self.place, "vulnerabilitySeveritiesCount")
-        found = reached(data, self.place, "vulnerabilities")
+        data = await gitlab.graphql(LIST_QUERIES[self.place], variables)
+        counts = value_at(data, self.place, "vulnerabilitySeveritiesCount")
+        found = value_at(data, self.place, "vulnerabilities")
         page = found["pageInfo"]
         return Result(
             data={
-                "items": [_line(each) for each in found["nodes"]],
+                "items": [_summary(each) for each in found["nodes"]],
                 "total": sum(count or 0 for count in counts.values()),
                 **({"next_cursor": page["endCursor"]} if page["hasNextPage"] else {}),
             }
@@ -133,12 +122,12 @@ class ListVulnerabilities(Filtered):
     feature="vulnerabilities",
     role=Role.DEVELOPER,
 )
-class CountVulnerabilities(Filtered):
+class CountVulnerabilities(FilteredVulnerabilities):
     """Count vulnerabilities by severity."""
 
     async def run(self, gitlab: GitLab) -> Result:
-        data = await gitlab.graphql(COUNTINGS[self.place], await self.filters(gitlab))
-        return Result(data=dict(reached(data, self.place, "vulnerabilitySeveritiesCount")))
+        data = await gitlab.graphql(COUNT_QUERIES[self.place], await self.filters(gitlab))
+        return Result(data=dict(value_at(data, self.place, "vulnerabilitySeveritiesCount")))
 
 
 @browse.action(
@@ -155,13 +144,13 @@ class GetVulnerability(Action):
     vulnerability_id: Id
 
     async def run(self, gitlab: GitLab) -> Result:
-        data = await gitlab.graphql(VULNERABILITY, {"id": _global(self.vulnerability_id)})
-        found = reached(data, "vulnerability")
+        data = await gitlab.graphql(VULNERABILITY, {"id": _global_id(self.vulnerability_id)})
+        found = value_at(data, "vulnerability")
         links = [
-            {"issue_link_id": number_of(each["id"]), **(each["issue"] or {})}
+            {"issue_link_id": numeric_id(each["id"]), **(each["issue"] or {})}
             for each in found["issueLinks"]["nodes"]
         ]
-        return Result(data=_without_nulls({**_line(found), **_rest(found), "issues": links}))
+        return Result(data=_without_nulls({**_summary(found), **_details(found), "issues": links}))
 
 
 @browse.action(
@@ -174,15 +163,12 @@ class GetVulnerability(Action):
     feature="vulnerability_findings",
     role=Role.DEVELOPER,
 )
-class ListFindings(Action):
+class ListFindings(InProject, Paged):
     """List what the scanners of a pipeline reported, whether or not it became a vulnerability."""
 
-    project_id: ProjectId
     severity: Severities | None = None
     report_type: Words | None = None
     pipeline_id: Id | None = None
-    page: Page | None = None
-    per_page: PerPage | None = None
 
 
 @browse.action(
@@ -217,25 +203,25 @@ class DownloadExport(Action):
         return await downloaded(gitlab, self.request(), f"vulnerability export {self.export_id}")
 
 
-def _global(number: int) -> str:
+def _global_id(number: int) -> str:
     return f"gid://gitlab/Vulnerability/{number}"
 
 
-def _line(found: Mapping[str, Any]) -> dict[str, Any]:
+def _summary(found: Mapping[str, Any]) -> dict[str, Any]:
     return _without_nulls(
         {
-            "id": number_of(found["id"]),
+            "id": numeric_id(found["id"]),
             "title": found["title"],
             **{name: _lower(found[name]) for name in ("severity", "state")},
             "report_type": _lower(found["reportType"]),
-            "where": _where(found["location"]),
+            "where": _location(found["location"]),
             "detected_at": found["detectedAt"],
             "web_url": found["webUrl"],
         }
     )
 
 
-def _rest(found: Mapping[str, Any]) -> dict[str, Any]:
+def _details(found: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "project": (found["project"] or {}).get("fullPath"),
         "scanner": (found["scanner"] or {}).get("name"),
@@ -250,7 +236,7 @@ def _rest(found: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _where(location: Mapping[str, Any] | None) -> str | None:
+def _location(location: Mapping[str, Any] | None) -> str | None:
     if not location:
         return None
     place = location.get("file") or location.get("image")

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import Any
 
-from gitlab_mcp.actions.action import GET, Action, Role
+from gitlab_mcp.actions.action import GET, Role
 from gitlab_mcp.actions.exchange import Answer, GitLab
-from gitlab_mcp.actions.fields import GroupId, Id, Needs, Page, ProjectId
+from gitlab_mcp.actions.fields import Page
+from gitlab_mcp.actions.scopes import OfWebhook, WithWebhooks
 from gitlab_mcp.actions.tool import Tool
 
 browse = Tool("browse_webhooks", "Read the webhooks of a project or group (Premium).", toolset="access")
@@ -20,15 +21,6 @@ HOOK = (
 )
 
 
-class InProjectOrGroup(Action):
-    project_id: ProjectId | None = None
-    group_id: Annotated[GroupId, Needs("group_webhooks")] | None = None
-
-
-class OfHook(InProjectOrGroup):
-    hook_id: Id
-
-
 @browse.action(
     "list",
     GET("/projects/{project_id}/hooks", "/groups/{group_id}/hooks"),
@@ -37,7 +29,7 @@ class OfHook(InProjectOrGroup):
     shows=HOOK,
     role=Role.MAINTAINER,
 )
-class ListHooks(InProjectOrGroup):
+class ListHooks(WithWebhooks):
     """List webhooks, and which of them GitLab has switched off after failures."""
 
     page: Page | None = None
@@ -55,7 +47,7 @@ class ListHooks(InProjectOrGroup):
     shows=HOOK,
     role=Role.MAINTAINER,
 )
-class GetHook(OfHook):
+class GetHook(OfWebhook):
     """Read one webhook with the events it fires on."""
 
     async def run(self, gitlab: GitLab) -> Answer:
@@ -64,5 +56,5 @@ class GetHook(OfHook):
 
 
 def _with_events(hook: Mapping[str, Any]) -> dict[str, Any]:
-    """GitLab shows some twenty switches; those that are on are what the hook fires on."""
+    """GitLab answers some twenty flags. The events are those that are on."""
     return {**hook, "events": [name for name, on in hook.items() if on is True and name.endswith("_events")]}

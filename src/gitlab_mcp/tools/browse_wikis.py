@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-from gitlab_mcp.actions.action import GET, Action, Role
+from gitlab_mcp.actions.action import GET, Role
 from gitlab_mcp.actions.exchange import GitLab
-from gitlab_mcp.actions.fields import Flag, GroupId, Line, Needs, ProjectId
+from gitlab_mcp.actions.fields import Flag
 from gitlab_mcp.actions.result import Result, Text
+from gitlab_mcp.actions.scopes import OfWikiPage, WithWiki
 from gitlab_mcp.actions.tool import Tool
 
 browse = Tool(
@@ -15,15 +14,6 @@ browse = Tool(
 )
 
 PAGE = "slug title format"
-
-
-class InProjectOrGroup(Action):
-    project_id: ProjectId | None = None
-    group_id: Annotated[GroupId, Needs("group_wikis")] | None = None
-
-
-class OfPage(InProjectOrGroup):
-    slug: Line
 
 
 @browse.action(
@@ -34,7 +24,7 @@ class OfPage(InProjectOrGroup):
     shows=PAGE + " content",
     role=Role.GUEST,
 )
-class ListPages(InProjectOrGroup):
+class ListPages(WithWiki):
     """List all pages; GitLab does not page this list."""
 
     with_content: Flag | None = None
@@ -48,7 +38,7 @@ class ListPages(InProjectOrGroup):
     shows=PAGE,
     role=Role.GUEST,
 )
-class GetPage(OfPage):
+class GetPage(OfWikiPage):
     """Read one page, its content as text."""
 
     async def run(self, gitlab: GitLab) -> Result:

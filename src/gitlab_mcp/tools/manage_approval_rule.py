@@ -1,4 +1,4 @@
-"""Acts on what a merge must pass: approval rules and settings, and external status checks."""
+"""Write what a merge must pass: approval rules and settings, external status checks."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from gitlab_mcp.actions.fields import (
     broken_rule,
 )
 from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup, as_asked
+from gitlab_mcp.actions.scopes import InProject, InProjectOrGroup, OfMergeRequest
 from gitlab_mcp.actions.tool import Tool
 
 manage = Tool(
@@ -39,14 +40,14 @@ CHECK = "id name external_url hmac protected_branches=protected_branches.name"
 
 Count = Annotated[Integer, Field(ge=0, le=100)]
 FullSha = Annotated[str, Field(pattern=r"^[0-9a-f]{40}([0-9a-f]{24})?$")]
-OfMergeRequest = Annotated[MergeRequestIid, Needs("mr_approval_rules")]
-OfGroup = Annotated[GroupId, Needs("group_approval_rules")]
+PaidMergeRequestIid = Annotated[MergeRequestIid, Needs("mr_approval_rules")]
+PaidGroupId = Annotated[GroupId, Needs("group_approval_rules")]
 
-RULES = RecoveryLookup("browse_approval_rules list", "project_id group_id merge_request_iid")
-CHECKS = RecoveryLookup("browse_approval_rules status_checks", "project_id")
+FIND_RULE = RecoveryLookup("browse_approval_rules list", "project_id group_id merge_request_iid")
+FIND_CHECK = RecoveryLookup("browse_approval_rules status_checks", "project_id")
 
 
-def _answered(write: LostWrite, found: Mapping[str, Any]) -> bool:
+def _has_the_status(write: LostWrite, found: Mapping[str, Any]) -> bool:
     return (found["id"], found["status"]) == (
         write.sent["external_status_check_id"],
         write.sent["status"],
@@ -80,14 +81,14 @@ class CreateRule(Approvers):
     """Require approvals of the people named."""
 
     project_id: ProjectId | None = None
-    group_id: OfGroup | None = None
-    merge_request_iid: OfMergeRequest | None = None
+    group_id: PaidGroupId | None = None
+    merge_request_iid: PaidMergeRequestIid | None = None
     name: Line
     approvals_required: Count
 
     @model_validator(mode="after")
     def _fits_the_place(self) -> CreateRule:
-        _branches_are_a_projects(self)
+        _only_a_project_has_branches(self)
         return self
 
 
@@ -104,21 +105,21 @@ class CreateRule(Approvers):
     shows=RULE,
     feature="project_approval_rules",
     role=Role.MAINTAINER,
-    recover_with=RULES,
+    recover_with=FIND_RULE,
 )
 class UpdateRule(Approvers):
     """Change a rule; people and groups that are not named again are taken off."""
 
     project_id: ProjectId | None = None
-    group_id: OfGroup | None = None
-    merge_request_iid: OfMergeRequest | None = None
+    group_id: PaidGroupId | None = None
+    merge_request_iid: PaidMergeRequestIid | None = None
     approval_rule_id: Id
     name: Line | None = None
     approvals_required: Count | None = None
 
     @model_validator(mode="after")
     def _fits_the_place(self) -> UpdateRule:
-        _branches_are_a_projects(self)
+        _only_a_project_has_branches(self)
         return self
 
     _changes_something = something_to_change("approvals_required")
@@ -135,13 +136,12 @@ class UpdateRule(Approvers):
     example={"project_id": "tiers-a/one", "approval_rule_id": 1},
     feature="project_approval_rules",
     role=Role.MAINTAINER,
-    recover_with=RULES,
+    recover_with=FIND_RULE,
 )
-class DeleteRule(Action):
+class DeleteRule(InProject):
     """Delete a rule: what it required is not required any more."""
 
-    project_id: ProjectId
-    merge_request_iid: OfMergeRequest | None = None
+    merge_request_iid: PaidMergeRequestIid | None = None
     approval_rule_id: Id
 
 
@@ -158,11 +158,9 @@ class DeleteRule(Action):
     role=Role.MAINTAINER,
     recover_with=RecoveryLookup("browse_approval_rules settings", "project_id group_id"),
 )
-class UpdateSettings(Action):
+class UpdateSettings(InProjectOrGroup):
     """Change the approval settings of a project, or of a top-level group for all its projects."""
 
-    project_id: ProjectId | None = None
-    group_id: GroupId | None = None
     allow_author_approval: Flag | None = None
     allow_committer_approval: Flag | None = None
     retain_approvals_on_push: Flag | None = None
@@ -181,10 +179,9 @@ class UpdateSettings(Action):
     role=Role.MAINTAINER,
     recover_with=RecoveryLookup("browse_approval_rules status_checks", "project_id", proof=as_asked),
 )
-class CreateCheck(Action):
+class CreateCheck(InProject):
     """Ask a service about every merge request."""
 
-    project_id: ProjectId
     name: Line
     external_url: WebUrl
     protected_branch_ids: Ids | None = None
@@ -199,12 +196,11 @@ class CreateCheck(Action):
     shows=CHECK,
     feature="external_status_checks",
     role=Role.MAINTAINER,
-    recover_with=CHECKS,
+    recover_with=FIND_CHECK,
 )
-class UpdateCheck(Action):
+class UpdateCheck(InProject):
     """Change a check."""
 
-    project_id: ProjectId
     check_id: Id
     name: Line | None = None
     external_url: WebUrl | None = None
@@ -221,12 +217,11 @@ class UpdateCheck(Action):
     example={"project_id": "acme/shop", "check_id": 1},
     feature="external_status_checks",
     role=Role.MAINTAINER,
-    recover_with=CHECKS,
+    recover_with=FIND_CHECK,
 )
-class DeleteCheck(Action):
+class DeleteCheck(InProject):
     """Delete a check: nothing waits for it any more."""
 
-    project_id: ProjectId
     check_id: Id
 
 
@@ -246,14 +241,12 @@ class DeleteCheck(Action):
     feature="external_status_checks",
     role=Role.DEVELOPER,
     recover_with=RecoveryLookup(
-        "browse_approval_rules status_checks", "project_id merge_request_iid", proof=_answered
+        "browse_approval_rules status_checks", "project_id merge_request_iid", proof=_has_the_status
     ),
 )
-class Respond(Action):
+class Respond(OfMergeRequest):
     """Say what a check found about a commit."""
 
-    project_id: ProjectId
-    merge_request_iid: MergeRequestIid
     external_status_check_id: Id
     sha: FullSha
     status: Literal["passed", "failed", "pending"]
@@ -277,16 +270,14 @@ class Respond(Action):
         because="a check that is asked again looks like one that waits",
     ),
 )
-class RetryCheck(Action):
+class RetryCheck(OfMergeRequest):
     """Ask a service again after it failed."""
 
-    project_id: ProjectId
-    merge_request_iid: MergeRequestIid
     external_status_check_id: Id
 
 
-def _branches_are_a_projects(rule: CreateRule | UpdateRule) -> None:
-    """GitLab takes what a group or a merge request does not have, and forgets it."""
+def _only_a_project_has_branches(rule: CreateRule | UpdateRule) -> None:
+    """GitLab accepts branches for the rule of a group or a merge request, and ignores them."""
     elsewhere = rule.group_id is not None or rule.merge_request_iid is not None
     if elsewhere and rule.protected_branch_ids is not None:
         raise broken_rule("left out: only a project's rule has branches", field="protected_branch_ids")

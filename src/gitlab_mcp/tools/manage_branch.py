@@ -1,14 +1,16 @@
-"""Branches of a repository."""
+"""Create and delete branches."""
 
 from __future__ import annotations
 
-from gitlab_mcp.actions.action import DELETE, POST, Action, Danger, Role, fill
+from gitlab_mcp.actions.action import DELETE, POST, Danger, Role, fill
 from gitlab_mcp.actions.exchange import Answer, GitLab
-from gitlab_mcp.actions.fields import Branch, ProjectId, Ref
+from gitlab_mcp.actions.fields import Branch, Ref
 from gitlab_mcp.actions.recovery_lookup import RecoveryLookup
 from gitlab_mcp.actions.result import Result
+from gitlab_mcp.actions.scopes import InProject
 from gitlab_mcp.actions.tool import Tool
-from gitlab_mcp.gitlab.concurrently import FAULTS, listed
+from gitlab_mcp.gitlab.faults import FAULTS
+from gitlab_mcp.gitlab.pages import items_of
 
 manage = Tool("manage_branch", "Create and delete branches of a repository.", switch="repository")
 
@@ -23,10 +25,9 @@ manage = Tool("manage_branch", "Create and delete branches of a repository.", sw
     role=Role.DEVELOPER,
     recover_with=RecoveryLookup("browse_branches get", "project_id branch", points_at="ref"),
 )
-class CreateBranch(Action):
+class CreateBranch(InProject):
     """Create a branch from a branch, tag or commit."""
 
-    project_id: ProjectId
     branch: Branch
     ref: Ref
 
@@ -39,18 +40,17 @@ class CreateBranch(Action):
     example={"project_id": "writes/app", "branch": "to-delete"},
     role=Role.DEVELOPER,
 )
-class DeleteBranch(Action):
+class DeleteBranch(InProject):
     """Delete a branch; open merge requests from it are closed."""
 
-    project_id: ProjectId
     branch: Branch
 
     async def run(self, gitlab: GitLab) -> Answer | Result:
         path = fill("/projects/{project_id}/merge_requests", project_id=self.project_id)
         try:
-            closed = listed(await gitlab.get(path, source_branch=self.branch, state="opened"), path)
+            closed = items_of(await gitlab.get(path, source_branch=self.branch, state="opened"), path)
         except FAULTS:
-            # Who may delete a branch may still not see merge requests, or they are switched off.
+            # The caller may be unable to see merge requests, or they are switched off.
             closed = []
         answer = await gitlab.send(self.request())
         if not closed:
@@ -66,10 +66,8 @@ class DeleteBranch(Action):
     example={"project_id": "writes/app"},
     role=Role.DEVELOPER,
 )
-class DeleteMergedBranches(Action):
+class DeleteMergedBranches(InProject):
     """Delete, in the background, every unprotected branch that is merged into the default branch."""
-
-    project_id: ProjectId
 
     async def run(self, gitlab: GitLab) -> Result:
         await gitlab.send(self.request())

@@ -1,4 +1,4 @@
-"""Commits, written: comments, cherry-picks, reverts and statuses."""
+"""Comment on commits, cherry-pick and revert them, set their status."""
 
 from __future__ import annotations
 
@@ -7,32 +7,16 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from gitlab_mcp.actions.action import POST, Action, Danger, Role
-from gitlab_mcp.actions.fields import (
-    Branch,
-    FilePath,
-    Flag,
-    Integer,
-    Line,
-    PipelineId,
-    ProjectId,
-    Ref,
-    broken_rule,
-)
+from gitlab_mcp.actions.action import POST, Danger, Role
+from gitlab_mcp.actions.fields import Branch, FilePath, Flag, Integer, Line, PipelineId, Ref, broken_rule
 from gitlab_mcp.actions.quick_actions import SpokenLine
 from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup, said
+from gitlab_mcp.actions.scopes import OfCommit
 from gitlab_mcp.actions.tool import Tool
 
 manage = Tool(
     "manage_commit", "Comment, cherry-pick and revert commits, and set their status.", switch="repository"
 )
-
-CommitSha = Annotated[Line, Field(description="Commit, branch or tag")]
-
-
-class OfCommit(Action):
-    project_id: ProjectId
-    sha: CommitSha
 
 
 @manage.action(
@@ -63,7 +47,7 @@ class CommentCommit(OfCommit):
     line_type: Literal["new", "old"] | None = None
 
     @model_validator(mode="after")
-    def _a_whole_place(self) -> Self:
+    def _all_of_a_position(self) -> Self:
         place = {"path": self.path, "line": self.line, "line_type": self.line_type}
         missing = [name for name, value in place.items() if value is None]
         if 0 < len(missing) < len(place):
@@ -72,7 +56,7 @@ class CommentCommit(OfCommit):
 
 
 def _names_the_commit(write: LostWrite, found: Mapping[str, Any]) -> bool:
-    """Both acts end the message with what they are made of: `(cherry picked from commit 4432a39d…)`."""
+    """GitLab ends the message of both with the commit: `(cherry picked from commit 4432a39d…)`."""
     return write.is_new(found) and f" commit {write.action.sha}" in found["message"]
 
 

@@ -1,4 +1,4 @@
-"""What is said about issues, merge requests and commits: threads, notes and reactions."""
+"""Write threads, notes and emoji reactions on issues, merge requests and commits."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from typing import Annotated
 
 from pydantic import Field
 
-from gitlab_mcp.actions.action import DELETE, POST, PUT, Action, Danger, Role
+from gitlab_mcp.actions.action import DELETE, POST, PUT, Danger, Role
 from gitlab_mcp.actions.exchange import Answer, GitLab, Request
-from gitlab_mcp.actions.fields import Expects, Flag, Id, IssueIid, MergeRequestIid, ProjectId, Sha
+from gitlab_mcp.actions.fields import DiscussionId, Expects, Flag, Id, Sha
 from gitlab_mcp.actions.quick_actions import SpokenLine
 from gitlab_mcp.actions.recovery_lookup import RecoveryLookup, begun_with, made, said
+from gitlab_mcp.actions.scopes import OfIssueOrMergeRequest
 from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
@@ -24,29 +25,18 @@ COMMIT = "/projects/{project_id}/repository/commits/{sha}"
 THREAD = "/discussions/{discussion_id}"
 NOTE = "/notes/{note_id}"
 
-DiscussionId = Annotated[str, Field(pattern=r"^[0-9a-f]{40}$"), Expects("40 hex digits, the id of a thread")]
 Emoji = Annotated[str, Field(pattern=r"^[^\s:]+$"), Expects("a name without colons, like thumbsup")]
 
 
-def on(*things: str, at: str) -> tuple[str, ...]:
-    return tuple(thing + at for thing in things)
-
-
-class OnSomething(Action):
-    project_id: ProjectId
-    issue_iid: IssueIid | None = None
-    merge_request_iid: MergeRequestIid | None = None
-
-
-class Said(OnSomething):
-    """Something said. Where it is nothing but quick actions no note is written, and `summary` says what they did."""
+class WrittenComment(OfIssueOrMergeRequest):
+    """A body of nothing but quick actions writes no note; `summary` in the answer says what they did."""
 
     body: SpokenLine
 
 
 @manage.action(
     "create",
-    POST(*on(ISSUE, MERGE_REQUEST, COMMIT, at="/discussions")),
+    POST(ISSUE + "/discussions", MERGE_REQUEST + "/discussions", COMMIT + "/discussions"),
     danger=Danger.REVERSIBLE,
     docs="api/discussions/#create-new-merge-request-thread",
     example={
@@ -63,7 +53,7 @@ class Said(OnSomething):
         every_page=True,
     ),
 )
-class CreateThread(Said):
+class CreateThread(WrittenComment):
     """Start a thread that can be answered, and on a merge request resolved."""
 
     sha: Sha | None = None
@@ -71,7 +61,7 @@ class CreateThread(Said):
 
 @manage.action(
     "reply",
-    POST(*on(ISSUE, MERGE_REQUEST, COMMIT, at=f"{THREAD}/notes")),
+    POST(ISSUE + THREAD + "/notes", MERGE_REQUEST + THREAD + "/notes", COMMIT + THREAD + "/notes"),
     danger=Danger.REVERSIBLE,
     docs="api/discussions/#add-note-to-existing-merge-request-thread",
     example={
@@ -89,7 +79,7 @@ class CreateThread(Said):
         inside="notes",
     ),
 )
-class Reply(Said):
+class Reply(WrittenComment):
     """Answer in a thread."""
 
     sha: Sha | None = None
@@ -98,7 +88,7 @@ class Reply(Said):
 
 @manage.action(
     "create_note",
-    POST(*on(ISSUE, MERGE_REQUEST, at="/notes")),
+    POST(ISSUE + "/notes", MERGE_REQUEST + "/notes"),
     danger=Danger.REVERSIBLE,
     docs="api/notes/#create-an-issue-note",
     example={"project_id": "acme/shop", "merge_request_iid": 25, "body": "A plain note, not a thread."},
@@ -108,7 +98,7 @@ class Reply(Said):
         "browse_discussions list_notes", "project_id issue_iid merge_request_iid", proof=said("body")
     ),
 )
-class CreateNote(Said):
+class CreateNote(WrittenComment):
     """Comment. Quick actions (/label ~bug) are carried out only with quick_actions: true."""
 
     internal: Flag | None = None
@@ -116,7 +106,7 @@ class CreateNote(Said):
 
 @manage.action(
     "update_note",
-    PUT(*on(ISSUE, MERGE_REQUEST, at=NOTE)),
+    PUT(ISSUE + NOTE, MERGE_REQUEST + NOTE),
     danger=Danger.REVERSIBLE,
     docs="api/notes/#update-an-issue-note",
     example={
@@ -131,7 +121,7 @@ class CreateNote(Said):
         "browse_discussions get_note", "project_id issue_iid merge_request_iid note_id"
     ),
 )
-class UpdateNote(OnSomething):
+class UpdateNote(OfIssueOrMergeRequest):
     """Rewrite your own comment."""
 
     note_id: Id
@@ -140,7 +130,7 @@ class UpdateNote(OnSomething):
 
 @manage.action(
     "delete_note",
-    DELETE(*on(ISSUE, MERGE_REQUEST, at=NOTE)),
+    DELETE(ISSUE + NOTE, MERGE_REQUEST + NOTE),
     danger=Danger.DESTRUCTIVE,
     docs="api/notes/#delete-an-issue-note",
     example={"project_id": "writes/app", "issue_iid": 1, "note_id": 89},
@@ -150,17 +140,17 @@ class UpdateNote(OnSomething):
         "browse_discussions get_note", "project_id issue_iid merge_request_iid note_id"
     ),
 )
-class DeleteNote(OnSomething):
+class DeleteNote(OfIssueOrMergeRequest):
     """Delete a comment."""
 
     note_id: Id
 
 
-class OfThread(OnSomething):
+class OfThread(OfIssueOrMergeRequest):
     discussion_id: DiscussionId
 
     async def set_resolved(self, gitlab: GitLab, resolved: bool) -> Answer:
-        """Look at the thread first: GitLab answers 500 for an unknown one, a bare 403 for a plain comment."""
+        """Reads the thread first: GitLab answers 500 for an unknown one and an unexplained 403 for a plain comment."""
         request = self.request(resolved=resolved)
         thread = await gitlab.send(Request("GET", request.path))
         states = [note["resolved"] for note in thread.body["notes"] if note["resolvable"]]
@@ -184,7 +174,7 @@ def _cannot_be_resolved() -> Failure:
 
 @manage.action(
     "resolve",
-    PUT(*on(ISSUE, MERGE_REQUEST, at=THREAD)),
+    PUT(ISSUE + THREAD, MERGE_REQUEST + THREAD),
     danger=Danger.REVERSIBLE,
     docs="api/discussions/#resolve-a-merge-request-thread",
     example={
@@ -204,7 +194,7 @@ class Resolve(OfThread):
 
 @manage.action(
     "unresolve",
-    PUT(*on(ISSUE, MERGE_REQUEST, at=THREAD)),
+    PUT(ISSUE + THREAD, MERGE_REQUEST + THREAD),
     danger=Danger.REVERSIBLE,
     docs="api/discussions/#resolve-a-merge-request-thread",
     example={
@@ -225,8 +215,10 @@ class Unresolve(OfThread):
 @manage.action(
     "add_emoji",
     POST(
-        *on(ISSUE, MERGE_REQUEST, at="/award_emoji"),
-        *on(ISSUE, MERGE_REQUEST, at=f"{NOTE}/award_emoji"),
+        ISSUE + "/award_emoji",
+        MERGE_REQUEST + "/award_emoji",
+        ISSUE + NOTE + "/award_emoji",
+        MERGE_REQUEST + NOTE + "/award_emoji",
     ),
     danger=Danger.REVERSIBLE,
     docs="api/emoji_reactions/#add-an-emoji-reaction-to-a-resource",
@@ -237,7 +229,7 @@ class Unresolve(OfThread):
         "browse_discussions list_emoji", "project_id issue_iid merge_request_iid note_id", proof=made("name")
     ),
 )
-class AddEmoji(OnSomething):
+class AddEmoji(OfIssueOrMergeRequest):
     """React to something, or to one note on it."""
 
     note_id: Id | None = None
@@ -247,8 +239,10 @@ class AddEmoji(OnSomething):
 @manage.action(
     "remove_emoji",
     DELETE(
-        *on(ISSUE, MERGE_REQUEST, at="/award_emoji/{award_id}"),
-        *on(ISSUE, MERGE_REQUEST, at=f"{NOTE}/award_emoji/{{award_id}}"),
+        ISSUE + "/award_emoji/{award_id}",
+        MERGE_REQUEST + "/award_emoji/{award_id}",
+        ISSUE + NOTE + "/award_emoji/{award_id}",
+        MERGE_REQUEST + NOTE + "/award_emoji/{award_id}",
     ),
     danger=Danger.REVERSIBLE,
     docs="api/emoji_reactions/#delete-an-emoji-reaction-from-a-resource",
@@ -258,7 +252,7 @@ class AddEmoji(OnSomething):
         "browse_discussions list_emoji", "project_id issue_iid merge_request_iid note_id"
     ),
 )
-class RemoveEmoji(OnSomething):
+class RemoveEmoji(OfIssueOrMergeRequest):
     """Take your reaction back."""
 
     note_id: Id | None = None

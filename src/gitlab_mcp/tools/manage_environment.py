@@ -1,4 +1,4 @@
-"""Acts on environments: create, stop, deploy, approve, freeze, protect."""
+"""Write environments, deployments, freeze periods and protected environments."""
 
 from __future__ import annotations
 
@@ -7,23 +7,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from gitlab_mcp.actions.action import DELETE, POST, PUT, Action, Danger, Role, something_to_change
+from gitlab_mcp.actions.action import DELETE, POST, PUT, Danger, Role, something_to_change
 from gitlab_mcp.actions.allow_lists import AllowList
-from gitlab_mcp.actions.fields import (
-    Expects,
-    Flag,
-    GroupId,
-    Id,
-    Line,
-    Needs,
-    ProjectId,
-    Ref,
-    Sha,
-    Time,
-    WebUrl,
-    broken_rule,
-)
+from gitlab_mcp.actions.fields import Expects, Flag, Id, Line, Ref, Sha, Time, WebUrl, broken_rule
 from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup, made, new
+from gitlab_mcp.actions.scopes import InProject, WithProtectedEnvironments
 from gitlab_mcp.actions.tool import Tool
 
 manage = Tool(
@@ -44,9 +32,9 @@ PROTECTED = (
     " approval_rules(id access_level user_id group_id required_approvals)"
 )
 
-DEPLOYMENT = RecoveryLookup("browse_environments get_deployment", "project_id deployment_id")
-FREEZE_PERIOD = RecoveryLookup("browse_environments get_freeze_period", "project_id freeze_period_id")
-PROTECTION = RecoveryLookup("browse_environments get_protected", "project_id group_id name")
+FIND_DEPLOYMENT = RecoveryLookup("browse_environments get_deployment", "project_id deployment_id")
+FIND_FREEZE_PERIOD = RecoveryLookup("browse_environments get_freeze_period", "project_id freeze_period_id")
+FIND_PROTECTED = RecoveryLookup("browse_environments get_protected", "project_id group_id name")
 
 
 def _is_stopped(write: LostWrite, found: Mapping[str, Any]) -> bool:
@@ -58,10 +46,6 @@ def _approved_by_me(write: LostWrite, found: Mapping[str, Any]) -> bool:
     return (write.user_id, write.sent["status"]) in given
 
 
-class InProject(Action):
-    project_id: ProjectId
-
-
 class OfEnvironment(InProject):
     environment_id: Id
 
@@ -70,9 +54,7 @@ class OfDeployment(InProject):
     deployment_id: Id
 
 
-class OfProtected(Action):
-    project_id: ProjectId | None = None
-    group_id: Annotated[GroupId, Needs("group_protected_environments")] | None = None
+class OfProtectedEnvironment(WithProtectedEnvironments):
     name: Line
 
 
@@ -237,7 +219,7 @@ class CreateDeployment(InProject):
     example={"project_id": "writes/sub-one/second", "deployment_id": 8, "status": "success"},
     shows="id iid status",
     role=Role.DEVELOPER,
-    recover_with=DEPLOYMENT,
+    recover_with=FIND_DEPLOYMENT,
 )
 class UpdateDeployment(OfDeployment):
     """Say how a deployment went."""
@@ -252,7 +234,7 @@ class UpdateDeployment(OfDeployment):
     docs="api/deployments/#delete-a-deployment",
     example={"project_id": "writes/sub-one/second", "deployment_id": 9},
     role=Role.MAINTAINER,
-    recover_with=DEPLOYMENT,
+    recover_with=FIND_DEPLOYMENT,
 )
 class DeleteDeployment(OfDeployment):
     """Delete the record of a deployment that is not the current one."""
@@ -319,7 +301,7 @@ class CreateFreezePeriod(InProject):
     },
     shows=FREEZE,
     role=Role.MAINTAINER,
-    recover_with=FREEZE_PERIOD,
+    recover_with=FIND_FREEZE_PERIOD,
 )
 class UpdateFreezePeriod(InProject):
     """Change a deploy freeze."""
@@ -339,7 +321,7 @@ class UpdateFreezePeriod(InProject):
     docs="api/freeze_periods/#delete-a-freeze-period",
     example={"project_id": "writes/sub-one/second", "freeze_period_id": 2},
     role=Role.MAINTAINER,
-    recover_with=FREEZE_PERIOD,
+    recover_with=FIND_FREEZE_PERIOD,
 )
 class DeleteFreezePeriod(InProject):
     """Delete a deploy freeze."""
@@ -367,7 +349,7 @@ class DeleteFreezePeriod(InProject):
         because="GitLab does not say since when it is protected",
     ),
 )
-class Protect(OfProtected):
+class Protect(OfProtectedEnvironment):
     """Let only some deploy to an environment, and have others approve; a group names a tier."""
 
     deploy_access_levels: AllowList
@@ -390,9 +372,9 @@ class Protect(OfProtected):
     shows=PROTECTED,
     feature="protected_environments",
     role=Role.MAINTAINER,
-    recover_with=PROTECTION,
+    recover_with=FIND_PROTECTED,
 )
-class UpdateProtected(OfProtected):
+class UpdateProtected(OfProtectedEnvironment):
     """Add who may deploy or approve; an entry with its id is changed, or removed with _destroy."""
 
     deploy_access_levels: AllowList | None = None
@@ -416,7 +398,7 @@ class UpdateProtected(OfProtected):
     example={"project_id": "tiers-a/one", "name": "staging"},
     feature="protected_environments",
     role=Role.MAINTAINER,
-    recover_with=PROTECTION,
+    recover_with=FIND_PROTECTED,
 )
-class Unprotect(OfProtected):
+class Unprotect(OfProtectedEnvironment):
     """Let everybody who may run the job deploy again."""

@@ -1,37 +1,27 @@
-"""Epics of a group: the issues, child epics and links below them, and what is said about them."""
+"""Write epics, their issues, child epics, links and notes."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
-
-from gitlab_mcp.actions.action import DELETE, POST, PUT, Action, Danger, Role, something_to_change
+from gitlab_mcp.actions.action import DELETE, POST, PUT, Danger, Role, something_to_change
 from gitlab_mcp.actions.exchange import Answer, GitLab
-from gitlab_mcp.actions.fields import DateOrEmpty, Flag, GroupId, Id, Iid, Labels, Needs
+from gitlab_mcp.actions.fields import DateOrEmpty, Flag, GroupId, Id, Iid, Labels, Needs, Title
 from gitlab_mcp.actions.quick_actions import Spoken, SpokenLine
 from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup, made, said
+from gitlab_mcp.actions.scopes import InGroup, OfEpic
 from gitlab_mcp.actions.tool import Tool
 
 manage = Tool(
     "manage_epic", "Create and change epics and what belongs to them (Premium).", toolset="planning"
 )
 
-Title = Annotated[str, Field(min_length=1, max_length=255)]
 ParentId = Annotated[Id, Needs("subepics")]
 
 
-class InGroup(Action):
-    group_id: GroupId
-
-
-class OfEpic(InGroup):
-    epic_iid: Iid
-
-
 class EpicDates(InGroup):
-    """GitLab heeds a fixed date only when it is also told that the date is fixed."""
+    """GitLab ignores a fixed date unless it is also told that the date is fixed."""
 
     start_date_fixed: DateOrEmpty | None = None
     due_date_fixed: DateOrEmpty | None = None

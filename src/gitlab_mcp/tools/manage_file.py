@@ -1,4 +1,4 @@
-"""Files of a repository, written: one or many in a commit."""
+"""Commit changes to one file or to many."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from gitlab_mcp.actions.action import DELETE, POST, PUT, Action, Danger, Role, fill
+from gitlab_mcp.actions.action import DELETE, POST, PUT, Danger, Role, fill
 from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.actions.fields import (
     Branch,
@@ -21,15 +21,15 @@ from gitlab_mcp.actions.fields import (
     FromJson,
     Line,
     PathOrId,
-    ProjectId,
     Sha,
     broken_rule,
 )
 from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup
+from gitlab_mcp.actions.scopes import InProject
 from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
-from gitlab_mcp.gitlab.faults import BadAnswer, Refused, Wrong
+from gitlab_mcp.gitlab.faults import BadAnswer, BadAnswerReason, Refused
 
 manage = Tool(
     "manage_file", "Change files of a repository; each call is a commit on a branch.", switch="repository"
@@ -39,14 +39,13 @@ COMMITTED = "file_path branch web_url"
 NO_SUCH_FILE = ("404 Commit Not Found", "404 File Not Found")
 
 Encoding = Literal["text", "base64"]
-# A branch's name would be taken, and compared with itself.
+# GitLab would also take the name of a branch, and compare the branch with itself.
 CommitId = Annotated[str, Field(pattern=r"^[0-9a-fA-F]{7,64}$"), Expects("commit id")]
 
 
-class InCommit(Action):
-    """What every commit takes."""
+class CommitToBranch(InProject):
+    """The fields of every commit."""
 
-    project_id: ProjectId
     branch: Branch
     commit_message: Line
     start_branch: Annotated[Line, Field(description="Create branch from this one")] | None = None
@@ -54,33 +53,33 @@ class InCommit(Action):
     author_email: Line | None = None
 
 
-class OneFile(InCommit):
+class WriteFile(CommitToBranch):
     file_path: FilePath
     content: str
     encoding: Annotated[Encoding, Field(description="Of content")] | None = None
     execute_filemode: Flag | None = None
 
     @model_validator(mode="after")
-    def _content_is_what_it_says(self) -> Self:
-        check_base64(self.content, self.encoding, "content")
+    def _content_fits_the_encoding(self) -> Self:
+        _check_base64(self.content, self.encoding, "content")
         return self
 
     async def run(self, gitlab: GitLab) -> Answer:
         answer = await gitlab.send(self.request())
         if self.project_id.isdecimal() or not isinstance(answer.body, dict):
             return answer
-        # GitLab does not say where the file is seen; the path of the project tells.
+        # GitLab does not answer the URL of the file; it follows from the path of the project.
         place = f"{self.project_id}/-/blob/{self.branch}/{self.file_path}"
         return replace(answer, body={**answer.body, "web_url": f"{gitlab.base_url}/{quote(place)}"})
 
 
 def _has_the_content(write: LostWrite, found: Mapping[str, Any]) -> bool:
-    file: OneFile = write.action
+    file: WriteFile = write.action
     sent = base64.b64decode(file.content) if file.encoding == "base64" else file.content.encode()
     return base64.b64decode(found["content"]) == sent
 
 
-WRITTEN = RecoveryLookup(
+FIND_FILE = RecoveryLookup(
     "browse_files get",
     "project_id file_path ref=branch",
     proof=_has_the_content,
@@ -102,9 +101,9 @@ WRITTEN = RecoveryLookup(
     },
     shows=COMMITTED,
     role=Role.DEVELOPER,
-    recover_with=WRITTEN,
+    recover_with=FIND_FILE,
 )
-class CreateFile(OneFile):
+class CreateFile(WriteFile):
     """Commit a new file."""
 
 
@@ -123,16 +122,16 @@ class CreateFile(OneFile):
     shows=COMMITTED,
     role=Role.DEVELOPER,
     repeatable=False,
-    recover_with=WRITTEN,
+    recover_with=FIND_FILE,
 )
-class UpdateFile(OneFile):
+class UpdateFile(WriteFile):
     """Commit new content for a file; last_commit_id refuses it if somebody else changed the file since."""
 
     last_commit_id: CommitId | None = None
 
     async def run(self, gitlab: GitLab) -> Answer:
         if self.last_commit_id is not None:
-            await check_known(gitlab, self.project_id, self.file_path, self.last_commit_id)
+            await _check_last_commit(gitlab, self.project_id, self.file_path, self.last_commit_id)
         return await super().run(gitlab)
 
 
@@ -152,7 +151,7 @@ class UpdateFile(OneFile):
     repeatable=False,
     recover_with=RecoveryLookup("browse_files get", "project_id file_path ref=branch", gone=True),
 )
-class DeleteFile(InCommit):
+class DeleteFile(CommitToBranch):
     """Commit the removal of a file."""
 
     file_path: FilePath
@@ -172,14 +171,14 @@ class FileChange(BaseModel):
     execute_filemode: Flag | None = None
 
     @model_validator(mode="after")
-    def _what_each_kind_needs(self) -> Self:
+    def _what_each_action_needs(self) -> Self:
         if self.action in ("create", "update") and self.content is None:
             raise broken_rule(f"text, for {self.action}", field="actions.content")
         if self.action == "move" and self.previous_path is None:
             raise broken_rule("the path before the move", field="actions.previous_path")
         if self.action == "chmod" and self.execute_filemode is None:
             raise broken_rule("true or false, for chmod", field="actions.execute_filemode")
-        check_base64(self.content, self.encoding, "actions.content")
+        _check_base64(self.content, self.encoding, "actions.content")
         return self
 
 
@@ -202,7 +201,7 @@ def _my_commit(write: LostWrite, found: Mapping[str, Any]) -> bool:
     role=Role.DEVELOPER,
     recover_with=RecoveryLookup("browse_commits list", "project_id ref_name=branch", proof=_my_commit),
 )
-class CommitFiles(InCommit):
+class CommitFiles(CommitToBranch):
     """Create, change, move and delete several files in one commit."""
 
     actions: Annotated[list[FileChange], FromJson, Field(min_length=1), Expects("array of objects")]
@@ -220,17 +219,17 @@ class CommitFiles(InCommit):
         for change in self.actions:
             if change.last_commit_id is not None:
                 file_path = change.previous_path or change.file_path
-                await check_known(gitlab, self.project_id, file_path, change.last_commit_id)
+                await _check_last_commit(gitlab, self.project_id, file_path, change.last_commit_id)
         return await gitlab.send(self.request())
 
 
-async def check_known(gitlab: GitLab, project_id: str, file_path: str, last_commit_id: str) -> None:
-    """GitLab compares with a commit that has the file, and looks away at any other: nothing would be guarded."""
+async def _check_last_commit(gitlab: GitLab, project_id: str, file_path: str, last_commit_id: str) -> None:
+    """GitLab checks last_commit_id only where that commit has the file; with any other it overwrites unchecked."""
     path = "/projects/{project_id}/repository/files/{file_path}"
     try:
         await gitlab.get(fill(path, project_id=project_id, file_path=file_path), ref=last_commit_id)
     except BadAnswer as bad:
-        if bad.what is not Wrong.TOO_LARGE:
+        if bad.reason is not BadAnswerReason.TOO_LARGE:
             raise
     except Refused as refused:
         told = refused.body()
@@ -241,8 +240,8 @@ async def check_known(gitlab: GitLab, project_id: str, file_path: str, last_comm
         raise CallFailed(failure.knowing(missing="last_commit_id", suggested_fix=fix)) from None
 
 
-def check_base64(content: str | None, encoding: str | None, field: str) -> None:
-    """GitLab takes anything for base64 and commits what comes out."""
+def _check_base64(content: str | None, encoding: str | None, field: str) -> None:
+    """GitLab decodes what is not base64 all the same, and commits the result."""
     if content is None or encoding != "base64":
         return
     try:

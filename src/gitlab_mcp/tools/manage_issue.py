@@ -1,4 +1,4 @@
-"""Issues, written: their life from opening to deletion, their links and their time."""
+"""Write issues, their links and their time tracking."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from gitlab_mcp.actions.action import DELETE, POST, PUT, Action, Danger, Role, fill, something_to_change
+from gitlab_mcp.actions.action import DELETE, POST, PUT, Danger, Role, fill, something_to_change
 from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.actions.fields import (
     Date,
@@ -21,12 +21,13 @@ from gitlab_mcp.actions.fields import (
     MilestoneOrZero,
     Needs,
     PathOrId,
-    ProjectId,
+    Title,
     UserIds,
     broken_rule,
 )
 from gitlab_mcp.actions.quick_actions import Spoken
 from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup, made
+from gitlab_mcp.actions.scopes import InProject, OfIssue
 from gitlab_mcp.actions.tool import Tool
 
 manage = Tool("manage_issue", "Create and change issues, their links and time.", switch="issues")
@@ -37,15 +38,9 @@ TIME = "human_time_estimate human_total_time_spent time_estimate total_time_spen
 
 IssueType = Annotated[Literal["issue", "incident", "test_case", "task"], Needs("requirements")]
 LinkType = Annotated[Literal["relates_to", "blocks", "is_blocked_by"], Needs("issue_links_blocking")]
-Title = Annotated[str, Field(min_length=1, max_length=255)]
 Weight = Annotated[Annotated[Integer, Field(ge=0, le=2**31 - 1)], Needs("issue_weight")]
 Assignees = Annotated[UserIds, Needs("multiple_issue_assignees")]
 EpicId = Annotated[Id, Needs("issue_epic_param")]
-
-
-class OfIssue(Action):
-    project_id: ProjectId
-    issue_iid: IssueIid
 
 
 @manage.action(
@@ -65,10 +60,9 @@ class OfIssue(Action):
         "browse_issues list", "project_id", {"scope": "created_by_me"}, proof=made("title")
     ),
 )
-class CreateIssue(Action):
+class CreateIssue(InProject):
     """Open an issue."""
 
-    project_id: ProjectId
     title: Title
     description: Spoken | None = None
     labels: Labels | None = None
@@ -128,7 +122,7 @@ class DeleteIssue(OfIssue):
     """Delete an issue for good; closing keeps it."""
 
 
-class ToProject(OfIssue):
+class ToOtherProject(OfIssue):
     to_project_id: PathOrId
 
     async def run(self, gitlab: GitLab) -> Answer:
@@ -154,7 +148,7 @@ class ToProject(OfIssue):
         answer=lambda found: {"id": found["moved_to_id"]},
     ),
 )
-class MoveIssue(ToProject):
+class MoveIssue(ToOtherProject):
     """Move an issue to another project; the old one stays behind, closed."""
 
 
@@ -173,7 +167,7 @@ class MoveIssue(ToProject):
         because="a copy does not say of what",
     ),
 )
-class CloneIssue(ToProject):
+class CloneIssue(ToOtherProject):
     """Copy an issue to the same or another project."""
 
     with_notes: Flag | None = None

@@ -1,20 +1,15 @@
-"""CI/CD jobs: their state, logs and artifacts."""
+"""Retry, cancel, play and erase CI/CD jobs, and keep or delete their artifacts."""
 
 from __future__ import annotations
 
-from gitlab_mcp.actions.action import DELETE, POST, Action, Danger, Role
-from gitlab_mcp.actions.fields import JobId, ProjectId
+from gitlab_mcp.actions.action import DELETE, POST, Danger, Role
 from gitlab_mcp.actions.job_variables import JobVariables
 from gitlab_mcp.actions.recovery_lookup import RecoveryLookup
+from gitlab_mcp.actions.scopes import InProject, OfJob
 from gitlab_mcp.actions.tool import Tool
 
 manage = Tool("manage_job", "Retry, cancel, play and erase CI/CD jobs.", switch="builds")
-ACTED = "id name status web_url"
-
-
-class InJob(Action):
-    project_id: ProjectId
-    job_id: JobId
+JOB = "id name status web_url"
 
 
 @manage.action(
@@ -23,13 +18,13 @@ class InJob(Action):
     danger=Danger.REVERSIBLE,
     docs="api/jobs/#retry-a-job",
     example={"project_id": "writes/sub-one/second-renamed", "job_id": 80},
-    shows=ACTED,
+    shows=JOB,
     role=Role.DEVELOPER,
     recover_with=RecoveryLookup(
         "browse_jobs list", "project_id", because="the new try does not name the old one"
     ),
 )
-class RetryJob(InJob):
+class RetryJob(OfJob):
     """Run a job again; the new try has an id of its own."""
 
 
@@ -39,28 +34,28 @@ class RetryJob(InJob):
     danger=Danger.REVERSIBLE,
     docs="api/jobs/#cancel-a-job",
     example={"project_id": "writes/sub-one/second-renamed", "job_id": 85},
-    shows=ACTED,
+    shows=JOB,
     role=Role.DEVELOPER,
     repeatable=True,
 )
-class CancelJob(InJob):
+class CancelJob(OfJob):
     """Cancel a job that waits or runs."""
 
 
 @manage.action(
     "play",
     POST("/projects/{project_id}/jobs/{job_id}/play"),
-    # A manual job is a gate that somebody put before something, often a deployment.
+    # A job is made manual to guard what it does, often a deployment.
     danger=Danger.DESTRUCTIVE,
     docs="api/jobs/#run-a-job",
     example={"project_id": "acme/website", "job_id": 68},
-    shows=ACTED,
+    shows=JOB,
     role=Role.DEVELOPER,
     recover_with=RecoveryLookup(
         "browse_jobs get", "project_id job_id", proof=lambda _, found: found["status"] != "manual"
     ),
 )
-class PlayJob(InJob):
+class PlayJob(OfJob):
     """Start a manual job."""
 
     job_variables_attributes: JobVariables | None = None
@@ -78,7 +73,7 @@ class PlayJob(InJob):
         "browse_jobs get", "project_id job_id", proof=lambda _, found: bool(found.get("erased_at"))
     ),
 )
-class EraseJob(InJob):
+class EraseJob(OfJob):
     """Erase the log and the artifacts of a job."""
 
 
@@ -92,7 +87,7 @@ class EraseJob(InJob):
     role=Role.DEVELOPER,
     repeatable=True,
 )
-class KeepArtifacts(InJob):
+class KeepArtifacts(OfJob):
     """Keep the artifacts of a job from expiring."""
 
 
@@ -104,7 +99,7 @@ class KeepArtifacts(InJob):
     example={"project_id": "writes/sub-one/second-renamed", "job_id": 80},
     role=Role.MAINTAINER,
 )
-class DeleteArtifacts(InJob):
+class DeleteArtifacts(OfJob):
     """Delete the artifacts of a job; jobs that depend on them fail from then on."""
 
 
@@ -116,7 +111,5 @@ class DeleteArtifacts(InJob):
     example={"project_id": "writes/sub-one/second-renamed"},
     role=Role.MAINTAINER,
 )
-class DeleteProjectArtifacts(Action):
+class DeleteProjectArtifacts(InProject):
     """Delete the artifacts of all jobs of a project, except the newest and those that are kept."""
-
-    project_id: ProjectId

@@ -1,4 +1,4 @@
-"""Labels of a project or a group."""
+"""Write labels of a project or a group."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import Field, model_validator
 
-from gitlab_mcp.actions.action import DELETE, POST, PUT, Action, Danger, Role
-from gitlab_mcp.actions.fields import Expects, GroupId, Integer, Line, ProjectId, broken_rule
+from gitlab_mcp.actions.action import DELETE, POST, PUT, Danger, Role
+from gitlab_mcp.actions.fields import Expects, Integer, LabelId, broken_rule
 from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup, as_asked
+from gitlab_mcp.actions.scopes import InProject, InProjectOrGroup
 from gitlab_mcp.actions.tool import Tool
 
 manage = Tool("manage_label", "Create, change and delete labels of a project or a group.", toolset="planning")
@@ -23,16 +24,10 @@ Color = Annotated[
 ]
 Priority = Annotated[Integer, Field(ge=0, le=2**31 - 1, description="0 is the highest")]
 Name = Annotated[str, Field(min_length=1, max_length=255)]
-LabelId = Annotated[Line, Field(description="Name or number of the label")]
-
-
-class InProjectOrGroup(Action):
-    project_id: ProjectId | None = None
-    group_id: GroupId | None = None
 
 
 def _own_label(write: LostWrite, found: Mapping[str, Any]) -> bool:
-    """A project shows the labels of its groups as well."""
+    """A project lists the labels of its groups too."""
     return found.get("is_project_label") is (write.action.group_id is None) and as_asked(write, found)
 
 
@@ -55,8 +50,8 @@ class CreateLabel(InProjectOrGroup):
     priority: Priority | None = None
 
     @model_validator(mode="after")
-    def _priorities_are_a_projects(self) -> CreateLabel:
-        return _without_a_groups_priority(self)
+    def _priority_fits_the_place(self) -> CreateLabel:
+        return _no_priority_in_a_group(self)
 
 
 @manage.action(
@@ -88,7 +83,7 @@ class UpdateLabel(InProjectOrGroup):
     def _changes_something(self) -> UpdateLabel:
         if self.model_fields_set <= {"project_id", "group_id", "label_id"}:
             raise broken_rule("at least one of new_name, color, description, priority", field="new_name")
-        return _without_a_groups_priority(self)
+        return _no_priority_in_a_group(self)
 
 
 @manage.action(
@@ -158,18 +153,17 @@ class UnsubscribeFromLabel(InProjectOrGroup):
         proof=lambda _, found: found.get("is_project_label") is False,
     ),
 )
-class PromoteLabel(Action):
+class PromoteLabel(InProject):
     """Make a project's label one of its group; those of the same name in other projects are merged in."""
 
-    project_id: ProjectId
     label_id: LabelId
 
 
 Written = TypeVar("Written", CreateLabel, UpdateLabel)
 
 
-def _without_a_groups_priority(action: Written) -> Written:
-    """GitLab drops the priority of a group's label without a word: priorities are per project."""
+def _no_priority_in_a_group(action: Written) -> Written:
+    """GitLab ignores the priority of a group's label: priorities are per project."""
     if action.group_id is not None and action.priority is not None:
         raise broken_rule("left out for a group: priorities are per project", field="priority")
     return action

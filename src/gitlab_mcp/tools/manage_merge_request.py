@@ -1,4 +1,4 @@
-"""Merge requests, written: from their creation to their merge."""
+"""Write merge requests, from their creation to the merge."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from gitlab_mcp.actions.action import DELETE, POST, PUT, Action, Danger, Role, something_to_change
+from gitlab_mcp.actions.action import DELETE, POST, PUT, Danger, Role, something_to_change
 from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.actions.fields import (
     Branch,
@@ -16,18 +16,18 @@ from gitlab_mcp.actions.fields import (
     Id,
     Labels,
     Line,
-    MergeRequestIid,
     MilestoneOrZero,
     Needs,
-    ProjectId,
     Sent,
     Sha,
+    Title,
     UserIds,
     Words,
 )
 from gitlab_mcp.actions.quick_actions import Spoken
 from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup, made, new
 from gitlab_mcp.actions.result import Result
+from gitlab_mcp.actions.scopes import InProject, OfMergeRequest
 from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.failures.failure import CallFailed
 from gitlab_mcp.workflows.branch_checks import branches_exist
@@ -38,15 +38,15 @@ manage = Tool(
 )
 
 MR = "/projects/{project_id}/merge_requests/{merge_request_iid}"
-WRITTEN = "iid title state draft detailed_merge_status web_url"
+MERGE_REQUEST = "iid title state draft detailed_merge_status web_url"
 UPDATED = (
     "iid title state draft target_branch labels assignees reviewers milestone detailed_merge_status web_url"
 )
 MERGED = (
     "iid state auto_merge=merge_when_pipeline_succeeds merge_commit_sha squash_commit_sha merge_error web_url"
 )
-ONE = {"project_id": "writes/app", "merge_request_iid": 1}
-WITH_COMMITS = {
+EXAMPLE = {"project_id": "writes/app", "merge_request_iid": 1}
+EXAMPLE_WITH_COMMITS = {
     "project_id": "writes/app",
     "merge_request_iid": 3,
     "commits": ["2f1e44bbf6b0ee9bd0584faf7d425c5d57a3ec32"],
@@ -56,14 +56,8 @@ TIME = "human_time_estimate human_total_time_spent time_estimate total_time_spen
 COMMIT = "id=short_id title"
 
 HeadSha = Annotated[Sha, Field(description="Refuse if the source branch's head is another")]
-Title = Annotated[str, Field(min_length=1, max_length=255)]
-People = Annotated[UserIds, Needs("multiple_mr_assignees_reviewers")]
+Users = Annotated[UserIds, Needs("multiple_mr_assignees_reviewers")]
 Shas = Annotated[Words, Field(min_length=1)]
-
-
-class InMergeRequest(Action):
-    project_id: ProjectId
-    merge_request_iid: MergeRequestIid
 
 
 @manage.action(
@@ -77,7 +71,7 @@ class InMergeRequest(Action):
         "target_branch": "main",
         "title": "Change the README",
     },
-    shows=WRITTEN,
+    shows=MERGE_REQUEST,
     role=Role.DEVELOPER,
     recover_with=RecoveryLookup(
         "browse_merge_requests list",
@@ -86,17 +80,16 @@ class InMergeRequest(Action):
         proof=made("source_branch", "target_branch"),
     ),
 )
-class CreateMergeRequest(Action):
+class CreateMergeRequest(InProject):
     """Create a merge request between two branches that exist; a title with Draft: in front makes a draft."""
 
-    project_id: ProjectId
     source_branch: Branch
     target_branch: Branch
     title: Title
     description: Spoken | None = None
     target_project_id: Annotated[Id, Field(description="Where a fork's changes go")] | None = None
-    assignee_ids: People | None = None
-    reviewer_ids: People | None = None
+    assignee_ids: Users | None = None
+    reviewer_ids: Users | None = None
     labels: Labels | None = None
     milestone_id: MilestoneOrZero | None = None
     remove_source_branch: Flag | None = None
@@ -117,19 +110,19 @@ class CreateMergeRequest(Action):
     PUT(MR),
     danger=Danger.REVERSIBLE,
     docs="api/merge_requests/#update-a-merge-request",
-    example={**ONE, "title": "Draft: Add login and logout"},
+    example={**EXAMPLE, "title": "Draft: Add login and logout"},
     shows=UPDATED,
     role=Role.DEVELOPER,
 )
-class UpdateMergeRequest(InMergeRequest):
+class UpdateMergeRequest(OfMergeRequest):
     """Change, close or reopen a merge request."""
 
     state_event: Literal["close", "reopen"] | None = None
     title: Title | None = None
     description: Spoken | None = None
     target_branch: Branch | None = None
-    assignee_ids: People | None = None
-    reviewer_ids: People | None = None
+    assignee_ids: Users | None = None
+    reviewer_ids: Users | None = None
     labels: Labels | None = None
     add_labels: Labels | None = None
     remove_labels: Labels | None = None
@@ -170,7 +163,7 @@ def _merged(write: LostWrite, found: Mapping[str, Any]) -> bool:
     repeatable=False,
     recover_with=RecoveryLookup("browse_merge_requests get", "project_id merge_request_iid", proof=_merged),
 )
-class Merge(InMergeRequest):
+class Merge(OfMergeRequest):
     """Merge, now or (auto_merge) as soon as its pipeline has succeeded."""
 
     sha: HeadSha | None = None
@@ -194,7 +187,7 @@ class Merge(InMergeRequest):
         proof=lambda _, found: found["merge_when_pipeline_succeeds"] is False,
     ),
 )
-class CancelAutoMerge(InMergeRequest):
+class CancelAutoMerge(OfMergeRequest):
     """Take back that it merges by itself."""
 
     async def run(self, gitlab: GitLab) -> Answer:
@@ -219,7 +212,7 @@ class CancelAutoMerge(InMergeRequest):
         proof=lambda _, found: found.get("rebase_in_progress") is True,
     ),
 )
-class Rebase(InMergeRequest):
+class Rebase(OfMergeRequest):
     """Rebase the source branch onto the target branch; GitLab does it in the background."""
 
     skip_ci: Flag | None = None
@@ -253,7 +246,7 @@ def _approved_by_me(write: LostWrite, found: Mapping[str, Any]) -> bool:
         "browse_merge_requests approvals", "project_id merge_request_iid", proof=_approved_by_me
     ),
 )
-class Approve(InMergeRequest):
+class Approve(OfMergeRequest):
     """Approve it."""
 
     sha: HeadSha | None = None
@@ -273,7 +266,7 @@ class Approve(InMergeRequest):
         proof=lambda write, found: not _approved_by_me(write, found),
     ),
 )
-class Unapprove(InMergeRequest):
+class Unapprove(OfMergeRequest):
     """Take back your approval."""
 
 
@@ -282,10 +275,10 @@ class Unapprove(InMergeRequest):
     PUT(f"{MR}/reset_approvals"),
     danger=Danger.DESTRUCTIVE,
     docs="api/merge_request_approvals/#reset-approvals-for-a-merge-request",
-    example=ONE,
+    example=EXAMPLE,
     role=Role.DEVELOPER,
 )
-class ResetApprovals(InMergeRequest):
+class ResetApprovals(OfMergeRequest):
     """Take back all approvals; only bots of the project or its group may."""
 
 
@@ -302,7 +295,7 @@ class ResetApprovals(InMergeRequest):
         "browse_merge_requests pipelines", "project_id merge_request_iid", proof=new()
     ),
 )
-class CreatePipeline(InMergeRequest):
+class CreatePipeline(OfMergeRequest):
     """Run a pipeline for it; the CI configuration must have jobs for merge requests."""
 
 
@@ -314,7 +307,7 @@ class CreatePipeline(InMergeRequest):
     example={"project_id": "writes/app", "merge_request_iid": 3},
     role=Role.OWNER,
 )
-class DeleteMergeRequest(InMergeRequest):
+class DeleteMergeRequest(OfMergeRequest):
     """Delete it for good; closing keeps it."""
 
 
@@ -323,12 +316,12 @@ class DeleteMergeRequest(InMergeRequest):
     POST(f"{MR}/subscribe"),
     danger=Danger.REVERSIBLE,
     docs="api/merge_requests/#subscribe-to-a-merge-request",
-    example=ONE,
+    example=EXAMPLE,
     shows="iid subscribed",
     role=Role.REPORTER,
     repeatable=True,
 )
-class Subscribe(InMergeRequest):
+class Subscribe(OfMergeRequest):
     """Be notified of what happens on it."""
 
 
@@ -337,12 +330,12 @@ class Subscribe(InMergeRequest):
     POST(f"{MR}/unsubscribe"),
     danger=Danger.REVERSIBLE,
     docs="api/merge_requests/#unsubscribe-from-a-merge-request",
-    example=ONE,
+    example=EXAMPLE,
     shows="iid subscribed",
     role=Role.REPORTER,
     repeatable=True,
 )
-class Unsubscribe(InMergeRequest):
+class Unsubscribe(OfMergeRequest):
     """Stop being notified of it."""
 
 
@@ -356,7 +349,7 @@ class Unsubscribe(InMergeRequest):
     role=Role.REPORTER,
     repeatable=True,
 )
-class CreateTodo(InMergeRequest):
+class CreateTodo(OfMergeRequest):
     """Put it on your own to-do list."""
 
 
@@ -365,12 +358,12 @@ class CreateTodo(InMergeRequest):
     POST(f"{MR}/time_estimate"),
     danger=Danger.REVERSIBLE,
     docs="api/merge_requests/#set-a-time-estimate-for-a-merge-request",
-    example={**ONE, "duration": "2h"},
+    example={**EXAMPLE, "duration": "2h"},
     shows=TIME,
     role=Role.REPORTER,
     repeatable=True,
 )
-class SetTimeEstimate(InMergeRequest):
+class SetTimeEstimate(OfMergeRequest):
     """Say how long it will take."""
 
     duration: Duration
@@ -381,12 +374,12 @@ class SetTimeEstimate(InMergeRequest):
     POST(f"{MR}/reset_time_estimate"),
     danger=Danger.REVERSIBLE,
     docs="api/merge_requests/#reset-the-time-estimate-for-a-merge-request",
-    example=ONE,
+    example=EXAMPLE,
     shows=TIME,
     role=Role.REPORTER,
     repeatable=True,
 )
-class ResetTimeEstimate(InMergeRequest):
+class ResetTimeEstimate(OfMergeRequest):
     """Set the estimate to nothing."""
 
 
@@ -395,7 +388,7 @@ class ResetTimeEstimate(InMergeRequest):
     POST(f"{MR}/add_spent_time"),
     danger=Danger.REVERSIBLE,
     docs="api/merge_requests/#add-spent-time-for-a-merge-request",
-    example={**ONE, "duration": "45m", "summary": "Review"},
+    example={**EXAMPLE, "duration": "45m", "summary": "Review"},
     shows=TIME,
     role=Role.REPORTER,
     recover_with=RecoveryLookup(
@@ -404,7 +397,7 @@ class ResetTimeEstimate(InMergeRequest):
         because="GitLab shows the sum of what was booked",
     ),
 )
-class AddSpentTime(InMergeRequest):
+class AddSpentTime(OfMergeRequest):
     """Book time on it; a minus takes it back."""
 
     duration: Duration
@@ -416,12 +409,12 @@ class AddSpentTime(InMergeRequest):
     POST(f"{MR}/reset_spent_time"),
     danger=Danger.DESTRUCTIVE,
     docs="api/merge_requests/#reset-spent-time-for-a-merge-request",
-    example=ONE,
+    example=EXAMPLE,
     shows=TIME,
     role=Role.REPORTER,
     repeatable=True,
 )
-class ResetSpentTime(InMergeRequest):
+class ResetSpentTime(OfMergeRequest):
     """Set the time spent to nothing."""
 
 
@@ -434,14 +427,14 @@ def _the_only_commit(write: LostWrite, found: Mapping[str, Any]) -> bool:
     POST(f"{MR}/context_commits"),
     danger=Danger.REVERSIBLE,
     docs="api/merge_request_context_commits/#create-context-commits-for-a-merge-request",
-    example=WITH_COMMITS,
+    example=EXAMPLE_WITH_COMMITS,
     shows=COMMIT,
     role=Role.DEVELOPER,
     recover_with=RecoveryLookup(
         "browse_merge_requests context_commits", "project_id merge_request_iid", proof=_the_only_commit
     ),
 )
-class AddContextCommits(InMergeRequest):
+class AddContextCommits(OfMergeRequest):
     """Add merged commits that help reviewers."""
 
     commits: Shas
@@ -452,10 +445,10 @@ class AddContextCommits(InMergeRequest):
     DELETE(f"{MR}/context_commits"),
     danger=Danger.REVERSIBLE,
     docs="api/merge_request_context_commits/#delete-context-commits-from-a-merge-request",
-    example=WITH_COMMITS,
+    example=EXAMPLE_WITH_COMMITS,
     role=Role.DEVELOPER,
 )
-class DeleteContextCommits(InMergeRequest):
+class DeleteContextCommits(OfMergeRequest):
     """Remove commits that were added to help reviewers."""
 
     commits: Shas
@@ -478,7 +471,7 @@ class DeleteContextCommits(InMergeRequest):
         ),
     ),
 )
-class AddDependency(InMergeRequest):
+class AddDependency(OfMergeRequest):
     """Have another merge request merged before this one."""
 
     blocking_merge_request_id: Annotated[Id, Field(description="Its id, not its iid")]
@@ -494,7 +487,7 @@ class AddDependency(InMergeRequest):
     role=Role.DEVELOPER,
     recover_with=RecoveryLookup("browse_merge_requests dependencies", "project_id merge_request_iid"),
 )
-class DeleteDependency(InMergeRequest):
+class DeleteDependency(OfMergeRequest):
     """Let it be merged before the other one."""
 
     block_id: Annotated[Id, Field(description="From browse_merge_requests dependencies")]
@@ -513,7 +506,7 @@ class DeleteDependency(InMergeRequest):
         "browse_merge_requests merge_train", "project_id merge_request_iid", proof=made()
     ),
 )
-class AddToMergeTrain(InMergeRequest):
+class AddToMergeTrain(OfMergeRequest):
     """Queue it to be merged after those before it on the train."""
 
     sha: HeadSha | None = None

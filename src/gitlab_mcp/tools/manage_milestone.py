@@ -1,31 +1,21 @@
-"""Milestones of a project or a group."""
+"""Write milestones of a project or a group."""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Literal
 
-from pydantic import Field, model_validator
+from pydantic import model_validator
 
-from gitlab_mcp.actions.action import DELETE, POST, PUT, Action, Danger, Role, something_to_change
+from gitlab_mcp.actions.action import DELETE, POST, PUT, Danger, Role, something_to_change
 from gitlab_mcp.actions.exchange import Answer, GitLab
-from gitlab_mcp.actions.fields import DateOrEmpty, GroupId, MilestoneId, ProjectId, broken_rule
+from gitlab_mcp.actions.fields import DateOrEmpty, MilestoneId, Title, broken_rule
 from gitlab_mcp.actions.recovery_lookup import RecoveryLookup, new
 from gitlab_mcp.actions.result import Result
+from gitlab_mcp.actions.scopes import InProject, InProjectOrGroup, OfMilestone
 from gitlab_mcp.actions.tool import Tool
 
 manage = Tool("manage_milestone", "Create, change and delete milestones.", toolset="planning")
-WRITTEN = "id iid title state start_date due_date web_url"
-
-Title = Annotated[str, Field(min_length=1, max_length=255)]
-
-
-class InProjectOrGroup(Action):
-    project_id: ProjectId | None = None
-    group_id: GroupId | None = None
-
-
-class OfMilestone(InProjectOrGroup):
-    milestone_id: MilestoneId
+MILESTONE = "id iid title state start_date due_date web_url"
 
 
 class MilestoneDates(InProjectOrGroup):
@@ -68,7 +58,7 @@ class CreateMilestone(MilestoneDates):
     danger=Danger.REVERSIBLE,
     docs="api/milestones/#update-a-milestone",
     example={"project_id": "writes/app", "milestone_id": 6, "state_event": "close"},
-    shows=WRITTEN,
+    shows=MILESTONE,
     role=Role.REPORTER,
 )
 class UpdateMilestone(MilestoneDates):
@@ -107,10 +97,9 @@ class DeleteMilestone(OfMilestone):
         "browse_milestones get", "project_id milestone_id", because="once promoted it has another number"
     ),
 )
-class PromoteMilestone(Action):
+class PromoteMilestone(InProject):
     """Make a project's milestone one of its group; those of the same title in other projects are merged in."""
 
-    project_id: ProjectId
     milestone_id: MilestoneId
 
     async def run(self, gitlab: GitLab) -> Answer | Result:

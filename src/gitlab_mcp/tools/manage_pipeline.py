@@ -1,22 +1,18 @@
-"""CI/CD pipelines, written."""
+"""Run, rename, retry, cancel and delete CI/CD pipelines."""
 
 from __future__ import annotations
 
-from gitlab_mcp.actions.action import DELETE, POST, PUT, Action, Danger, Role
-from gitlab_mcp.actions.fields import Line, PipelineId, ProjectId, Ref
+from gitlab_mcp.actions.action import DELETE, POST, PUT, Danger, Role
+from gitlab_mcp.actions.fields import Line, Ref
 from gitlab_mcp.actions.job_variables import Variables
 from gitlab_mcp.actions.recovery_lookup import ME, RecoveryLookup, new
+from gitlab_mcp.actions.scopes import InProject, OfPipeline
 from gitlab_mcp.actions.tool import Tool
 
 manage = Tool("manage_pipeline", "Run, retry, cancel and delete CI/CD pipelines.", switch="builds")
 
-# Without its status: the pipeline GitLab answers with is the one from before the act.
-SET_IN_MOTION = "id web_url"
-
-
-class InPipeline(Action):
-    project_id: ProjectId
-    pipeline_id: PipelineId
+# Without the status: GitLab answers the one from before the action.
+PIPELINE = "id web_url"
 
 
 @manage.action(
@@ -35,10 +31,9 @@ class InPipeline(Action):
         "browse_pipelines list", "project_id ref", {"username": ME}, proof=new("ref")
     ),
 )
-class CreatePipeline(Action):
+class CreatePipeline(InProject):
     """Run a pipeline for a branch or a tag."""
 
-    project_id: ProjectId
     ref: Ref
     variables: Variables | None = None
 
@@ -52,7 +47,7 @@ class CreatePipeline(Action):
     shows="id name web_url",
     role=Role.MAINTAINER,
 )
-class UpdatePipeline(InPipeline):
+class UpdatePipeline(OfPipeline):
     """Name a pipeline."""
 
     name: Line
@@ -64,13 +59,13 @@ class UpdatePipeline(InPipeline):
     danger=Danger.REVERSIBLE,
     docs="api/pipelines/#retry-jobs-in-a-pipeline",
     example={"project_id": "writes/sub-one/second-renamed", "pipeline_id": 31},
-    shows=SET_IN_MOTION,
+    shows=PIPELINE,
     role=Role.DEVELOPER,
     recover_with=RecoveryLookup(
         "browse_pipelines get", "project_id pipeline_id", because="it may have been running before"
     ),
 )
-class RetryPipeline(InPipeline):
+class RetryPipeline(OfPipeline):
     """Run the failed and canceled jobs of a pipeline again. Its status follows a moment later."""
 
 
@@ -80,11 +75,11 @@ class RetryPipeline(InPipeline):
     danger=Danger.REVERSIBLE,
     docs="api/pipelines/#cancel-all-jobs-for-a-pipeline",
     example={"project_id": "writes/sub-one/second-renamed", "pipeline_id": 38},
-    shows=SET_IN_MOTION,
+    shows=PIPELINE,
     role=Role.DEVELOPER,
     repeatable=True,
 )
-class CancelPipeline(InPipeline):
+class CancelPipeline(OfPipeline):
     """Cancel all jobs of a pipeline. Its status follows a moment later."""
 
 
@@ -96,5 +91,5 @@ class CancelPipeline(InPipeline):
     example={"project_id": "writes/sub-one/second-renamed", "pipeline_id": 38},
     role=Role.OWNER,
 )
-class DeletePipeline(InPipeline):
+class DeletePipeline(OfPipeline):
     """Delete a pipeline with its jobs, logs and artifacts, and its child pipelines."""

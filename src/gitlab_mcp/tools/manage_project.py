@@ -1,4 +1,4 @@
-"""Projects, written: their life from creation to deletion."""
+"""Write projects, from their creation to their deletion."""
 
 from __future__ import annotations
 
@@ -18,31 +18,28 @@ from gitlab_mcp.actions.fields import (
     Needs,
     PathOrId,
     ProjectId,
+    Visibility,
     Words,
     broken_rule,
 )
 from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup, made
 from gitlab_mcp.actions.result import Result
+from gitlab_mcp.actions.scopes import InProject
 from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.gitlab.faults import BadAnswer, Refused, ReplayMiss, Unreachable
 
 manage = Tool("manage_project", "Create, change, fork, move, archive and delete projects.")
 
-CHANGED = (
+PROJECT = (
     "id path_with_namespace visibility archived default_branch import_status marked_for_deletion_on web_url"
 )
 
-Visibility = Literal["private", "internal", "public"]
-Switch = Literal["disabled", "private", "enabled"]
+FeatureAccess = Literal["disabled", "private", "enabled"]
 NamespaceId = Annotated[PathOrId, Field(description="Path or number of a group or user")]
 
 
-class OfProject(Action):
-    project_id: ProjectId
-
-
-class Settings(Action):
-    """What create and update both take."""
+class ProjectSettings(Action):
+    """The fields of both create and update."""
 
     name: Line | None = None
     path: Line | None = None
@@ -70,10 +67,10 @@ def _created(write: LostWrite, found: Mapping[str, Any]) -> bool:
         "initialize_with_readme": True,
         "default_branch": "main",
     },
-    shows=CHANGED,
+    shows=PROJECT,
     recover_with=RecoveryLookup("browse_projects list", where={"membership": True}, proof=_created),
 )
-class CreateProject(Settings):
+class CreateProject(ProjectSettings):
     """Create a project, in the caller's own namespace unless another is named."""
 
     namespace_id: NamespaceId | None = None
@@ -82,7 +79,7 @@ class CreateProject(Settings):
     template_name: Line | None = None
 
     @model_validator(mode="after")
-    def _sources(self) -> Self:
+    def _name_and_default_branch(self) -> Self:
         if self.name is None and self.path is None:
             raise broken_rule("a name, or path instead", field="name")
         if self.default_branch is not None and not self.initialize_with_readme:
@@ -107,11 +104,11 @@ class CreateProject(Settings):
         "issues_access_level": "private",
         "default_branch": "main",
     },
-    shows=CHANGED,
+    shows=PROJECT,
     role=Role.MAINTAINER,
     recover_with=RecoveryLookup("browse_projects get", "project_id"),
 )
-class UpdateProject(Settings):
+class UpdateProject(ProjectSettings):
     """Change settings and switches; a new path moves the project."""
 
     project_id: ProjectId
@@ -120,16 +117,16 @@ class UpdateProject(Settings):
     only_allow_merge_if_pipeline_succeeds: Flag | None = None
     only_allow_merge_if_all_discussions_are_resolved: Flag | None = None
     remove_source_branch_after_merge: Flag | None = None
-    issues_access_level: Switch | None = None
-    merge_requests_access_level: Switch | None = None
-    builds_access_level: Switch | None = None
-    repository_access_level: Switch | None = None
-    wiki_access_level: Switch | None = None
-    snippets_access_level: Switch | None = None
-    releases_access_level: Switch | None = None
-    environments_access_level: Switch | None = None
-    forking_access_level: Switch | None = None
-    container_registry_access_level: Switch | None = None
+    issues_access_level: FeatureAccess | None = None
+    merge_requests_access_level: FeatureAccess | None = None
+    builds_access_level: FeatureAccess | None = None
+    repository_access_level: FeatureAccess | None = None
+    wiki_access_level: FeatureAccess | None = None
+    snippets_access_level: FeatureAccess | None = None
+    releases_access_level: FeatureAccess | None = None
+    environments_access_level: FeatureAccess | None = None
+    forking_access_level: FeatureAccess | None = None
+    container_registry_access_level: FeatureAccess | None = None
     ci_config_path: str | None = None
     shared_runners_enabled: Flag | None = None
     auto_devops_enabled: Flag | None = None
@@ -137,7 +134,7 @@ class UpdateProject(Settings):
     merge_trains_enabled: Annotated[Flag, Needs("merged_results_pipelines")] | None = None
 
     @model_validator(mode="after")
-    def _something(self) -> Self:
+    def _changes_something(self) -> Self:
         if self.model_fields_set <= {"project_id"}:
             raise broken_rule("at least one setting beside it", field="project_id")
         return self
@@ -158,13 +155,13 @@ class UpdateProject(Settings):
         gone=True,
     ),
 )
-class DeleteProject(OfProject):
+class DeleteProject(InProject):
     """Delete a project with all it holds; where deletion is delayed, it is marked for it."""
 
     async def run(self, gitlab: GitLab) -> Result:
         request = self.request()
         await gitlab.send(request)
-        # GitLab says no more than "accepted"; whether the project is gone or waits, the project itself tells.
+        # GitLab only answers "accepted". Reading the project tells whether it is gone or waits for its deletion.
         try:
             marked = (await gitlab.get(request.path)).body.get("marked_for_deletion_on")
         except Refused as refused:
@@ -180,7 +177,7 @@ class DeleteProject(OfProject):
     danger=Danger.REVERSIBLE,
     docs="api/projects/#restore-a-project-marked-for-deletion",
     example={"project_id": "20"},
-    shows=CHANGED,
+    shows=PROJECT,
     feature="delayed_deletion_restore",
     role=Role.OWNER,
     recover_with=RecoveryLookup(
@@ -189,7 +186,7 @@ class DeleteProject(OfProject):
         proof=lambda _, found: found.get("marked_for_deletion_on", True) is None,
     ),
 )
-class RestoreProject(OfProject):
+class RestoreProject(InProject):
     """Take back a deletion that has not happened yet."""
 
 
@@ -199,12 +196,12 @@ class RestoreProject(OfProject):
     danger=Danger.REVERSIBLE,
     docs="api/projects/#archive-a-project",
     example={"project_id": "25"},
-    shows=CHANGED,
+    shows=PROJECT,
     role=Role.OWNER,
     repeatable=True,
     recover_with=RecoveryLookup("browse_projects get", "project_id"),
 )
-class ArchiveProject(OfProject):
+class ArchiveProject(InProject):
     """Make a project read-only."""
 
 
@@ -214,12 +211,12 @@ class ArchiveProject(OfProject):
     danger=Danger.REVERSIBLE,
     docs="api/projects/#unarchive-a-project",
     example={"project_id": "25"},
-    shows=CHANGED,
+    shows=PROJECT,
     role=Role.OWNER,
     repeatable=True,
     recover_with=RecoveryLookup("browse_projects get", "project_id"),
 )
-class UnarchiveProject(OfProject):
+class UnarchiveProject(InProject):
     """Make an archived project writable again."""
 
 
@@ -234,7 +231,7 @@ class UnarchiveProject(OfProject):
     repeatable=True,
     recover_with=RecoveryLookup("browse_projects get", "project_id"),
 )
-class StarProject(OfProject):
+class StarProject(InProject):
     """Star a project."""
 
 
@@ -249,7 +246,7 @@ class StarProject(OfProject):
     repeatable=True,
     recover_with=RecoveryLookup("browse_projects get", "project_id"),
 )
-class UnstarProject(OfProject):
+class UnstarProject(InProject):
     """Take a star back."""
 
 
@@ -259,12 +256,12 @@ class UnstarProject(OfProject):
     danger=Danger.REVERSIBLE,
     docs="api/project_forks/#fork-a-project",
     example={"project_id": "writes/app", "name": "App fork", "path": "app-fork", "namespace_id": 61},
-    shows=CHANGED,
+    shows=PROJECT,
     role=Role.REPORTER,
     switch="forking",
     recover_with=RecoveryLookup("browse_projects forks", "project_id", proof=made("name", "path")),
 )
-class ForkProject(OfProject):
+class ForkProject(InProject):
     """Fork a project; GitLab copies in the background, import_status says how far it is."""
 
     namespace_id: NamespaceId | None = None
@@ -287,7 +284,7 @@ class ForkProject(OfProject):
     role=Role.OWNER,
     recover_with=RecoveryLookup("browse_projects get", "project_id"),
 )
-class UnlinkFork(OfProject):
+class UnlinkFork(InProject):
     """Make a fork a project of its own; its merge requests to the source are closed."""
 
 
@@ -302,12 +299,12 @@ def _is_in_the_namespace(write: LostWrite, found: Mapping[str, Any]) -> bool:
     danger=Danger.DANGEROUS,
     docs="api/projects/#transfer-a-project-to-a-new-namespace",
     example={"project_id": "25", "namespace": "61"},
-    shows=CHANGED,
+    shows=PROJECT,
     role=Role.OWNER,
     repeatable=False,
     recover_with=RecoveryLookup("browse_projects get", "project_id", proof=_is_in_the_namespace),
 )
-class TransferProject(OfProject):
+class TransferProject(InProject):
     """Move a project to another group or user: its path and its members change."""
 
     namespace: PathOrId
@@ -336,7 +333,7 @@ def _is_shared(write: LostWrite, found: Mapping[str, Any]) -> bool:
         answer=lambda found: {"shared_with_groups": found["shared_with_groups"]},
     ),
 )
-class ShareProject(OfProject):
+class ShareProject(InProject):
     """Give a group access to the project."""
 
     group_id: GroupId
@@ -356,7 +353,7 @@ class ShareProject(OfProject):
     role=Role.MAINTAINER,
     recover_with=RecoveryLookup("browse_projects get", "project_id"),
 )
-class UnshareProject(OfProject):
+class UnshareProject(InProject):
     """Take a group's access to the project away."""
 
     group_id: GroupId
@@ -379,11 +376,11 @@ class UnshareProject(OfProject):
     role=Role.OWNER,
     recover_with=RecoveryLookup("browse_projects get", "project_id", because="GitLab shows nothing of it"),
 )
-class Housekeeping(OfProject):
+class Housekeeping(InProject):
     """Let GitLab repack the repository."""
 
     async def run(self, gitlab: GitLab) -> Result:
-        # The answer is a bare string, the lease of the task: nothing anybody can use.
+        # GitLab answers only the lease of the task, which is of no use.
         await gitlab.send(self.request())
         return Result(data={"started": True})
 
@@ -401,7 +398,7 @@ class Housekeeping(OfProject):
         proof=lambda _, found: found["export_status"] in ("queued", "started", "regeneration_in_progress"),
     ),
 )
-class ExportProject(OfProject):
+class ExportProject(InProject):
     """Pack the project into a file, in the background; browse_projects export_status has the link."""
 
     async def run(self, gitlab: GitLab) -> Result:
@@ -414,7 +411,7 @@ def _number_or_path(namespace: str) -> int | str:
 
 
 async def _number_of(gitlab: GitLab, namespace: str | None) -> int | None:
-    """GitLab takes numbers only where people know paths."""
+    """The number of a namespace given by number or path: GitLab takes only numbers here."""
     if namespace is None or namespace.isdigit():
         return int(namespace) if namespace else None
     answer = await gitlab.get(fill("/namespaces/{id}", id=namespace))

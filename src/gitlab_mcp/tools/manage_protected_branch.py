@@ -1,4 +1,4 @@
-"""Protected branches of a project or a group, and a project's protected tags."""
+"""Protect branches of a project or a group, and tags of a project."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator
 
-from gitlab_mcp.actions.action import DELETE, PATCH, POST, Action, Danger, Role, something_to_change
+from gitlab_mcp.actions.action import DELETE, PATCH, POST, Danger, Role, something_to_change
 from gitlab_mcp.actions.allow_lists import AllowList
-from gitlab_mcp.actions.fields import Expects, Flag, GroupId, Integer, Line, Needs, ProjectId
+from gitlab_mcp.actions.fields import Expects, Flag, Integer, Needs
 from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup
+from gitlab_mcp.actions.scopes import OfProtectedBranch, OfProtectedTag
 from gitlab_mcp.actions.tool import Tool
 
 manage = Tool(
@@ -34,7 +35,7 @@ TAG = (
 
 
 def _a_level(level: int) -> int:
-    """Said once, in the description of the tool, and not as a choice in three places."""
+    """Not a choice in the schema: the description of the tool names the levels once for three fields."""
     if level not in (0, 30, 40, 60):
         raise ValueError("no such level")
     return level
@@ -45,27 +46,13 @@ PaidList = Annotated[AllowList, Needs("protected_branch_allowlist")]
 
 
 def _has_levels(write: LostWrite, found: Mapping[str, Any]) -> bool:
-    """It is protected, and each level that was asked for is there: GitLab refuses to protect twice."""
+    """It is protected, with each level that was asked for."""
     asked = {name: level for name, level in write.sent.items() if name.endswith("_access_level")}
     shown = {name: {each["access_level"] for each in found[f"{name}s"]} for name in asked}
     return all(level in shown[name] for name, level in asked.items())
 
 
-class InProjectOrGroup(Action):
-    project_id: ProjectId | None = None
-    group_id: Annotated[GroupId, Needs("group_protected_branches")] | None = None
-
-
-class OfBranch(InProjectOrGroup):
-    name: Line
-
-
-class OfTag(Action):
-    project_id: ProjectId
-    name: Line
-
-
-class Rules(OfBranch):
+class BranchRules(OfProtectedBranch):
     allow_force_push: Flag | None = None
     allowed_to_push: PaidList | None = None
     allowed_to_merge: PaidList | None = None
@@ -89,7 +76,7 @@ class Rules(OfBranch):
         "browse_protected_branches get", "project_id group_id name", proof=_has_levels
     ),
 )
-class ProtectBranch(Rules):
+class ProtectBranch(BranchRules):
     """Protect a branch, or all that fit a wildcard."""
 
     push_access_level: Level | None = None
@@ -108,7 +95,7 @@ class ProtectBranch(Rules):
     shows=BRANCH,
     role=Role.MAINTAINER,
 )
-class UpdateProtectedBranch(Rules):
+class UpdateProtectedBranch(BranchRules):
     """Change who may do what on a protected branch; entries of a list are added, or changed by their id."""
 
     _changes_something = something_to_change("allow_force_push")
@@ -125,7 +112,7 @@ class UpdateProtectedBranch(Rules):
     example={"project_id": "writes/app", "name": "release/*"},
     role=Role.MAINTAINER,
 )
-class UnprotectBranch(OfBranch):
+class UnprotectBranch(OfProtectedBranch):
     """Take the protection off a branch; the branch stays."""
 
 
@@ -139,7 +126,7 @@ class UnprotectBranch(OfBranch):
     role=Role.MAINTAINER,
     recover_with=RecoveryLookup("browse_protected_branches get_tag", "project_id name", proof=_has_levels),
 )
-class ProtectTag(OfTag):
+class ProtectTag(OfProtectedTag):
     """Protect a tag, or all that fit a wildcard."""
 
     create_access_level: Level | None = None
@@ -155,5 +142,5 @@ class ProtectTag(OfTag):
     role=Role.MAINTAINER,
     recover_with=RecoveryLookup("browse_protected_branches get_tag", "project_id name"),
 )
-class UnprotectTag(OfTag):
+class UnprotectTag(OfProtectedTag):
     """Take the protection off a tag; the tag stays."""

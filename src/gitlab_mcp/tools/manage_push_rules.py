@@ -1,4 +1,4 @@
-"""Push rules: what GitLab refuses when somebody pushes to a project, or to the new projects of a group."""
+"""Write the push rules of a project, or of a group for its new projects."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field, model_validator
 
-from gitlab_mcp.actions.action import DELETE, POST, PUT, Action, Danger, Role
-from gitlab_mcp.actions.fields import Expects, Flag, GroupId, Integer, Needs, ProjectId, broken_rule
+from gitlab_mcp.actions.action import DELETE, POST, PUT, Danger, Role
+from gitlab_mcp.actions.fields import Expects, Flag, Integer, broken_rule
 from gitlab_mcp.actions.recovery_lookup import RecoveryLookup, as_asked
+from gitlab_mcp.actions.scopes import WithPushRules
 from gitlab_mcp.actions.tool import Tool
 
 manage = Tool("manage_push_rules", "Set the push rules of a project or group (Premium).", toolset="access")
@@ -22,7 +23,7 @@ RULES = (
 
 
 def _balanced(value: str) -> str:
-    # GitLab's dialect is RE2: what both know is checked here, what only RE2 knows is left to GitLab.
+    # GitLab uses RE2. Only what is wrong in RE2 and in Python alike is refused here.
     try:
         re.compile(value)
     except re.error as problem:
@@ -35,12 +36,7 @@ Regex = Annotated[str, Field(max_length=511), AfterValidator(_balanced), Expects
 Megabytes = Annotated[Integer, Field(ge=0, le=2**31 - 1)]
 
 
-class InProjectOrGroup(Action):
-    project_id: ProjectId | None = None
-    group_id: Annotated[GroupId, Needs("push_rules_group")] | None = None
-
-
-class Rules(InProjectOrGroup):
+class PushRules(WithPushRules):
     commit_message_regex: Regex | None = None
     branch_name_regex: Regex | None = None
     file_name_regex: Regex | None = None
@@ -52,7 +48,7 @@ class Rules(InProjectOrGroup):
     reject_unsigned_commits: Flag | None = None
 
     @model_validator(mode="after")
-    def _says_something(self) -> Rules:
+    def _sets_something(self) -> PushRules:
         if self.model_fields_set <= {"project_id", "group_id"}:
             raise broken_rule("at least one rule", field="commit_message_regex")
         return self
@@ -69,7 +65,7 @@ class Rules(InProjectOrGroup):
     role=Role.MAINTAINER,
     recover_with=RecoveryLookup("browse_push_rules get", "project_id group_id", proof=as_asked),
 )
-class CreatePushRules(Rules):
+class CreatePushRules(PushRules):
     """Set push rules where there are none yet."""
 
 
@@ -84,7 +80,7 @@ class CreatePushRules(Rules):
     role=Role.MAINTAINER,
     recover_with=RecoveryLookup("browse_push_rules get", "project_id group_id"),
 )
-class UpdatePushRules(Rules):
+class UpdatePushRules(PushRules):
     """Change push rules."""
 
 
@@ -98,5 +94,5 @@ class UpdatePushRules(Rules):
     role=Role.MAINTAINER,
     recover_with=RecoveryLookup("browse_push_rules get", "project_id group_id"),
 )
-class DeletePushRules(InProjectOrGroup):
+class DeletePushRules(WithPushRules):
     """Remove all push rules."""

@@ -1,4 +1,4 @@
-"""Releases, written, with their links and changelogs."""
+"""Write releases, their links and changelogs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from gitlab_mcp.actions.action import DELETE, POST, PUT, Action, Danger, Role
+from gitlab_mcp.actions.action import DELETE, POST, PUT, Danger, Role
 from gitlab_mcp.actions.exchange import Answer, GitLab, Request
 from gitlab_mcp.actions.fields import (
     Branch,
@@ -16,17 +16,17 @@ from gitlab_mcp.actions.fields import (
     Id,
     Line,
     Needs,
-    ProjectId,
     Ref,
+    SemanticVersion,
     Sent,
     Strings,
     Time,
 )
 from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup, made
 from gitlab_mcp.actions.result import Result
+from gitlab_mcp.actions.scopes import InProject, OfRelease
 from gitlab_mcp.actions.tool import Tool
-from gitlab_mcp.gitlab.concurrently import FAULTS
-from gitlab_mcp.gitlab.faults import Refused
+from gitlab_mcp.gitlab.faults import FAULTS, Refused
 
 manage = Tool(
     "manage_release",
@@ -35,21 +35,10 @@ manage = Tool(
     switch="releases",
 )
 
-TagName = Annotated[Line, Field(max_length=255)]
 LinkUrl = Annotated[str, Field(pattern=r"^(https?|ftp)://\S+$"), Expects("http, https or ftp URL")]
 LinkType = Literal["other", "runbook", "image", "package"]
 Titles = Annotated[Strings, Needs("group_milestones_in_releases"), Field(description="Titles")]
 AssetPath = Annotated[str, Field(pattern=r"^/\S+$"), Expects("path that begins with /")]
-Version = Annotated[
-    str,
-    Field(pattern=r"^v?\d+\.\d+\.\d+([-+.]?[0-9A-Za-z.+-]+)?$"),
-    Expects("semantic version like 1.2.0"),
-]
-
-
-class OfRelease(Action):
-    project_id: ProjectId
-    tag_name: TagName
 
 
 class Link(BaseModel):
@@ -127,7 +116,7 @@ class UpdateRelease(OfRelease):
         try:
             return await gitlab.send(request)
         except Refused:
-            # Where group milestones need a licence, GitLab refuses them after it has removed those that were there.
+            # Without a licence GitLab refuses group milestones, but has already removed those there were.
             if had and not await self._milestones(gitlab, request.path):
                 await gitlab.send(Request("PUT", request.path, body={"milestones": had}))
             raise
@@ -267,11 +256,10 @@ def _changelog_commit(write: LostWrite, found: Mapping[str, Any]) -> bool:
     switch="repository",
     recover_with=RecoveryLookup("browse_commits list", "project_id ref_name=branch", proof=_changelog_commit),
 )
-class AddChangelog(Action):
+class AddChangelog(InProject):
     """Commit the notes for a version to the changelog file."""
 
-    project_id: ProjectId
-    version: Version
+    version: SemanticVersion
     from_ref: Annotated[Line, Sent("from")] | None = None
     to_ref: Annotated[Line, Sent("to")] | None = None
     branch: Branch | None = None

@@ -1,4 +1,4 @@
-"""Reviews of merge requests: comments on lines and files, drafts, and handing them in together."""
+"""Review merge requests: comment on lines and files, write drafts, submit them together."""
 
 from __future__ import annotations
 
@@ -7,16 +7,15 @@ from typing import Annotated, Any, Self
 
 from pydantic import Field, model_validator
 
-from gitlab_mcp.actions.action import DELETE, POST, PUT, Action, Danger, Role
+from gitlab_mcp.actions.action import DELETE, POST, PUT, Danger, Role
 from gitlab_mcp.actions.exchange import GitLab, Request
 from gitlab_mcp.actions.fields import (
+    DiscussionId,
     Expects,
     FilePath,
     Flag,
     Id,
     Integer,
-    MergeRequestIid,
-    ProjectId,
     Sent,
     Sha,
     broken_rule,
@@ -24,6 +23,7 @@ from gitlab_mcp.actions.fields import (
 from gitlab_mcp.actions.quick_actions import SpokenLine
 from gitlab_mcp.actions.recovery_lookup import RecoveryLookup, begun_with
 from gitlab_mcp.actions.result import Notice, Result
+from gitlab_mcp.actions.scopes import OfMergeRequest
 from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.failures.codes import NoticeCode
 from gitlab_mcp.workflows.drafts import is_astray
@@ -38,29 +38,23 @@ manage = Tool(
 
 MR = "/projects/{project_id}/merge_requests/{merge_request_iid}"
 DRAFT = f"{MR}/draft_notes/{{draft_note_id}}"
-ONE = {"project_id": "acme/shop", "merge_request_iid": 25}
+EXAMPLE = {"project_id": "acme/shop", "merge_request_iid": 25}
 
-# GitLab takes an empty draft, and drops it when it is published.
+# GitLab accepts an empty draft, and drops it when it is published.
 Body = Annotated[SpokenLine, Field(pattern=r"^\s*\S"), Expects("text that is not empty")]
 LineNumber = Annotated[Integer, Field(ge=1)]
-DiscussionId = Annotated[str, Field(pattern=r"^[0-9a-f]{40}$"), Expects("40 hex digits, the id of a thread")]
 
 
-class InMergeRequest(Action):
-    project_id: ProjectId
-    merge_request_iid: MergeRequestIid
-
-
-_THREADS = RecoveryLookup(
+FIND_THREAD = RecoveryLookup(
     "browse_discussions list", "project_id merge_request_iid", proof=begun_with("body"), every_page=True
 )
 
 
-def _drafts(because: str = "") -> RecoveryLookup:
+def _find_draft(because: str = "") -> RecoveryLookup:
     return RecoveryLookup("browse_discussions list_drafts", "project_id merge_request_iid", because=because)
 
 
-class Comment(InMergeRequest):
+class Comment(OfMergeRequest):
     """A comment at a place in the diff."""
 
     file_path: FilePath
@@ -88,9 +82,9 @@ class Comment(InMergeRequest):
     POST(f"{MR}/discussions"),
     danger=Danger.REVERSIBLE,
     docs="api/discussions/#create-new-merge-request-thread",
-    example={**ONE, "file_path": "src/shop/cart.py", "line": 27, "body": "Replay: added."},
+    example={**EXAMPLE, "file_path": "src/shop/cart.py", "line": 27, "body": "Replay: added."},
     role=Role.REPORTER,
-    recover_with=_THREADS,
+    recover_with=FIND_THREAD,
 )
 class CommentLine(Comment):
     """Comment on a line of a changed file, or on several; the position is worked out from the diff."""
@@ -119,9 +113,9 @@ class CommentLine(Comment):
     POST(f"{MR}/discussions"),
     danger=Danger.REVERSIBLE,
     docs="api/discussions/#create-new-merge-request-thread",
-    example={**ONE, "file_path": "src/shop/returns.py", "body": "Replay: file."},
+    example={**EXAMPLE, "file_path": "src/shop/returns.py", "body": "Replay: file."},
     role=Role.REPORTER,
-    recover_with=_THREADS,
+    recover_with=FIND_THREAD,
 )
 class CommentFile(Comment):
     """Comment on a changed file as a whole: also renamed, binary and very large ones."""
@@ -135,12 +129,12 @@ class CommentFile(Comment):
     POST(f"{MR}/draft_notes"),
     danger=Danger.REVERSIBLE,
     docs="api/draft_notes/#create-a-draft-note",
-    example={**ONE, "body": "Draft: overall fine."},
+    example={**EXAMPLE, "body": "Draft: overall fine."},
     shows="draft_note_id=id",
     role=Role.REPORTER,
-    recover_with=_drafts("a draft says neither who wrote it nor when"),
+    recover_with=_find_draft("a draft says neither who wrote it nor when"),
 )
-class CreateDraft(InMergeRequest):
+class CreateDraft(OfMergeRequest):
     """Write a draft on the merge request as a whole, or as an answer in a thread."""
 
     body: Annotated[Body, Sent("note")]
@@ -159,12 +153,12 @@ class CreateDraft(InMergeRequest):
     PUT(DRAFT),
     danger=Danger.REVERSIBLE,
     docs="api/draft_notes/#update-a-draft-note",
-    example={**ONE, "draft_note_id": 12, "body": "Draft: overall fine, two remarks."},
+    example={**EXAMPLE, "draft_note_id": 12, "body": "Draft: overall fine, two remarks."},
     shows="draft_note_id=id",
     role=Role.REPORTER,
-    recover_with=_drafts(),
+    recover_with=_find_draft(),
 )
-class UpdateDraft(InMergeRequest):
+class UpdateDraft(OfMergeRequest):
     """Rewrite a draft; its place stays."""
 
     draft_note_id: Id
@@ -176,11 +170,11 @@ class UpdateDraft(InMergeRequest):
     DELETE(DRAFT),
     danger=Danger.REVERSIBLE,
     docs="api/draft_notes/#delete-a-draft-note",
-    example={**ONE, "draft_note_id": 16},
+    example={**EXAMPLE, "draft_note_id": 16},
     role=Role.REPORTER,
-    recover_with=_drafts(),
+    recover_with=_find_draft(),
 )
-class DeleteDraft(InMergeRequest):
+class DeleteDraft(OfMergeRequest):
     """Throw a draft away."""
 
     draft_note_id: Id
@@ -194,9 +188,9 @@ class DeleteDraft(InMergeRequest):
     example={"project_id": "writes/app", "merge_request_iid": 1, "draft_note_id": 4},
     role=Role.REPORTER,
     repeatable=False,
-    recover_with=_drafts("GitLab may have published it and kept the draft"),
+    recover_with=_find_draft("GitLab may have published it and kept the draft"),
 )
-class PublishDraft(InMergeRequest):
+class PublishDraft(OfMergeRequest):
     """Publish one draft."""
 
     draft_note_id: Id
@@ -211,11 +205,11 @@ class PublishDraft(InMergeRequest):
     POST(f"{MR}/draft_notes/bulk_publish"),
     danger=Danger.REVERSIBLE,
     docs="api/draft_notes/#publish-all-pending-draft-notes",
-    example={**ONE, "verdict": "approve", "sha": "e9a02b999ff53785a56eb6a4807765f8d29dd38d"},
+    example={**EXAMPLE, "verdict": "approve", "sha": "e9a02b999ff53785a56eb6a4807765f8d29dd38d"},
     role=Role.REPORTER,
-    recover_with=_drafts("GitLab may have published some and kept the drafts"),
+    recover_with=_find_draft("GitLab may have published some and kept the drafts"),
 )
-class SubmitReview(InMergeRequest):
+class SubmitReview(OfMergeRequest):
     """Publish all your drafts at once, if none would be lost or doubled; body is a summary, verdict a judgement."""
 
     body: Body | None = None

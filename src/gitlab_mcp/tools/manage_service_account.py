@@ -1,4 +1,4 @@
-"""Service accounts, which are users that are no people, and custom roles."""
+"""Write service accounts, their tokens, and custom roles."""
 
 from __future__ import annotations
 
@@ -8,13 +8,15 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from gitlab_mcp.actions.action import DELETE, POST, Action, Danger, Role
+from gitlab_mcp.actions.action import DELETE, POST, Danger, Role
 from gitlab_mcp.actions.exchange import Answer, GitLab
-from gitlab_mcp.actions.fields import AccessLevel, FutureDate, GroupId, Id, Line, UserId, Words
+from gitlab_mcp.actions.fields import AccessLevel, FutureDate, Id, Line, UserId, Words
 from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup, as_asked
 from gitlab_mcp.actions.result import Notice, Result
+from gitlab_mcp.actions.scopes import InGroup, InGroupOrInstance
 from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.failures.codes import NoticeCode
+from gitlab_mcp.results.custom_roles import custom_role
 from gitlab_mcp.results.secrets import revealing
 
 manage = Tool(
@@ -27,26 +29,19 @@ Permissions = Annotated[Words, Field(min_length=1, description="Like read_code")
 Scopes = Annotated[Words, Field(min_length=1)]
 
 
-def _so_named(write: LostWrite, found: Mapping[str, Any]) -> bool:
-    """Only names that were given and not made up by GitLab tell one account from another."""
+def _has_the_given_name(write: LostWrite, found: Mapping[str, Any]) -> bool:
+    """A username that GitLab made up does not tell one account from another; one that was given does."""
     return "username" in write.sent and as_asked(write, found)
 
 
-class InGroupOrHere(Action):
-    """Of the instance where no group is given; GitLab.com has them in top-level groups only."""
-
-    group_id: GroupId | None = None
-
-
-class OfAccount(Action):
-    group_id: GroupId
+class OfServiceAccount(InGroup):
     user_id: UserId
 
 
-class GivesToken(OfAccount):
+class CreatesToken(OfServiceAccount):
     async def run(self, gitlab: GitLab) -> Answer:
         answer = await gitlab.send(self.request())
-        # It is shown this once and never again.
+        # GitLab shows the token in this answer only.
         return replace(answer, body=revealing(answer.body, "token"))
 
 
@@ -59,9 +54,9 @@ class GivesToken(OfAccount):
     shows="id username name email",
     feature="service_accounts",
     role=Role.OWNER,
-    recover_with=RecoveryLookup("browse_service_accounts list", "group_id", proof=_so_named),
+    recover_with=RecoveryLookup("browse_service_accounts list", "group_id", proof=_has_the_given_name),
 )
-class CreateAccount(InGroupOrHere):
+class CreateAccount(InGroupOrInstance):
     """Create a service account."""
 
     name: Line | None = None
@@ -78,7 +73,7 @@ class CreateAccount(InGroupOrHere):
     role=Role.OWNER,
     recover_with=RecoveryLookup("browse_service_accounts list", "group_id"),
 )
-class DeleteAccount(OfAccount):
+class DeleteAccount(OfServiceAccount):
     """Delete a service account; what it wrote becomes that of a ghost."""
 
 
@@ -95,7 +90,7 @@ class DeleteAccount(OfAccount):
         "browse_service_accounts list", "group_id", because="only the lost answer had the token"
     ),
 )
-class CreateToken(GivesToken):
+class CreateToken(CreatesToken):
     """Create a token for a service account; it is shown once."""
 
     name: Line
@@ -116,7 +111,7 @@ class CreateToken(GivesToken):
         "browse_service_accounts list", "group_id", because="only the lost answer had the token"
     ),
 )
-class RotateToken(GivesToken):
+class RotateToken(CreatesToken):
     """Replace a token by a new one; the old one stops at once, and the number changes."""
 
     token_id: Id
@@ -134,7 +129,7 @@ class RotateToken(GivesToken):
         "browse_service_accounts list_roles", "group_id", because="several roles may have one name"
     ),
 )
-class CreateRole(InGroupOrHere):
+class CreateRole(InGroupOrInstance):
     """Create a custom role on top of a built-in one."""
 
     base_access_level: AccessLevel
@@ -144,11 +139,11 @@ class CreateRole(InGroupOrHere):
     async def run(self, gitlab: GitLab) -> Result:
         granted = dict.fromkeys(self.permissions, True)
         role = (await gitlab.send(self.request(permissions=None, **granted))).body
-        # GitLab takes the name of a permission it does not know, and creates the role without it.
+        # GitLab accepts a permission that it does not know, and creates the role without it.
         missing = [name for name in self.permissions if role.get(name) is not True]
         message = f"GitLab created the role without {', '.join(missing)}: it knows no such permission."
         warnings = [Notice(NoticeCode.NOT_APPLIED, message, {"field": "permissions"})] if missing else []
-        return Result(data=_role(role), warnings=warnings)
+        return Result(data=custom_role(role), warnings=warnings)
 
 
 @manage.action(
@@ -161,15 +156,7 @@ class CreateRole(InGroupOrHere):
     role=Role.OWNER,
     recover_with=RecoveryLookup("browse_service_accounts list_roles", "group_id"),
 )
-class DeleteRole(InGroupOrHere):
+class DeleteRole(InGroupOrInstance):
     """Delete a custom role; its members keep the built-in one."""
 
     member_role_id: Id
-
-
-def _role(role: dict[str, object]) -> dict[str, object]:
-    """GitLab shows a role as some thirty switches: those that are on are its permissions."""
-    shown = {
-        name: role[name] for name in ("id", "name", "description", "base_access_level") if role.get(name)
-    }
-    return {**shown, "permissions": [name for name, value in role.items() if value is True]}

@@ -1,21 +1,16 @@
-"""Tags of a repository."""
+"""Create and delete tags."""
 
 from __future__ import annotations
 
-from typing import Annotated
-
-from pydantic import Field
-
-from gitlab_mcp.actions.action import DELETE, POST, Action, Danger, Role
-from gitlab_mcp.actions.fields import Line, ProjectId, Ref
+from gitlab_mcp.actions.action import DELETE, POST, Danger, Role
+from gitlab_mcp.actions.fields import Line, Ref
 from gitlab_mcp.actions.recovery_lookup import RecoveryLookup, has
+from gitlab_mcp.actions.scopes import OfTag
 from gitlab_mcp.actions.tool import Tool
 
 manage = Tool(
     "manage_tag", "Create and delete tags of a repository.", toolset="delivery", switch="repository"
 )
-
-TagName = Annotated[Line, Field(max_length=255)]
 
 
 @manage.action(
@@ -30,11 +25,9 @@ TagName = Annotated[Line, Field(max_length=255)]
         "browse_tags get", "project_id tag_name", proof=has("message"), points_at="ref"
     ),
 )
-class CreateTag(Action):
+class CreateTag(OfTag):
     """Tag a branch's head or a commit; a message makes the tag annotated."""
 
-    project_id: ProjectId
-    tag_name: TagName
     ref: Ref
     message: Line | None = None
 
@@ -47,8 +40,5 @@ class CreateTag(Action):
     example={"project_id": "writes/app", "tag_name": "nightly"},
     role=Role.DEVELOPER,
 )
-class DeleteTag(Action):
+class DeleteTag(OfTag):
     """Delete a tag, and with it its release."""
-
-    project_id: ProjectId
-    tag_name: TagName

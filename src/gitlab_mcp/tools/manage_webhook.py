@@ -1,4 +1,4 @@
-"""Webhooks of a project or a group."""
+"""Write webhooks of a project or a group."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from typing import Annotated
 
 from pydantic import Field, model_validator
 
-from gitlab_mcp.actions.action import DELETE, POST, PUT, Action, Danger, Role
-from gitlab_mcp.actions.fields import Flag, GroupId, Id, Line, Needs, ProjectId, WebUrl, broken_rule
+from gitlab_mcp.actions.action import DELETE, POST, PUT, Danger, Role
+from gitlab_mcp.actions.fields import Flag, Id, Line, WebUrl, broken_rule
 from gitlab_mcp.actions.recovery_lookup import RecoveryLookup, new
+from gitlab_mcp.actions.scopes import OfWebhook, WithWebhooks
 from gitlab_mcp.actions.tool import Tool
 
 manage = Tool("manage_webhook", "Set up the webhooks of a project or group (Premium).", toolset="access")
@@ -16,19 +17,10 @@ manage = Tool("manage_webhook", "Set up the webhooks of a project or group (Prem
 Key = Annotated[str, Field(pattern=r"^[A-Za-z][\w.-]*$", max_length=255)]
 Trigger = Annotated[str, Field(pattern=r"^[a-z_]+_events$", description="Like push_events")]
 
-HOOK_ITSELF = RecoveryLookup("browse_webhooks get", "project_id group_id hook_id")
+FIND_WEBHOOK = RecoveryLookup("browse_webhooks get", "project_id group_id hook_id")
 
 
-class InProjectOrGroup(Action):
-    project_id: ProjectId | None = None
-    group_id: Annotated[GroupId, Needs("group_webhooks")] | None = None
-
-
-class OfHook(InProjectOrGroup):
-    hook_id: Id
-
-
-class Settings(InProjectOrGroup):
+class WebhookSettings(WithWebhooks):
     name: str | None = None
     token: Annotated[Line, Field(description="Secret sent along as X-Gitlab-Token")] | None = None
     enable_ssl_verification: Flag | None = None
@@ -48,8 +40,8 @@ class Settings(InProjectOrGroup):
     member_events: Flag | None = None
 
     @model_validator(mode="after")
-    def _projects_have_no_subgroups(self) -> Settings:
-        # GitLab takes both for a project and forgets them.
+    def _projects_have_no_subgroups(self) -> WebhookSettings:
+        # GitLab accepts both for a project, and ignores them.
         for name in ("subgroup_events", "member_events"):
             if self.project_id is not None and name in self.model_fields_set:
                 raise broken_rule("left out for a project: only groups have it", field=name)
@@ -59,7 +51,7 @@ class Settings(InProjectOrGroup):
 @manage.action(
     "create",
     POST("/projects/{project_id}/hooks", "/groups/{group_id}/hooks"),
-    # It sends what happens here to somewhere else.
+    # It sends data to another server.
     danger=Danger.DANGEROUS,
     docs="api/project_webhooks/#add-a-webhook-to-a-project",
     example={
@@ -73,7 +65,7 @@ class Settings(InProjectOrGroup):
     role=Role.MAINTAINER,
     recover_with=RecoveryLookup("browse_webhooks list", "project_id group_id", proof=new("url")),
 )
-class CreateHook(Settings):
+class CreateHook(WebhookSettings):
     """Have GitLab call a URL when something happens."""
 
     url: WebUrl
@@ -99,7 +91,7 @@ class CreateHook(Settings):
     shows="id url alert_status",
     role=Role.MAINTAINER,
 )
-class UpdateHook(Settings):
+class UpdateHook(WebhookSettings):
     """Change a webhook."""
 
     hook_id: Id
@@ -114,7 +106,7 @@ class UpdateHook(Settings):
     example={"project_id": "writes/app", "hook_id": 9},
     role=Role.MAINTAINER,
 )
-class DeleteHook(OfHook):
+class DeleteHook(OfWebhook):
     """Delete a webhook."""
 
 
@@ -133,7 +125,7 @@ class DeleteHook(OfHook):
         "browse_webhooks get", "project_id group_id hook_id", because="a test leaves no trace"
     ),
 )
-class TestHook(OfHook):
+class TestHook(OfWebhook):
     """Fire a webhook with made-up data, five times a minute at most."""
 
     trigger: Trigger
@@ -149,9 +141,9 @@ class TestHook(OfHook):
     docs="api/project_webhooks/#set-a-custom-header",
     example={"project_id": "writes/app", "hook_id": 9, "key": "X-Example", "value": "example-2"},
     role=Role.MAINTAINER,
-    recover_with=HOOK_ITSELF,
+    recover_with=FIND_WEBHOOK,
 )
-class SetHeader(OfHook):
+class SetHeader(OfWebhook):
     """Set a header that is sent along; its value is never shown again."""
 
     key: Key
@@ -168,9 +160,9 @@ class SetHeader(OfHook):
     docs="api/project_webhooks/#delete-a-custom-header",
     example={"project_id": "writes/app", "hook_id": 9, "key": "X-Example"},
     role=Role.MAINTAINER,
-    recover_with=HOOK_ITSELF,
+    recover_with=FIND_WEBHOOK,
 )
-class DeleteHeader(OfHook):
+class DeleteHeader(OfWebhook):
     """Remove a header."""
 
     key: Key
@@ -186,9 +178,9 @@ class DeleteHeader(OfHook):
     docs="api/project_webhooks/#set-a-url-variable",
     example={"project_id": "writes/app", "hook_id": 9, "key": "region", "value": "example-1"},
     role=Role.MAINTAINER,
-    recover_with=HOOK_ITSELF,
+    recover_with=FIND_WEBHOOK,
 )
-class SetUrlVariable(OfHook):
+class SetUrlVariable(OfWebhook):
     """Set a part of the URL that is hidden from readers."""
 
     key: Key
@@ -205,9 +197,9 @@ class SetUrlVariable(OfHook):
     docs="api/project_webhooks/#delete-a-url-variable",
     example={"project_id": "writes/app", "hook_id": 9, "key": "region"},
     role=Role.MAINTAINER,
-    recover_with=HOOK_ITSELF,
+    recover_with=FIND_WEBHOOK,
 )
-class DeleteUrlVariable(OfHook):
+class DeleteUrlVariable(OfWebhook):
     """Remove a hidden part of the URL."""
 
     key: Key

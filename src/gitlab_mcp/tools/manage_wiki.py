@@ -1,4 +1,4 @@
-"""Wiki pages of a project or a group."""
+"""Write wiki pages of a project or a group."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from typing import Annotated
 
 from pydantic import Field, model_validator
 
-from gitlab_mcp.actions.action import DELETE, POST, PUT, Action, Danger, Role
-from gitlab_mcp.actions.fields import Expects, GroupId, Line, Needs, ProjectId, broken_rule
+from gitlab_mcp.actions.action import DELETE, POST, PUT, Danger, Role
+from gitlab_mcp.actions.fields import Expects, Line, broken_rule
 from gitlab_mcp.actions.recovery_lookup import RecoveryLookup
+from gitlab_mcp.actions.scopes import OfWikiPage, WithWiki
 from gitlab_mcp.actions.tool import Tool
 
 manage = Tool(
@@ -27,15 +28,6 @@ Markup = Annotated[
 ]
 
 
-class InProjectOrGroup(Action):
-    project_id: ProjectId | None = None
-    group_id: Annotated[GroupId, Needs("group_wikis")] | None = None
-
-
-class OfPage(InProjectOrGroup):
-    slug: Line
-
-
 @manage.action(
     "create",
     POST("/projects/{project_id}/wikis", "/groups/{group_id}/wikis"),
@@ -46,7 +38,7 @@ class OfPage(InProjectOrGroup):
     role=Role.DEVELOPER,
     recover_with=RecoveryLookup("browse_wikis list", "project_id group_id", because="a page has no date"),
 )
-class CreatePage(InProjectOrGroup):
+class CreatePage(WithWiki):
     """Write a new page."""
 
     title: Title
@@ -68,13 +60,13 @@ class CreatePage(InProjectOrGroup):
     },
     shows=PAGE,
     role=Role.DEVELOPER,
-    # A new title moves the page: sent again, there is nothing at the old slug.
+    # A new title moves the page, so the same request sent again finds nothing at the old slug.
     repeatable=False,
     recover_with=RecoveryLookup(
         "browse_wikis list", "project_id group_id", because="a new title moves the page"
     ),
 )
-class UpdatePage(OfPage):
+class UpdatePage(OfWikiPage):
     """Change a page; a new title moves it, and its slug with it."""
 
     title: Title | None = None
@@ -96,5 +88,5 @@ class UpdatePage(OfPage):
     example={"project_id": "writes/app", "slug": "guides/Install"},
     role=Role.MAINTAINER,
 )
-class DeletePage(OfPage):
+class DeletePage(OfWikiPage):
     """Delete a page; its history stays in the wiki's repository."""

@@ -30,7 +30,7 @@ Calls = Annotated[
 @run_batch.action(
     "run",
     (),
-    # Itself it changes nothing; whether a call in it may happen is decided for that call.
+    # It changes nothing itself; whether a call in it may happen is decided for that call.
     danger=Danger.READ,
     docs="api/rest/",
     example={

@@ -1,4 +1,4 @@
-"""Search, in all of GitLab, in a group or in a project."""
+"""Search in all of GitLab, in a group or in a project."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ find = Tool("search", "Search everywhere, in a group_id or in a project_id.")
 
 EVERYWHERE = GET("/search", "/groups/{group_id}/search", "/projects/{project_id}/search")
 
-# GitLab answers [] to a single character, and everything to a blank.
-Words = Annotated[str, Field(min_length=2, max_length=4096, pattern=r"\S\s*\S")]
+# GitLab finds nothing for a single character, and everything for a blank.
+SearchText = Annotated[str, Field(min_length=2, max_length=4096, pattern=r"\S\s*\S")]
 AdvancedGroup = Annotated[GroupId, Needs("advanced_search_scopes")]
 
 
-class Found(Action):
-    """What every search takes. `scope` is GitLab's name for what is searched."""
+class ScopedSearch(Action):
+    """The fields of every search. `scope` is GitLab's name for what is searched."""
 
     scope: ClassVar[str]
 
-    search: Words
+    search: SearchText
     page: Page | None = None
     per_page: PerPage | None = None
 
@@ -36,13 +36,13 @@ class Found(Action):
         return await gitlab.send(self.request(scope=self.scope))
 
 
-class InGroupOrProject(Found):
+class SearchInGroupOrProject(ScopedSearch):
     group_id: GroupId | None = None
     project_id: ProjectId | None = None
 
 
-class OfRepository(Found):
-    """Beyond one project this needs GitLab's advanced search."""
+class SearchInRepository(ScopedSearch):
+    """In more than one project this needs GitLab's advanced search."""
 
     group_id: AdvancedGroup | None = None
     project_id: ProjectId | None = None
@@ -62,7 +62,7 @@ class OfRepository(Found):
     example={"search": "shop"},
     shows="id path_with_namespace description last_activity_at web_url",
 )
-class SearchProjects(Found):
+class SearchProjects(ScopedSearch):
     """Projects by name, path or description."""
 
     scope = "projects"
@@ -78,7 +78,7 @@ class SearchProjects(Found):
     shows="project_id iid title state author=author.username updated_at web_url",
     switch="issues",
 )
-class SearchIssues(InGroupOrProject):
+class SearchIssues(SearchInGroupOrProject):
     """Issues by words of their title or description."""
 
     scope = "issues"
@@ -95,7 +95,7 @@ class SearchIssues(InGroupOrProject):
     shows="project_id iid title state author=author.username source_branch updated_at web_url",
     switch="merge_requests",
 )
-class SearchMergeRequests(InGroupOrProject):
+class SearchMergeRequests(SearchInGroupOrProject):
     """Merge requests by words of their title or description."""
 
     scope = "merge_requests"
@@ -110,7 +110,7 @@ class SearchMergeRequests(InGroupOrProject):
     example={"project_id": "acme/website", "search": "route_1"},
     switch="repository",
 )
-class SearchCode(OfRepository):
+class SearchCode(SearchInRepository):
     """Lines of files; `filename:`, `path:` and `extension:` in the words narrow it."""
 
     scope = "blobs"
@@ -118,7 +118,7 @@ class SearchCode(OfRepository):
     async def run(self, gitlab: GitLab) -> Result:
         answer = await gitlab.send(self.request(scope=self.scope))
         why = "Nothing matches, or this token may not read the code: guests find nothing."
-        return excerpts(self, answer, "code found", why)
+        return _excerpts(self, answer, "code found", why)
 
 
 @find.action(
@@ -129,7 +129,7 @@ class SearchCode(OfRepository):
     shows="project_id sha=short_id title author=author_name committed=committed_date web_url",
     switch="repository",
 )
-class SearchCommits(OfRepository):
+class SearchCommits(SearchInRepository):
     """Commits by words of their message."""
 
     scope = "commits"
@@ -142,7 +142,7 @@ class SearchCommits(OfRepository):
     example={"project_id": "acme/shop", "search": "integer"},
     shows="project_id noteable_type noteable_iid id author=author.username created_at body",
 )
-class SearchNotes(Found):
+class SearchNotes(ScopedSearch):
     """Comments by their words."""
 
     scope = "notes"
@@ -158,7 +158,7 @@ class SearchNotes(Found):
     example={"project_id": "acme/shop", "search": "install"},
     switch="wiki",
 )
-class SearchWiki(Found):
+class SearchWiki(ScopedSearch):
     """Lines of wiki pages."""
 
     scope = "wiki_blobs"
@@ -168,7 +168,7 @@ class SearchWiki(Found):
 
     async def run(self, gitlab: GitLab) -> Result:
         answer = await gitlab.send(self.request(scope=self.scope))
-        return excerpts(self, answer, "wiki pages found", None)
+        return _excerpts(self, answer, "wiki pages found", None)
 
 
 @find.action(
@@ -179,7 +179,7 @@ class SearchWiki(Found):
     shows="project_id group_id id iid title state due_date web_url",
     switch="issues or merge_requests",
 )
-class SearchMilestones(InGroupOrProject):
+class SearchMilestones(SearchInGroupOrProject):
     """Milestones by words of their title or description."""
 
     scope = "milestones"
@@ -192,7 +192,7 @@ class SearchMilestones(InGroupOrProject):
     example={"search": "bob"},
     shows="id username name state",
 )
-class SearchUsers(InGroupOrProject):
+class SearchUsers(SearchInGroupOrProject):
     """People by name or username."""
 
     scope = "users"
@@ -205,20 +205,20 @@ class SearchUsers(InGroupOrProject):
     example={"search": "shop"},
     shows="id title file_name author=author.username visibility web_url",
 )
-class SearchSnippets(Found):
+class SearchSnippets(ScopedSearch):
     """Snippets by words of their title."""
 
     scope = "snippet_titles"
 
 
-def excerpts(action: Action, answer: Answer, source: str, why_empty: str | None) -> Result:
-    """Where each hit is as data, what it looks like as text."""
+def _excerpts(action: Action, answer: Answer, source: str, why_empty: str | None) -> Result:
+    """The places of the hits as data, their lines as text."""
     in_one_project = "project_id" in action.model_fields_set
     items = [_place(hit, in_one_project) for hit in answer.body]
     data = page(action, answer, items)
     if not items:
         return Result(data={**data, "why_empty": why_empty} if why_empty else data)
-    return Result(data=data, text=Text(_listing(answer.body), source))
+    return Result(data=data, text=Text(_as_text(answer.body), source))
 
 
 def _place(hit: Mapping[str, Any], in_one_project: bool) -> dict[str, Any]:
@@ -226,7 +226,7 @@ def _place(hit: Mapping[str, Any], in_one_project: bool) -> dict[str, Any]:
     return place if in_one_project else {"project_id": hit["project_id"], **place}
 
 
-def _listing(hits: Iterable[Mapping[str, Any]]) -> str:
+def _as_text(hits: Iterable[Mapping[str, Any]]) -> str:
     lines = []
     for hit in hits:
         lines.append(f"{hit['path']}:")

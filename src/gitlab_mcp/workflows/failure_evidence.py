@@ -7,7 +7,9 @@ from typing import Any
 
 from gitlab_mcp.actions.action import fill
 from gitlab_mcp.actions.exchange import GitLab, Request
-from gitlab_mcp.gitlab.concurrently import FAULTS, concurrently, every_page, is_cut
+from gitlab_mcp.gitlab.concurrently import concurrently
+from gitlab_mcp.gitlab.faults import FAULTS
+from gitlab_mcp.gitlab.pages import every_page, has_next_page
 from gitlab_mcp.results.logs import LogWindow, read_log
 from gitlab_mcp.workflows.failure_digest import TAIL, DefaultBranch, Evidence, Gathered, JobLog, failed
 
@@ -62,7 +64,7 @@ class _Investigation:
         self.unread += [
             f"the rest of the {what}{of}"
             for what, list_ in (("jobs", jobs), ("bridges", bridges))
-            if list_ and is_cut(list_)
+            if list_ and has_next_page(list_)
         ]
         jobs, bridges = jobs.body if jobs else [], bridges.body if bridges else []
         self.gitlab.report(depth + 1, None, f"read the jobs{of}")

@@ -8,8 +8,9 @@ from typing import Any
 from gitlab_mcp.actions.action import fill
 from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.actions.result import Result, partly_read
-from gitlab_mcp.gitlab.concurrently import FAULTS, concurrently, every_page, find, is_cut
-from gitlab_mcp.gitlab.faults import GraphQLRefused
+from gitlab_mcp.gitlab.concurrently import concurrently
+from gitlab_mcp.gitlab.faults import FAULTS, GraphQLRefused
+from gitlab_mcp.gitlab.pages import every_page, find_item, has_next_page
 from gitlab_mcp.results.diffs import diff_result
 from gitlab_mcp.results.views import project, view
 from gitlab_mcp.workflows.merge_readiness import Situation
@@ -111,7 +112,7 @@ async def bundle(gitlab: GitLab, path: str) -> Result:
 
 async def one_diff(gitlab: GitLab, path: str, file_path: str) -> Json | None:
     """The diff of one file, also where the list leaves it out; None for a file that is not changed."""
-    entry = await find(
+    entry = await find_item(
         gitlab, f"{path}/diffs", lambda each: file_path in (each["new_path"], each["old_path"])
     )
     if entry is None or entry["diff"] or entry.get("renamed_file"):
@@ -147,7 +148,7 @@ def _jobs_path(merge_request: Json, path: str) -> str | None:
 
 
 def _cut(asked: tuple[str, object]) -> bool:
-    return isinstance(asked[1], Answer) and is_cut(asked[1])
+    return isinstance(asked[1], Answer) and has_next_page(asked[1])
 
 
 def _rest(asked: tuple[str, Any]) -> dict[str, Any]:

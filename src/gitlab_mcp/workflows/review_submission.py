@@ -10,8 +10,8 @@ from gitlab_mcp.actions.exchange import GitLab, Request
 from gitlab_mcp.actions.result import Notice, Result
 from gitlab_mcp.failures.codes import Code, NoticeCode
 from gitlab_mcp.failures.failure import CallFailed, Failure
-from gitlab_mcp.gitlab.concurrently import FAULTS, every_page
-from gitlab_mcp.gitlab.faults import BadAnswer, Refused, Unreachable, may_have_happened
+from gitlab_mcp.gitlab.faults import FAULTS, BadAnswer, Refused, Unreachable, may_have_happened
+from gitlab_mcp.gitlab.pages import every_page
 from gitlab_mcp.workflows.drafts import Json, flaw, published_as, unpublished
 
 Verdict = Literal["approve", "request_changes"]

@@ -25,10 +25,10 @@ from gitlab_mcp.transports.http.allowed_hosts import METADATA_PATH, AllowedHosts
 from gitlab_mcp.transports.http.authentication import Authenticator, token_not_accepted
 from gitlab_mcp.transports.http.cancel_on_disconnect import cancel_on_disconnect
 from gitlab_mcp.transports.http.health import Health
+from gitlab_mcp.transports.http.options import HttpOptions
 from gitlab_mcp.transports.http.rejection import Rejected, rejection_response
 from gitlab_mcp.transports.http.request_body import ClientGone, discard_body, read_body
 from gitlab_mcp.transports.http.request_headers import REQUEST_ID, requested_error_style
-from gitlab_mcp.transports.http.terms import Terms
 
 PATH = "/mcp"
 
@@ -39,7 +39,7 @@ class HttpApplication:
     def __init__(
         self,
         server: GitLabServer,
-        options: Terms,
+        options: HttpOptions,
         *,
         token_is_accepted: Callable[[RequestContext], Awaitable[bool | None]],
         health: Health,
@@ -51,8 +51,12 @@ class HttpApplication:
         self._token_is_accepted = token_is_accepted
         self._health = health
         self._metrics = metrics
-        self._json_sessions = server.http_session_manager(events=False, max_body_bytes=options.largest)
-        self._event_sessions = server.http_session_manager(events=True, max_body_bytes=options.largest)
+        self._json_sessions = server.http_session_manager(
+            events=False, max_body_bytes=options.max_request_bytes
+        )
+        self._event_sessions = server.http_session_manager(
+            events=True, max_body_bytes=options.max_request_bytes
+        )
         self._other_routes = Starlette(
             routes=[
                 Route("/healthz", health.alive, methods=["GET"]),
@@ -128,7 +132,7 @@ class HttpApplication:
             raise token_not_accepted(challenge)
         options = self._options
         body = await read_body(
-            headers.get("content-length"), receive, options.largest, options.client_seconds
+            headers.get("content-length"), receive, options.max_request_bytes, options.client_timeout
         )
         scope.setdefault("state", {})["request_context"] = request_context
         # Progress needs a stream of events. A client that did not ask for progress gets plain JSON.
@@ -140,9 +144,9 @@ class HttpApplication:
         self, rejected: Rejected, request_id: str, scope: Scope, receive: Receive, send: Send
     ) -> None:
         try:
-            error_style = requested_error_style(Headers(scope=scope)) or self._options.style
+            error_style = requested_error_style(Headers(scope=scope)) or self._options.error_style
         except Rejected:
-            error_style = self._options.style
+            error_style = self._options.error_style
         response = rejection_response(rejected, error_style, request_id)
         if not await discard_body(receive):
             response.headers["Connection"] = "close"
@@ -150,7 +154,7 @@ class HttpApplication:
 
     def _challenge(self, headers: Headers) -> str:
         url = self._allowed_hosts.metadata_url(headers["host"])
-        return f'Bearer resource_metadata="{url}", scope="{self._options.scope}"'
+        return f'Bearer resource_metadata="{url}", scope="{self._options.oauth_scope}"'
 
     async def _metadata(self, request: Request) -> Response:
         """RFC 9728: tells clients that GitLab is the authorization server."""
@@ -159,7 +163,7 @@ class HttpApplication:
                 Headers(raw=[pair for pair in request.headers.raw if pair[0] != b"origin"])
             )
         except Rejected as rejected:
-            return rejection_response(rejected, self._options.style, _request_id(request.headers))
+            return rejection_response(rejected, self._options.error_style, _request_id(request.headers))
         resource = self._allowed_hosts.resource(request.headers["host"])
         if self._options.bearer is not None:
             return Response(status_code=404)
@@ -167,7 +171,7 @@ class HttpApplication:
             "resource": resource,
             "resource_name": "GitLab MCP server",
             "authorization_servers": [self._options.url],
-            "scopes_supported": [self._options.scope],
+            "scopes_supported": [self._options.oauth_scope],
             "bearer_methods_supported": ["header"],
         }
         # Clients in web pages must be able to read it too.

@@ -12,6 +12,7 @@ from gitlab_mcp.callers import RequestContext, Secret, Token, TokenKind
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import Failure
 from gitlab_mcp.gitlab.address import parse_address
+from gitlab_mcp.transports.http.options import HttpOptions
 from gitlab_mcp.transports.http.rejection import Rejected
 from gitlab_mcp.transports.http.request_headers import (
     GITLAB_URL,
@@ -21,14 +22,13 @@ from gitlab_mcp.transports.http.request_headers import (
     requested_toolsets,
     requested_trust,
 )
-from gitlab_mcp.transports.http.terms import Terms
 
 _MAX_TOKEN_LENGTH = 4096
 
 
 @dataclass(frozen=True, slots=True)
 class Authenticator:
-    options: Terms
+    options: HttpOptions
 
     def request_context(self, headers: Headers, request_id: str, challenge: str) -> RequestContext:
         """Raises Rejected. `challenge` is the `WWW-Authenticate` header for a client that must authenticate."""
@@ -41,7 +41,7 @@ class Authenticator:
         return RequestContext(
             request_id=request_id,
             token=token,
-            url=url,
+            gitlab_url=url,
             error_style=requested_error_style(headers),
             toolsets=requested_toolsets(headers, self.options.toolsets),
             read_only=requested_read_only(headers),
@@ -87,7 +87,7 @@ class Authenticator:
             url = ""
         if url == self.options.url:
             return None
-        if url not in self.options.others:
+        if url not in self.options.other_urls:
             raise Rejected(_gitlab_not_allowed(), 403)
         return url
 

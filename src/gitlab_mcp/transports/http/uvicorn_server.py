@@ -21,7 +21,7 @@ from gitlab_mcp.protocol.server import GitLabServer
 from gitlab_mcp.transports.http.asgi_application import PATH, HttpApplication
 from gitlab_mcp.transports.http.connection_timeouts import with_timeouts
 from gitlab_mcp.transports.http.health import Health, ReadinessCheck
-from gitlab_mcp.transports.http.terms import Terms
+from gitlab_mcp.transports.http.options import HttpOptions
 
 _SECONDS_BEFORE_CLOSING = 1.0
 """Between the signal to stop and closing the port. In this time `/readyz` fails and answers say
@@ -53,19 +53,19 @@ def listen(host: str, number: int) -> socket.socket:
 def serve(
     server: GitLabServer,
     port: socket.socket,
-    options: Terms,
+    options: HttpOptions,
     *,
     metrics: Metrics,
     token_is_accepted: Callable[[RequestContext], Awaitable[bool | None]],
     readiness_checks: Mapping[str, ReadinessCheck],
 ) -> int:
-    health = Health(metrics, readiness_checks, options.operator)
+    health = Health(metrics, readiness_checks, options.operator_secret)
     application = HttpApplication(
         server, options, token_is_accepted=token_is_accepted, health=health, metrics=metrics
     )
     config = uvicorn.Config(
         application,
-        http=with_timeouts(options.client_seconds),  # type: ignore[arg-type]
+        http=with_timeouts(options.client_timeout),  # type: ignore[arg-type]
         ws="none",
         lifespan="on",
         log_config=None,
@@ -75,7 +75,7 @@ def serve(
         limit_concurrency=_MAX_CONNECTIONS,
         h11_max_incomplete_event_size=_MAX_HEAD_BYTES,
         timeout_keep_alive=_KEEP_ALIVE_SECONDS,
-        timeout_graceful_shutdown=int(options.call_seconds + _EXTRA_SECONDS_TO_FINISH),
+        timeout_graceful_shutdown=int(options.deadline + _EXTRA_SECONDS_TO_FINISH),
     )
     log.setLevel(logging.INFO)
     host, number = port.getsockname()[:2]

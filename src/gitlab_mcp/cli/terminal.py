@@ -1,4 +1,4 @@
-"""Words on a terminal: tables, colours, a progress bar."""
+"""Writing to a terminal, a pipe or a file: tables, colours, a progress bar."""
 
 from __future__ import annotations
 
@@ -10,38 +10,38 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TextIO
 
-from gitlab_mcp.cli import exits
+from gitlab_mcp.cli import exit_codes
 from gitlab_mcp.failures.failure import Failure
 
-# Text from GitLab must not move the cursor or retitle the window.
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_CONTROL_CHARACTERS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _COLORS = {"red": "31", "green": "32", "yellow": "33", "bold": "1", "dim": "2"}
 _NARROWEST_COLUMN = 8
 
 
-def say(text: str = "", stream: TextIO | None = None) -> None:
+def write_line(text: str = "", stream: TextIO | None = None) -> None:
     stream = stream or sys.stdout
     encoding = stream.encoding or "utf-8"
     stream.write(text.encode(encoding, "replace").decode(encoding) + "\n")
 
 
-def say_json(value: Any) -> None:
-    say(json.dumps(value, ensure_ascii=False, indent=2 if sys.stdout.isatty() else None, default=str))
+def write_json(value: Any) -> None:
+    write_line(json.dumps(value, ensure_ascii=False, indent=2 if sys.stdout.isatty() else None, default=str))
 
 
-def safe(text: str) -> str:
-    return _CONTROL.sub("", text)
+def printable(text: str) -> str:
+    """Without control characters: text from GitLab must not move the cursor or retitle the window."""
+    return _CONTROL_CHARACTERS.sub("", text)
 
 
-def painted(text: str, color: str, stream: TextIO, *, no_color: bool) -> str:
+def colored(text: str, color: str, stream: TextIO, *, no_color: bool) -> str:
     if no_color or not stream.isatty():
         return text
     return f"\x1b[{_COLORS[color]}m{text}\x1b[0m"
 
 
-def width(most: int = 120) -> int:
-    """Of the terminal; lines of text are hard to read when they are longer than `most`."""
-    return min(shutil.get_terminal_size((100, 24)).columns, most)
+def width(at_most: int = 120) -> int:
+    """The columns of the terminal, at most `at_most`: longer lines of text are hard to read."""
+    return min(shutil.get_terminal_size((100, 24)).columns, at_most)
 
 
 def wrapped(text: str, indent: str = "") -> str:
@@ -53,77 +53,77 @@ def wrapped(text: str, indent: str = "") -> str:
 
 
 def table(rows: Sequence[Sequence[str]], headings: Sequence[str]) -> str:
-    """Aligned columns. On a terminal long cells are cut so that all fit; a file or a pipe gets them whole."""
+    """Aligned columns. On a terminal long cells are cut to fit its width; a file or a pipe gets them whole."""
     lines = [headings, *rows]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     if sys.stdout.isatty():
-        widths = _fitted(widths, width(most=1000))
+        widths = _fit(widths, width(at_most=1000))
     return "\n".join(
-        "  ".join(_cut(text, size).ljust(size) for text, size in zip(line, widths, strict=True)).rstrip()
+        "  ".join(_truncate(text, size).ljust(size) for text, size in zip(line, widths, strict=True)).rstrip()
         for line in lines
     )
 
 
-def _fitted(widths: list[int], whole: int) -> list[int]:
-    """The widest give way first."""
+def _fit(widths: list[int], whole: int) -> list[int]:
+    """Narrows the widest column first."""
     widths = list(widths)
     while sum(widths) + 2 * (len(widths) - 1) > whole and max(widths) > _NARROWEST_COLUMN:
         widths[widths.index(max(widths))] -= 1
     return widths
 
 
-def _cut(text: str, size: int) -> str:
+def _truncate(text: str, size: int) -> str:
     return text if len(text) <= size else text[: size - 1] + "…"
 
 
-def readable(data: Mapping[str, Any]) -> str:
-    """An answer as a person reads it: a table of its items, then the rest by name."""
+def format_answer(data: Mapping[str, Any]) -> str:
+    """An answer for a person: a table of its items, then the other keys with their values."""
     rest = {key: value for key, value in data.items() if key not in ("items", "untrusted")}
     parts = []
     items = data.get("items")
     if items and isinstance(items, list) and all(isinstance(item, Mapping) for item in items):
         columns = list(dict.fromkeys(key for item in items for key in item))
-        rows = [[cell(item.get(column)) for column in columns] for item in items]
+        rows = [[_cell(item.get(column)) for column in columns] for item in items]
         parts.append(table(rows, [column.upper() for column in columns]))
     elif items is not None:
-        parts.append("\n".join(cell(item) for item in items) or "Nothing found.")
+        parts.append("\n".join(_cell(item) for item in items) or "Nothing found.")
     if rest:
-        parts.append("\n".join(_named(rest)))
+        parts.append("\n".join(_named_lines(rest)))
     return "\n\n".join(parts)
 
 
-def _named(values: Mapping[str, Any], indent: str = "") -> Iterator[str]:
-    """A line for each, aligned; what holds more than one value stands below its name, set in."""
-    longest = max((len(key) for key, value in values.items() if _flat(value)), default=0)
-    for key, value in ((cell(name), value) for name, value in values.items()):
-        if _flat(value):
-            yield _folded(f"{indent}{key.ljust(longest)}  ", cell(value))
+def _named_lines(values: Mapping[str, Any], indent: str = "") -> Iterator[str]:
+    """One line a value, aligned; nested values follow on indented lines."""
+    longest = max((len(key) for key, value in values.items() if _is_flat(value)), default=0)
+    for key, value in ((_cell(name), value) for name, value in values.items()):
+        if _is_flat(value):
+            yield _fold(f"{indent}{key.ljust(longest)}  ", _cell(value))
         else:
             yield f"{indent}{key}"
-            yield from _below(value, indent + "  ")
+            yield from _nested_lines(value, indent + "  ")
 
 
-def _below(value: Any, indent: str) -> Iterator[str]:
+def _nested_lines(value: Any, indent: str) -> Iterator[str]:
     if isinstance(value, Mapping):
-        yield from _named(value, indent)
+        yield from _named_lines(value, indent)
         return
     for each in value:
-        if _flat(each):
-            yield _folded(f"{indent}- ", cell(each))
+        if _is_flat(each):
+            yield _fold(f"{indent}- ", _cell(each))
         else:
-            first, *more = _below(each, indent + "  ")
+            first, *more = _nested_lines(each, indent + "  ")
             yield f"{indent}- {first[len(indent) + 2 :]}"
             yield from more
 
 
-def _flat(value: Any) -> bool:
+def _is_flat(value: Any) -> bool:
     if isinstance(value, Mapping):
         return not value
     return not isinstance(value, list) or not any(isinstance(each, Mapping | list) for each in value)
 
 
-def _folded(beginning: str, text: str) -> str:
-    """On a terminal, long text goes on below its beginning; elsewhere a line stays a line."""
+def _fold(beginning: str, text: str) -> str:
+    """On a terminal, long text is wrapped and indented below `beginning`; elsewhere it stays one line."""
     room = width() - len(beginning)
     if not sys.stdout.isatty() or len(text) <= room or room < _NARROWEST_COLUMN:
         return (beginning + text).rstrip()
@@ -137,31 +137,31 @@ def _folded(beginning: str, text: str) -> str:
     )
 
 
-def cell(value: Any) -> str:
+def _cell(value: Any) -> str:
     if value is None:
         return ""
     if isinstance(value, bool):
         return "yes" if value else "no"
-    if isinstance(value, list) and _flat(value):
-        return ", ".join(cell(each) for each in value)
+    if isinstance(value, list) and _is_flat(value):
+        return ", ".join(_cell(each) for each in value)
     if isinstance(value, Mapping | list):
-        return safe(json.dumps(value, ensure_ascii=False, default=str))
-    return safe(str(value)).replace("\n", " ")
+        return printable(json.dumps(value, ensure_ascii=False, default=str))
+    return printable(str(value)).replace("\n", " ")
 
 
 def show_failure(failure: Failure, *, no_color: bool = True) -> int:
-    """A failure for a person, on the error stream; the exit code that stands for it."""
+    """Writes a failure to stderr, for a person, and returns its exit code."""
     from gitlab_mcp.failures.render import as_text
 
-    head, _, rest = safe(as_text(failure)).replace("**", "").partition("\n")
-    say(painted(head, "red", sys.stderr, no_color=no_color), sys.stderr)
+    head, _, rest = printable(as_text(failure)).replace("**", "").partition("\n")
+    write_line(colored(head, "red", sys.stderr, no_color=no_color), sys.stderr)
     if rest.strip():
-        say(rest.rstrip(), sys.stderr)
-    return exits.of(failure.code)
+        write_line(rest.rstrip(), sys.stderr)
+    return exit_codes.for_failure(failure.code)
 
 
-class Progress:
-    """A bar on the error stream of a terminal; elsewhere nothing."""
+class ProgressBar:
+    """Drawn only where the stream is a terminal."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream if stream.isatty() else None
@@ -174,7 +174,7 @@ class Progress:
         if total:
             full = round(20 * min(done / total, 1))
             bar = f"[{'#' * full}{'.' * (20 - full)}] {done:g}/{total:g}"
-        self._stream.write(f"\r\x1b[K{_cut(f'{bar} {safe(what)}', width() - 1)}")
+        self._stream.write(f"\r\x1b[K{_truncate(f'{bar} {printable(what)}', width() - 1)}")
         self._stream.flush()
         self._shown = True
 

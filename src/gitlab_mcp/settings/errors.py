@@ -1,4 +1,4 @@
-"""What is wrong with the settings, in sentences that name the place and the way out."""
+"""SettingsError, and the failures it carries: each names the setting, where its value came from, and the fix."""
 
 from __future__ import annotations
 
@@ -7,24 +7,24 @@ from difflib import get_close_matches
 
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
-from gitlab_mcp.settings.declaration import Setting
+from gitlab_mcp.settings.metadata import Setting
 
 
 class SettingsError(CallFailed):
-    """The settings as they are cannot be used; the failure names every problem, not only the first."""
+    """The settings cannot be used. The failure names every problem, not only the first."""
 
 
 def bad_value(setting: Setting, source: str) -> Failure:
     return problem(setting.name, source, setting.expects, f"Set {source} to {setting.expects}.")
 
 
-def no_secret_in_file(setting: str, source: str) -> Failure:
+def bad_secret_file(setting: str, source: str) -> Failure:
     what = "token" if setting == "token_file" else "secret"
     expected = f"a readable file that holds one {what} and nothing else"
     return problem(setting, source, expected, f"Let the file named by {source} be {expected}.")
 
 
-def record_and_replay(sources: Mapping[str, str]) -> Failure:
+def record_with_replay(sources: Mapping[str, str]) -> Failure:
     return problem(
         "record",
         sources["record"],
@@ -33,20 +33,20 @@ def record_and_replay(sources: Mapping[str, str]) -> Failure:
     )
 
 
-def no_recordings(source: str) -> Failure:
+def not_recordings(source: str) -> Failure:
     expected = "cassettes as --record writes them, or directories with nothing else in JSON or YAML"
     return problem("replay", source, expected, f"Let {source} name {expected}.")
 
 
 def no_such_action(setting: str, source: str, pattern: str) -> Failure:
-    """A pattern with a slip in it would allow or forbid nothing, and nobody would notice."""
+    """A misspelt pattern would allow or forbid nothing, and nobody would notice."""
     expected = "patterns that each fit at least one action"
     fix = f"Correct {pattern!r} in {source}; `gitlab-mcp tools` lists the tools and their actions."
     return problem(setting, source, expected, fix)
 
 
 def no_such_toolset(source: str, name: str, there: Sequence[str]) -> Failure:
-    """Without this, a server would start that offers nothing, and nobody would know why."""
+    """Otherwise the server would start and offer nothing."""
     near = get_close_matches(name, there, n=1)
     meant = f"Did you mean {near[0]}? " if near else ""
     expected = f"names out of {', '.join(there)}, or all"
@@ -59,7 +59,7 @@ def bad_tier_features(source: str, what: str) -> Failure:
     return problem("tier_features", source, "a YAML file of features, as tier_features.yaml is", f"{what}.")
 
 
-def audit_in_the_way(source: str) -> Failure:
+def audit_on_stdout(source: str) -> Failure:
     expected = "a file name or stderr, since the standard output belongs to the protocol"
     return problem("audit_log", source, expected, f"Set {source} to {expected}.")
 
@@ -71,8 +71,8 @@ def no_redis(source: str) -> Failure:
     )
 
 
-def token_within_reach(source: str, address: str) -> Failure:
-    """Everybody who reaches the port would act with the server's rights."""
+def token_exposed(source: str, address: str) -> Failure:
+    """Everybody who can reach the port could act with the server's token."""
     return problem(
         "http",
         "--http",
@@ -93,7 +93,7 @@ def problem(setting: str, source: str, expected: str, fix: str) -> Failure:
     return Failure(Code.CONFIGURATION_ERROR, f"The setting {setting} from {source} is not usable.", facts)
 
 
-def failure(problems: list[Failure]) -> Failure:
+def combined(problems: list[Failure]) -> Failure:
     if len(problems) == 1:
         return problems[0]
     names = ", ".join(dict.fromkeys(problem.facts["setting"] for problem in problems))

@@ -1,4 +1,4 @@
-"""Which GitLab the recordings are of: what is replayed answers for that one, not for gitlab.com."""
+"""The GitLab that recordings were made of: while they are replayed, it is the default of `url`."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from collections.abc import Iterable
 from itertools import chain
 from pathlib import Path
 
-from gitlab_mcp.settings import values
+from gitlab_mcp.settings import parsers
 
 
 def recorded_url(cassettes: Iterable[Path]) -> str | None:
-    """None where nothing is recorded; ValueError where it is no recording."""
+    """None where the recordings hold no request; ValueError where a file is no recording."""
     from gitlab_mcp.recording.cassette import load_cassettes
 
     try:
         exchanges = chain.from_iterable(map(load_cassettes, cassettes))
         uri = next((each.uri for each in exchanges if "/api/" in each.uri), None)
     except Exception as unlike:
-        # A file that is something else can be so in any way.
+        # Any other file can fail in any way.
         raise ValueError from unlike
-    return None if uri is None else values.gitlab_url(uri.partition("/api/")[0])
+    return None if uri is None else parsers.gitlab_url(uri.partition("/api/")[0])

@@ -10,25 +10,25 @@ from typing import Any
 import anyio
 
 from gitlab_mcp.app import App
-from gitlab_mcp.cli import exits
-from gitlab_mcp.cli.screen import painted, safe, say, say_json, wrapped
+from gitlab_mcp.cli import exit_codes
+from gitlab_mcp.cli.terminal import colored, printable, wrapped, write_json, write_line
 from gitlab_mcp.doctor import Mark, Report, diagnose, report_on_unusable_settings
 from gitlab_mcp.settings import Secret, Settings, SettingsError, load
 
 _COLOR = {Mark.OK: "green", Mark.WARN: "yellow", Mark.FAIL: "red"}
 
 
-def show_diagnosis(flags: Mapping[str, Any], *, as_json: bool) -> int:
+def show_checks(flags: Mapping[str, Any], *, as_json: bool) -> int:
     try:
         settings = load(flags)
     except SettingsError as unusable:
         _show(report_on_unusable_settings(unusable.failure), as_json=as_json, no_color=True)
-        return exits.USAGE
+        return exit_codes.USAGE
     report = anyio.run(_diagnose, settings)
     _show(report, as_json=as_json, no_color=settings.no_color)
     if not report.gitlab_reached:
-        return exits.UNREACHABLE
-    return exits.FAILED if report.worst is Mark.FAIL else exits.OK
+        return exit_codes.UNREACHABLE
+    return exit_codes.FAILED if report.worst is Mark.FAIL else exit_codes.OK
 
 
 async def _diagnose(settings: Settings) -> Report:
@@ -49,11 +49,11 @@ def _show(report: Report, *, as_json: bool, no_color: bool) -> None:
             {"name": each.name, "mark": each.mark.value, "found": each.found, "fix": each.fix}
             for each in report.checks
         ]
-        say_json({"worst": report.worst.value, "checks": listed})
+        write_json({"worst": report.worst.value, "checks": listed})
         return
     longest = max(len(each.name) for each in report.checks)
     for each in report.checks:
-        mark = painted(each.mark.value.ljust(4), _COLOR[each.mark], sys.stdout, no_color=no_color)
-        say(f"{mark}  {each.name.ljust(longest)}  {safe(each.found)}")
+        mark = colored(each.mark.value.ljust(4), _COLOR[each.mark], sys.stdout, no_color=no_color)
+        write_line(f"{mark}  {each.name.ljust(longest)}  {printable(each.found)}")
         if each.fix:
-            say(wrapped(safe(each.fix), indent=" " * (longest + 8)))
+            write_line(wrapped(printable(each.fix), indent=" " * (longest + 8)))

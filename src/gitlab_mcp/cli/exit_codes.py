@@ -1,4 +1,4 @@
-"""What the exit codes mean: part of the public interface."""
+"""The exit codes of the command line: part of the public interface."""
 
 from __future__ import annotations
 
@@ -21,6 +21,5 @@ MEANINGS = {
 _BY_CODE = {Code.CONFIGURATION_ERROR: USAGE, Code.NETWORK_ERROR: UNREACHABLE}
 
 
-def of(code: Code) -> int:
-    """The exit code for a failure's code."""
+def for_failure(code: Code) -> int:
     return _BY_CODE.get(code, FAILED)

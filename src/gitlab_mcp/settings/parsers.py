@@ -1,4 +1,4 @@
-"""From text, or a value of the settings file, to what a setting means. ValueError where it means nothing."""
+"""Parsers and checks of settings: from text, or a value of the settings file, to a typed value, or ValueError."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def text(value: Any) -> str:
 
 def secret(value: Any) -> Secret:
     line = text(value)
-    # A header value: anything else would be refused far from here, or smuggle in a second header.
+    # It becomes a header: other characters would be refused much later, or add a second header.
     if not re.fullmatch(r"[!-~]+", line) or line.startswith(("${", "<", '"', "'")):
         raise ValueError
     return Secret(line)
@@ -35,7 +35,7 @@ def word(value: Any) -> str:
     return text(value).lower()
 
 
-def yes_or_no(value: Any) -> bool:
+def boolean(value: Any) -> bool:
     if isinstance(value, bool):
         return value
     known = {
@@ -54,7 +54,8 @@ def yes_or_no(value: Any) -> bool:
         raise ValueError from None
 
 
-def given_at_all(value: Any) -> bool:
+def present(value: Any) -> bool:
+    """Whatever it says: https://no-color.org."""
     return value is not False
 
 
@@ -79,19 +80,19 @@ def toolsets(value: Any) -> tuple[str, ...]:
     return tuple("core" if name == "default" else name for name in words(value))
 
 
-def listed(value: Any) -> tuple[str, ...]:
-    """Words with commas between, in one piece or in several."""
+def comma_separated(value: Any) -> tuple[str, ...]:
+    """From one text, or from several: a flag that may be repeated."""
     pieces = value if isinstance(value, list | tuple) else [value]
     return tuple(dict.fromkeys(each for piece in pieces for each in words(text(piece))))
 
 
 def places(value: Any) -> tuple[str, ...]:
-    return parse_places(",".join(listed(value)))
+    return parse_places(",".join(comma_separated(value)))
 
 
 def quota(value: Any) -> tuple[str, ...]:
-    """`writes=1000`, `destructive=100`: a kind and a number. Nothing for `none`."""
-    found = tuple(each.replace(" ", "") for each in listed(value) if each != "none")
+    """Such as `writes=1000`, `destructive=100`. Empty for `none`."""
+    found = tuple(each.replace(" ", "") for each in comma_separated(value) if each != "none")
     if not all(re.fullmatch(r"(reads|writes|destructive)=[1-9]\d{0,8}", each) for each in found):
         raise ValueError
     return found
@@ -103,7 +104,7 @@ def audit_log(value: Any) -> str | Path:
 
 
 def redis_url(value: Any) -> Secret:
-    """It may hold a password, so it is shown to nobody."""
+    """A Secret, since it may hold a password."""
     line = text(value)
     parts = urlsplit(line)
     if parts.scheme not in ("redis", "rediss", "unix") or not (parts.hostname or parts.path):
@@ -125,7 +126,7 @@ def gitlab_url(value: Any) -> str:
     line = text(value)
     parts = urlsplit(line if "://" in line else f"https://{line}")
     path = re.sub(r"/api(/v\d+|/graphql)?$", "", parts.path.rstrip("/"))
-    _ = parts.port  # raises ValueError when it is none
+    _ = parts.port  # raises ValueError where it is no port
     host = parts.hostname or ""
     if parts.scheme not in ("http", "https") or parts.username is not None or parts.query or parts.fragment:
         raise ValueError
@@ -155,7 +156,7 @@ class Address:
 
 
 def address(value: Any) -> Address:
-    """`127.0.0.1:8080`, `[::1]:8080`, `localhost:8080`. A host must be said: whom it serves depends on it."""
+    """`127.0.0.1:8080`, `[::1]:8080`, `localhost:8080`. The host is required: it decides who can connect."""
     found = re.fullmatch(r"(?:\[([0-9a-fA-F:.]+)\]|(localhost|[0-9.]+)):(\d{1,5})", text(value).lower())
     if not found or int(found[3]) > 65535:
         raise ValueError
@@ -164,7 +165,7 @@ def address(value: Any) -> Address:
 
 
 def public_url(value: Any) -> str:
-    """`https://host[:port][/path]`, as people and clients see it."""
+    """`https://host[:port][/path]`, as clients see it."""
     parts = urlsplit(text(value))
     _ = parts.port
     if parts.scheme not in ("http", "https") or parts.username is not None or parts.query or parts.fragment:
@@ -174,17 +175,13 @@ def public_url(value: Any) -> str:
     return f"{parts.scheme}://{parts.netloc.lower()}{parts.path.rstrip('/')}"
 
 
-def readable(path: Path) -> bool:
+def is_readable_file(path: Path) -> bool:
     return path.is_file() and os.access(path, os.R_OK)
 
 
-def can_hold_files(path: Path) -> bool:
+def can_be_created(path: Path) -> bool:
     return path.parent.is_dir() and not path.is_dir()
 
 
 def all_exist(paths: tuple[Path, ...]) -> bool:
     return bool(paths) and all(path.exists() for path in paths)
-
-
-def positive(number: float) -> bool:
-    return 0 < number <= 3600

@@ -1,4 +1,4 @@
-"""A mistake on the command line, and what was most likely meant."""
+"""A mistake on the command line, with what was most likely meant."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from difflib import get_close_matches
 
 
 class UsageError(Exception):
-    """Shown as it is, with what to write instead. What was written is repeated only where it is nearly a word of
-    ours: all else may be a secret."""
+    """What is wrong and what to write instead. It repeats a word of the user only where that is close to one of ours:
+    any other may be a secret."""
 
     def __init__(self, wrong: str, fix: str) -> None:
         super().__init__(wrong)
@@ -17,7 +17,7 @@ class UsageError(Exception):
 
 
 def no_such(what: str, word: str, known: Iterable[str], otherwise: str) -> UsageError:
-    """`otherwise` is the way out where nothing comes near."""
+    """`otherwise` is the advice where no known word is close."""
     near = _nearest(word, list(known))
     if near is None:
         return UsageError(f"There is no such {what}.", otherwise)

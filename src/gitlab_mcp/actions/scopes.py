@@ -1,0 +1,138 @@
+"""Scopes: what an action is about, as base classes with the fields that name it.
+
+`In…` is the place something is looked for or made in, `Of…` is one thing, `With…` is a project or group of which the
+group alone needs a paid feature. A scope that only one tool uses is declared in that tool's file.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from gitlab_mcp.actions.action import Action
+from gitlab_mcp.actions.fields import (
+    CommitOrRef,
+    GroupId,
+    Id,
+    Iid,
+    IssueIid,
+    JobId,
+    Line,
+    MergeRequestIid,
+    MilestoneId,
+    Needs,
+    Page,
+    PerPage,
+    PipelineId,
+    ProjectId,
+    TagName,
+)
+
+
+class Paged(Action):
+    """A list that GitLab answers page by page. To be combined: `class ListBranches(InProject, Paged)`."""
+
+    page: Page | None = None
+    per_page: PerPage | None = None
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
+        super().__pydantic_init_subclass__(**kwargs)
+        # pydantic puts the fields of a base class first; the page is listed last.
+        for name in ("page", "per_page"):
+            cls.model_fields[name] = cls.model_fields.pop(name)
+
+
+class InProject(Action):
+    project_id: ProjectId
+
+
+class InGroup(Action):
+    group_id: GroupId
+
+
+class InProjectOrGroup(Action):
+    project_id: ProjectId | None = None
+    group_id: GroupId | None = None
+
+
+class InGroupOrInstance(Action):
+    """In the whole instance where no group is given. On GitLab.com only a top-level group will do."""
+
+    group_id: GroupId | None = None
+
+
+class OfIssue(InProject):
+    issue_iid: IssueIid
+
+
+class OfMergeRequest(InProject):
+    merge_request_iid: MergeRequestIid
+
+
+class OfIssueOrMergeRequest(InProject):
+    issue_iid: IssueIid | None = None
+    merge_request_iid: MergeRequestIid | None = None
+
+
+class OfCommit(InProject):
+    sha: CommitOrRef
+
+
+class OfPipeline(InProject):
+    pipeline_id: PipelineId
+
+
+class OfJob(InProject):
+    job_id: JobId
+
+
+class OfTag(InProject):
+    tag_name: TagName
+
+
+class OfRelease(OfTag):
+    """GitLab knows a release by its tag."""
+
+
+class OfProtectedTag(InProject):
+    name: Line
+
+
+class OfEpic(InGroup):
+    epic_iid: Iid
+
+
+class OfMilestone(InProjectOrGroup):
+    milestone_id: MilestoneId
+
+
+class WithProtectedBranches(InProjectOrGroup):
+    group_id: Annotated[GroupId, Needs("group_protected_branches")] | None = None
+
+
+class OfProtectedBranch(WithProtectedBranches):
+    name: Line
+
+
+class WithProtectedEnvironments(InProjectOrGroup):
+    group_id: Annotated[GroupId, Needs("group_protected_environments")] | None = None
+
+
+class WithPushRules(InProjectOrGroup):
+    group_id: Annotated[GroupId, Needs("push_rules_group")] | None = None
+
+
+class WithWebhooks(InProjectOrGroup):
+    group_id: Annotated[GroupId, Needs("group_webhooks")] | None = None
+
+
+class OfWebhook(WithWebhooks):
+    hook_id: Id
+
+
+class WithWiki(InProjectOrGroup):
+    group_id: Annotated[GroupId, Needs("group_wikis")] | None = None
+
+
+class OfWikiPage(WithWiki):
+    slug: Line
