@@ -24,7 +24,7 @@ from tests.support.guarded import (
     delete_label,
     outcome,
     refused,
-    visitor,
+    request_by,
     with_labels,
     writes,
 )
@@ -100,11 +100,11 @@ async def test_a_token_for_one_action_cannot_carry_out_another(standin: StandIn,
 
 async def test_a_token_of_one_caller_is_none_for_another(standin: StandIn, against: Server) -> None:
     world, app = with_labels(standin, "bug"), against(**DEFAULTS)
-    asked = await refused(app, "manage_label", delete_label(), visitor("alice"))
+    asked = await refused(app, "manage_label", delete_label(), request_by("alice"))
     stolen = delete_label(confirmation_token=asked.facts["confirmation_token"])
-    assert await code_of(app, "manage_label", stolen, visitor("bob")) == "CONFIRMATION_INVALID"
+    assert await code_of(app, "manage_label", stolen, request_by("bob")) == "CONFIRMATION_INVALID"
     assert world.count("labels") == 1
-    await app.call("manage_label", stolen, request_context=visitor("alice"))
+    await app.call("manage_label", stolen, request_context=request_by("alice"))
     assert world.count("labels") == 0
 
 

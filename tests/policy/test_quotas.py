@@ -20,7 +20,7 @@ from gitlab_mcp.policy.confirmation_tokens import ConfirmationTokens
 from gitlab_mcp.policy.guard import ProposedCall
 from gitlab_mcp.policy.quotas import Quotas
 from gitlab_mcp.store.memory import MemoryStore
-from tests.support.guarded import Server, code_of, delete_label, outcome, refused, visitor, with_labels
+from tests.support.guarded import Server, code_of, delete_label, outcome, refused, request_by, with_labels
 from tests.support.standin import StandIn
 
 pytestmark = pytest.mark.anyio
@@ -61,21 +61,21 @@ async def test_work_is_warned_then_paused_then_stopped(app: App) -> None:
 
 async def test_one_callers_quota_is_not_anothers(app: App) -> None:
     for number in range(9):
-        await app.call(*create(number), request_context=visitor("alice"))
-    assert await code_of(app, *create(9), request_context=visitor("alice")) == "QUOTA_PAUSED"
-    await app.call(*create(9), request_context=visitor("bob"))
+        await app.call(*create(number), request_context=request_by("alice"))
+    assert await code_of(app, *create(9), request_context=request_by("alice")) == "QUOTA_PAUSED"
+    await app.call(*create(9), request_context=request_by("bob"))
 
 
 async def test_the_yes_to_go_on_is_one_callers_and_counts_once(app: App) -> None:
     for number in range(9):
-        await app.call(*create(number), request_context=visitor("alice"))
-    paused = await refused(app, *create(9), visitor("alice"))
+        await app.call(*create(number), request_context=request_by("alice"))
+    paused = await refused(app, *create(9), request_by("alice"))
     tool, arguments = create(9)
     resumed = {**arguments, "confirmation_token": paused.facts["confirmation_token"]}
     for number in range(9):
-        await app.call(*create(100 + number), request_context=visitor("bob"))
-    assert await code_of(app, tool, resumed, visitor("bob")) == "CONFIRMATION_INVALID"
-    await app.call(tool, resumed, request_context=visitor("alice"))
+        await app.call(*create(100 + number), request_context=request_by("bob"))
+    assert await code_of(app, tool, resumed, request_by("bob")) == "CONFIRMATION_INVALID"
+    await app.call(tool, resumed, request_context=request_by("alice"))
 
 
 async def test_many_calls_at_once_do_not_get_past_the_end(standin: StandIn, against: Server) -> None:
