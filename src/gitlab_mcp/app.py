@@ -25,7 +25,7 @@ from gitlab_mcp.policy.calls_per_caller import CallsPerCaller
 from gitlab_mcp.policy.listed_tools import ListedTools
 from gitlab_mcp.policy.loop_detection import LoopDetection
 from gitlab_mcp.policy.rules import Rules, operator_guards, request_guards
-from gitlab_mcp.results.secrets import redact_text
+from gitlab_mcp.results.secret_redaction import redact_text
 from gitlab_mcp.settings import Settings, SettingsError
 from gitlab_mcp.settings.errors import bad_tier_features, no_redis, no_such_action, no_such_toolset
 from gitlab_mcp.store import Store

@@ -5,7 +5,7 @@
 - Libraries that log URLs are quiet below warnings.
 - Sentry gets stack traces without the texts of exceptions, which may quote what somebody sent, and without variables.
 - What looks like a token is replaced in failures (`calls/dispatch.py`) and in audit lines (`app.py`), both with
-  `results/secrets.py`.
+  `results/secret_redaction.py`.
 """
 
 from __future__ import annotations

@@ -11,13 +11,13 @@ from gitlab_mcp.failures.failure import Failure
 
 
 def success_result(result: Result, format: str) -> CallToolResult:
-    from gitlab_mcp.results.blocks import ImageBlock, blocks
+    from gitlab_mcp.results.content_blocks import ImageBlock, content_blocks
     from gitlab_mcp.results.markdown import as_markdown
 
     content: list[ContentBlock] = []
     if format in ("markdown", "both"):
         content.append(TextContent(type="text", text=as_markdown(result)))
-    for block in blocks(result) if format != "markdown" else blocks(result)[1:]:
+    for block in content_blocks(result) if format != "markdown" else content_blocks(result)[1:]:
         if isinstance(block, ImageBlock):
             data = base64.b64encode(block.data).decode()
             content.append(ImageContent(type="image", data=data, mime_type=block.mime_type))
@@ -28,10 +28,10 @@ def success_result(result: Result, format: str) -> CallToolResult:
 
 def failure_result(failure: Failure, format: str, error_style: str) -> CallToolResult:
     from gitlab_mcp.failures.render import as_text, render
-    from gitlab_mcp.results.blocks import compact
+    from gitlab_mcp.results.content_blocks import compact_json
 
     rendered = render(failure, error_style)
-    texts = {"json": [compact(rendered)], "markdown": [as_text(failure, error_style)]}
+    texts = {"json": [compact_json(rendered)], "markdown": [as_text(failure, error_style)]}
     shown = texts.get(format, [*texts["markdown"], *texts["json"]])
     return CallToolResult(
         content=[TextContent(type="text", text=text) for text in shown],
