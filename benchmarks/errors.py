@@ -130,7 +130,8 @@ def grown(map_: TierMap, times: int) -> TierMap:
     features = dict(map_.features)
     for number in range(times - 1):
         features |= {
-            f"{key}_{number}": replace(each, key=f"{key}_{number}") for key, each in map_.features.items()
+            f"{key}_{number}": each.model_copy(update={"key": f"{key}_{number}"})
+            for key, each in map_.features.items()
         }
     return replace(map_, features=features)
 

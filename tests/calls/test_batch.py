@@ -260,6 +260,6 @@ async def test_a_cancelled_batch_stops(standin: StandIn, project: World, against
             lambda: standin.wait_for(lambda gitlab: any(r.method == "POST" for r in gitlab.requests))
         )
         tasks.cancel_scope.cancel()
-    assert standin.wait_for(lambda gitlab: gitlab.hangups == 1)
+    assert standin.wait_for(lambda gitlab: gitlab.disconnects == 1)
     assert sum(request.method == "POST" for request in standin.requests) == 1
     assert project.count("labels") == 0

@@ -14,8 +14,8 @@ import pytest
 
 from gitlab_mcp.app import App
 from gitlab_mcp.failures.failure import CallFailed, Failure
-from tests.support.standin import CutShort, Drop, LoseAnswer, Reply, Say, Silence, StandIn, World
-from tests.support.standin.faults import Fault, Line, login_page, server_error
+from tests.support.standin import CutShort, Drop, LoseAnswer, Reply, ReplyWith, Silence, StandIn, World
+from tests.support.standin.faults import Connection, Fault, login_page, server_error
 
 pytestmark = pytest.mark.anyio
 
@@ -27,9 +27,9 @@ ALICE = {"id": 2, "username": "alice", "name": "Alice"}
 class GatewayGivesUp:
     """GitLab does what was asked, and a proxy before it says that it waited for too long."""
 
-    def play(self, line: Line) -> None:
-        line.answer()
-        line.send(Reply.of(504, "<html>504 Gateway Time-out</html>", {"Content-Type": "text/html"}))
+    def play(self, connection: Connection) -> None:
+        connection.answer()
+        connection.send(Reply.of(504, "<html>504 Gateway Time-out</html>", {"Content-Type": "text/html"}))
 
 
 @pytest.fixture
@@ -68,7 +68,7 @@ async def test_a_create_whose_answer_was_lost_is_found_by_its_natural_key(
 async def test_a_create_that_was_not_found_is_never_sent_again_and_names_the_read_that_settles_it(
     standin: StandIn, project: World, against: Callable[..., App]
 ) -> None:
-    standin.fault("POST", "*/labels", Say(server_error(502).reply))
+    standin.fault("POST", "*/labels", ReplyWith(server_error(502).reply))
     failure = await failure_of(against(), "manage_label", **LABEL)
     assert failure.code == "OUTCOME_UNKNOWN"
     assert failure.facts["check_with"] == {
@@ -339,7 +339,7 @@ KINDS = {
     ),
 }
 DONE = (LoseAnswer(), LoseAnswer(reset=True), CutShort(promised=True), GatewayGivesUp())
-NOT_DONE = (Drop(), Drop(reset=True), Say(Reply.of(502, "<html>", {"Content-Type": "text/html"})))
+NOT_DONE = (Drop(), Drop(reset=True), ReplyWith(Reply.of(502, "<html>", {"Content-Type": "text/html"})))
 
 
 async def test_of_a_thousand_creates_with_lost_answers_none_is_made_twice(

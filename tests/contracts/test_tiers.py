@@ -11,7 +11,7 @@ from gitlab_mcp.actions.fields import Needs, Sent
 from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.actions.shape import shapes
 from gitlab_mcp.tiers.feature_map import Feature, tier_map
-from gitlab_mcp.tiers.requirements import action_requirements
+from gitlab_mcp.tiers.requirements import requirements_of_action
 from tests.facts import facts
 
 REGISTRY = Registry()
@@ -116,7 +116,7 @@ def test_the_page_of_an_action_is_one_of_gitlabs(action: type[Action]) -> None:
 def test_a_description_names_a_tier_only_where_the_map_does(tool: str) -> None:
     """Descriptions are written by hand; the tier in them must be one that some action of the tool needs."""
     declared = REGISTRY.tool(tool)
-    prices = [action_requirements(action, tier_map()) for action in declared.actions.values()]
+    prices = [requirements_of_action(action, tier_map()) for action in declared.actions.values()]
     needed = {feature.tier for price in prices for feature in price.features}
     needed |= {was.tier for price in prices for feature in price.features for was in feature.earlier}
     named = set(re.findall(r"Premium|Ultimate", declared.about))

@@ -19,10 +19,10 @@ from gitlab_mcp.failures.render import STYLES, as_text, render
 from gitlab_mcp.gitlab.faults import GraphQLRefused
 from gitlab_mcp.observability.logs import JsonLines, TextLines
 from gitlab_mcp.protocol.server import GitLabServer
-from gitlab_mcp.refusals.bodies import LONGEST_MESSAGE
+from gitlab_mcp.refusals.body import LONGEST_MESSAGE
 from gitlab_mcp.refusals.translate import translate
 from tests.support.injections import PAYLOADS, WORD, header
-from tests.support.standin import Reply, Say, StandIn
+from tests.support.standin import Reply, ReplyWith, StandIn
 
 pytestmark = pytest.mark.anyio
 
@@ -203,7 +203,7 @@ async def test_what_gitlab_says_in_a_refusal_is_data_whatever_it_says(
         # A read that fails so is asked again after a pause, and the same in the end: the write shows it without one.
         writes_only = reply.status >= 500 or shape == "half a document"
         method, tool, arguments = CALLS[1 if writes_only else number % 2]
-        standin.fault(method, "/projects/*/issues*", Say(reply))
+        standin.fault(method, "/projects/*/issues*", ReplyWith(reply))
         check(await failure_of(app, tool, arguments))
     one_line_each()
 

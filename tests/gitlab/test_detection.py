@@ -150,7 +150,7 @@ async def test_on_gitlab_com_the_project_shows_its_tier(project: Mapping[str, An
     ask = CachedLookups(Synthetic({**METADATA, "/projects/7": project}, GITLAB_COM), AnswerCache())
     effective_tier = await effective_tier_at(ask, "7", None)
     assert effective_tier.instance.tier is None
-    assert (effective_tier.known[0] if effective_tier.known else None) == tier
+    assert (effective_tier.known.name if effective_tier.known else None) == tier
 
 
 @pytest.mark.parametrize(
@@ -171,8 +171,8 @@ async def test_on_gitlab_com_a_group_shows_its_tier_and_its_owner_the_plan(
     effective_tier = await effective_tier_at(
         CachedLookups(Synthetic(answers, GITLAB_COM), AnswerCache()), None, "9"
     )
-    assert (effective_tier.known[0] if effective_tier.known else None) == known
-    assert effective_tier.least == least
+    assert (effective_tier.known.name if effective_tier.known else None) == known
+    assert effective_tier.lowest_possible == least
 
 
 async def test_two_namespaces_of_gitlab_com_are_told_apart() -> None:

@@ -136,7 +136,7 @@ async def test_a_failing_logger_metrics_sink_or_sentry_never_fails_a_call(
     assert (await failure_of(app)).code == "REJECTED"
     answering(standin, 201)
     assert await app.call(*CREATE)
-    monkeypatch.setattr(translate.refusals, "translate", Broken())
+    monkeypatch.setattr(translate, "explain_refusal", Broken())
     answering(standin, 422)
     assert (await failure_of(app)).code == "INTERNAL_ERROR"
 

@@ -10,7 +10,7 @@ from gitlab_mcp.actions.action import Danger
 from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.policy.places import NOWHERE, field_names
 from tests.support.guarded import DEFAULTS, Server, code_of, outcome, refused, visitor
-from tests.support.standin import Reply, Say, StandIn
+from tests.support.standin import Reply, ReplyWith, StandIn
 
 pytestmark = pytest.mark.anyio
 
@@ -114,7 +114,7 @@ async def test_a_rename_does_not_let_a_denied_project_slip_through(world: StandI
 
 async def test_an_old_path_leads_to_the_project_that_had_it(world: StandIn, against: Server) -> None:
     moved = Reply.of(301, "moved", {"Location": f"{world.url}/api/v4/projects/4"})
-    world.fault("GET", "/projects/acme%2Fthing", Say(moved), times=None)
+    world.fault("GET", "/projects/acme%2Fthing", ReplyWith(moved), times=None)
     assert await code_of(against(only_in=("acme",)), *labels("acme/thing")) == "OUT_OF_SCOPE"
     # The operator wrote the old path down before the project was renamed.
     assert await code_of(against(never_in=("acme/thing",)), *labels("other/thing")) == "OUT_OF_SCOPE"

@@ -235,6 +235,13 @@ async def test_a_licensed_project_is_not_told_to_upgrade() -> None:
     assert failure.code == Code.NOT_FOUND
 
 
+@pytest.mark.parametrize("record", ["Ref", "Branch", "File"])
+async def test_a_404_that_names_a_record_says_which_one_is_missing(record: str) -> None:
+    answer = refused(404, {"message": f"404 {record} Not Found"}, "GET", "/projects/1/repository/compare")
+    failure = await failure_of(answer, None, Told(project()))
+    assert (failure.code, failure.facts["missing"]) == (Code.NOT_FOUND, record.lower())
+
+
 async def test_a_dead_token_is_told_from_a_live_one_that_may_not() -> None:
     answer = refused(401, {"message": "401 Unauthorized"})
     dead = await failure_of(answer, CREATE, Told(token=TokenFacts(alive=False, problem="expired")))

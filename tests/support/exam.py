@@ -181,7 +181,7 @@ def feature_of(row: Mapping[str, Any]) -> str | None:
         ):
             return feature.key
         paid = paid_fields(feature, route) & given.keys()
-        if any(feature.paid_with(name, given[name]) for name in paid):
+        if any(feature.is_needed_for(name, given[name]) for name in paid):
             return feature.key
     return None
 

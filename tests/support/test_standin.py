@@ -250,7 +250,7 @@ def test_a_client_that_gives_up_waiting_is_noticed(standin: StandIn, client: Cli
     with pytest.raises((requests.Timeout, requests.ConnectionError)):
         client("GET", "/user", timeout=0.1)
     client.session.close()
-    assert standin.wait_for(lambda gitlab: gitlab.hangups == 1)
+    assert standin.wait_for(lambda gitlab: gitlab.disconnects == 1)
 
 
 def test_stopping_ends_what_is_still_waiting() -> None:

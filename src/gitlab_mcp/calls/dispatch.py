@@ -121,9 +121,9 @@ class Dispatch:
         return await run_recovering(action, server.gitlab, self._request_of)
 
     async def _check_success(self, action: Action, answer: Answer | Result, ask: Ask) -> Sequence[Notice]:
-        from gitlab_mcp.success_checks.checks import check_success
+        from gitlab_mcp.success_checks.all_checks import run_all_checks
 
-        return await check_success(action, answer, ask, self.tiers)
+        return await run_all_checks(action, answer, ask, self.tiers)
 
     async def _translate(self, problem: Exception, action: Action | None, session: Session | None) -> Failure:
         from gitlab_mcp.refusals.translate import translate

@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from gitlab_mcp.failures.invisible_characters import INVISIBLE
+
 # Free text, and names that take whole sentences: a branch may be called `ignore-all-previous-instructions`. The last
 # lines hold the names under which views show one of the others.
 WRITTEN_BY_PEOPLE = frozenset((
@@ -20,14 +22,6 @@ WRITTEN_BY_PEOPLE = frozenset((
     "protected_branches", "runner", "rules_left", "scanner", "licenses", "identifiers", "location",
 ))  # fmt: skip
 
-# Characters a reader does not see and a model does: controls, bidi overrides, zero widths, tag characters,
-# fillers, and the variation selectors that can carry hidden bytes. U+FE0E and U+FE0F stay once after a
-# character, where they choose how an emoji looks; a run of them is a message.
-_INVISIBLE = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
-    "\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0d\ufeff\uffa0\ufff0-\ufffb\ud800-\udfff"
-    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]|(?<=[\ufe0e\ufe0f])[\ufe0e\ufe0f]"
-)
 _LINE_ENDS = re.compile("\r\n|[\u2028\u2029]")
 # What JSON in ASCII writes for each of these, and for all that is not ASCII; DEL alone it writes as it is.
 _ESCAPED = re.compile(r"\\[urbf]|\x7f")
@@ -47,7 +41,7 @@ def clean(text: str) -> Cleaned:
     """The text without invisible characters; a line ends with a line feed."""
     if text.isascii() and text.isprintable():
         return Cleaned(text, 0)
-    cleaned, removed = _INVISIBLE.subn("", _LINE_ENDS.sub("\n", text))
+    cleaned, removed = INVISIBLE.subn("", _LINE_ENDS.sub("\n", text))
     return Cleaned(cleaned, removed)
 
 

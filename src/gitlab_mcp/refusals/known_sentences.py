@@ -1,6 +1,6 @@
-"""Sentences of GitLab that name their cause. The first row that matches wins; rows go from special to general.
+"""The sentences of GitLab that name a cause, and the cause each names. The first row that matches wins.
 
-A row says what a sentence means, not where it was seen: GitLab uses the same words under many statuses.
+Rows hold for every status: GitLab uses the same words under many.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from gitlab_mcp.failures.codes import Code
 
 
 @dataclass(frozen=True, slots=True)
-class Signature:
+class KnownSentence:
     code: Code
     pattern: re.Pattern[str]
     message: str
@@ -22,11 +22,11 @@ class Signature:
     facts: Mapping[str, str] = field(default_factory=dict)
 
 
-def _row(code: Code, pattern: str, message: str, fix: str = "", **facts: str) -> Signature:
-    return Signature(code, re.compile(pattern, re.IGNORECASE), message, fix, facts)
+def _row(code: Code, pattern: str, message: str, fix: str = "", **facts: str) -> KnownSentence:
+    return KnownSentence(code, re.compile(pattern, re.IGNORECASE), message, fix, facts)
 
 
-SIGNATURES: Final = (
+KNOWN_SENTENCES: Final = (
     # Who calls.
     _row(
         Code.AUTHENTICATION_FAILED,
@@ -146,22 +146,22 @@ SIGNATURES: Final = (
 )
 
 
-def recognise(texts: Iterable[str]) -> Signature | None:
-    """The cause the sentences of one refusal name together; None where they only say what is wrong with values."""
-    return _together([_first(text) for text in texts if text])
+def recognise(texts: Iterable[str]) -> KnownSentence | None:
+    """The cause that the sentences of one refusal name; None where one of them only says that a value is wrong."""
+    return _common_cause([_first(text) for text in texts if text])
 
 
-def recognise_fields(fields: Mapping[str, Iterable[str]]) -> Signature | None:
-    """The same for complaints by field: `is ambiguous` says something by itself, `is not valid` only of a namespace."""
+def recognise_field_errors(fields: Mapping[str, Iterable[str]]) -> KnownSentence | None:
+    """The same for errors by field. Some name a cause only with the field: `is not valid` does for a namespace."""
     found = [_first(text) or _first(f"{name} {text}") for name, texts in fields.items() for text in texts]
-    return _together(found)
+    return _common_cause(found)
 
 
-def _together(found: list[Signature | None]) -> Signature | None:
-    """A value that is not accepted would still not be when a name that is taken were free: values come first."""
-    known = [signature for signature in found if signature is not None]
-    return min(known, key=SIGNATURES.index) if known and len(known) == len(found) else None
+def _common_cause(found: list[KnownSentence | None]) -> KnownSentence | None:
+    """None where one sentence is unknown: it is about a value, and a wrong value has to be corrected first."""
+    known = [sentence for sentence in found if sentence is not None]
+    return min(known, key=KNOWN_SENTENCES.index) if known and len(known) == len(found) else None
 
 
-def _first(text: str) -> Signature | None:
-    return next((signature for signature in SIGNATURES if signature.pattern.search(text)), None)
+def _first(text: str) -> KnownSentence | None:
+    return next((sentence for sentence in KNOWN_SENTENCES if sentence.pattern.search(text)), None)

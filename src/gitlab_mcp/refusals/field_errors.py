@@ -1,4 +1,4 @@
-"""GitLab's complaints about its own fields, as complaints about ours."""
+"""GitLab's validation errors by field, under the names our actions have for the fields."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _OTHER_NAMES: Final[Mapping[str, tuple[str, ...]]] = {
     "expires_at": ("expires_at",),
 }
 
-# What a complaint asks for, in our words. What is none of these stays in gitlab_message alone.
+# What an error asks for, in our words. Other errors stay in gitlab_message alone.
 _EXPECTED: Final = (
     (re.compile(r"can't be blank|is empty|too short \(minimum is 1 "), "a value that is not empty"),
     (re.compile(r"too long \(maximum is (\d+) characters"), "at most {} characters"),
@@ -45,12 +45,12 @@ _EXPECTED: Final = (
     (re.compile(r"valid file path"), "a path inside the repository"),
     (re.compile(r"reserved name"), "a name that is not reserved"),
 )
-_ONE_OF_MANY: Final = "one parameter must be provided"
+_ONE_OF_SEVERAL: Final = "one parameter must be provided"
 _MISSING: Final = ("is missing",)
 
 
 @dataclass(frozen=True, slots=True)
-class Complaints:
+class FieldErrors:
     missing: tuple[str, ...] = ()
     invalid: tuple[Mapping[str, str], ...] = ()
 
@@ -67,49 +67,49 @@ class Complaints:
         return facts
 
 
-def complaints(fields: Mapping[str, Iterable[str]], action: Action | None) -> Complaints:
+def field_errors(fields: Mapping[str, Iterable[str]], action: Action | None) -> FieldErrors:
     missing: dict[str, None] = {}
     invalid: dict[str, Mapping[str, str]] = {}
     for theirs, texts in fields.items():
         ours = our_name(theirs, action)
         if ours is None:
             continue
-        said = tuple(texts)
-        if action and ours not in shapes(type(action)) and any(_ONE_OF_MANY in text for text in said):
-            # GitLab lists every parameter it has; those of other actions are of no use here.
+        errors = tuple(texts)
+        if action and ours not in shapes(type(action)) and any(_ONE_OF_SEVERAL in text for text in errors):
+            # GitLab lists every parameter of the endpoint; this action has only some.
             continue
-        if any(text in _MISSING for text in said):
+        if any(text in _MISSING for text in errors):
             missing[ours] = None
         elif ours not in invalid:
-            expected = _expected(said, ours, action)
+            expected = _expected(errors, ours, action)
             invalid[ours] = {"field": ours, **({"expected": expected} if expected else {})}
-    return Complaints(tuple(missing), tuple(entry for name, entry in invalid.items() if name not in missing))
+    return FieldErrors(tuple(missing), tuple(entry for name, entry in invalid.items() if name not in missing))
 
 
-def in_sentences(texts: Iterable[str], action: Action | None) -> Complaints:
-    """Complaints that begin with the name of a field of ours: `Expires at cannot be a date in the past`."""
+def field_errors_in_sentences(texts: Iterable[str], action: Action | None) -> FieldErrors:
+    """Errors that begin with the name of a field of ours: `Expires at cannot be a date in the past`."""
     if action is None:
-        return Complaints()
+        return FieldErrors()
     names = sorted(shapes(type(action)), key=len, reverse=True)
     found: dict[str, tuple[str, ...]] = {}
     for piece in (piece.lower() for text in texts for piece in _PIECES.split(text)):
         name = next((name for name in names if f"{piece} ".startswith(f"{name.replace('_', ' ')} ")), None)
         if name:
             found[name] = (*found.get(name, ()), piece)
-    return complaints(found, action)
+    return field_errors(found, action)
 
 
 def our_name(theirs: str, action: Action | None) -> str | None:
-    """`project_namespace.path` is `path`, `actions[0][file_path]` is `actions`; None where we know no such field."""
+    """`project_namespace.path` is `path`, `actions[0][file_path]` is `actions`; None for a field we do not have."""
     name = theirs.rsplit(".", 1)[-1].split("[", 1)[0].lower()
     if name == "base" or not _FIELD.fullmatch(name):
         return None
-    known = list(shapes(type(action))) if action else []
-    by_sent = {sent_name(type(action), ours): ours for ours in known} if action else {}
+    ours = list(shapes(type(action))) if action else []
+    by_sent_name = {sent_name(type(action), field): field for field in ours} if action else {}
     for candidate in (name, *_OTHER_NAMES.get(name, ())):
-        if candidate in by_sent:
-            return by_sent[candidate]
-        if candidate in known:
+        if candidate in by_sent_name:
+            return by_sent_name[candidate]
+        if candidate in ours:
             return candidate
     return name if name in _OTHER_NAMES else None
 
