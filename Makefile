@@ -15,7 +15,7 @@ UV ?= uv
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test coverage check demo docs lock record bench inspect clean
+.PHONY: help setup test coverage check demo docs lock dist bundle record bench inspect clean
 
 help: ## Show what can be made
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -61,6 +61,16 @@ lock: ## Pin the newest versions that pyproject.toml allows (needs uv)
 	$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 		--no-emit-index-url --no-emit-find-links --no-annotate --no-header \
 		pyproject.toml --all-extras --constraint requirements.lock -o requirements.runtime.lock
+
+dist: $(READY) ## Build the source archive and the wheel into dist/
+	rm -rf dist
+	$(BIN)/python -m hatchling build -d dist
+
+bundle: dist ## Pack an MCPB bundle for desktop clients into dist/ (needs npx)
+	$(BIN)/python -m zipfile -e dist/*.whl dist/bundle/src
+	cp requirements.runtime.lock README.md LICENSE dist/bundle/
+	sed "s/filled in by make bundle/$$($(BIN)/hatchling version)/" deploy/bundle.json > dist/bundle/manifest.json
+	npx --yes @anthropic-ai/mcpb@2 pack dist/bundle "dist/gitlab-mcp-server-$$($(BIN)/hatchling version).mcpb"
 
 record: $(READY) ## Serve over stdio and write every exchange with GitLab to CASSETTE
 	$(BIN)/gitlab-mcp --record "$(CASSETTE)"
