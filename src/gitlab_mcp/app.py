@@ -24,7 +24,7 @@ from gitlab_mcp.policy.concurrency import Slots
 from gitlab_mcp.policy.listed_tools import ListedTools
 from gitlab_mcp.policy.loops import Loops
 from gitlab_mcp.policy.rules import Rules, narrowing, pipeline
-from gitlab_mcp.results.secrets import redact_text
+from gitlab_mcp.results.secret_redaction import redact_text
 from gitlab_mcp.settings import Settings, SettingsError
 from gitlab_mcp.settings.errors import bad_tier_features, no_redis, no_such_action, no_such_toolset
 from gitlab_mcp.store import Store

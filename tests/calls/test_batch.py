@@ -15,7 +15,7 @@ from gitlab_mcp.app import App
 from gitlab_mcp.callers import RequestContext
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.protocol.server import GitLabServer
-from gitlab_mcp.results.blocks import weight
+from gitlab_mcp.results.content_blocks import text_size
 from tests.support.standin import Delay, Silence, StandIn, World
 
 pytestmark = pytest.mark.anyio
@@ -217,7 +217,7 @@ async def test_the_bytes_are_shared(project: World, against: Callable[..., App])
     }
     greedy = {"tool": "browse_labels", "arguments": {**LIST["arguments"], "max_bytes": 200_000}}
     result = await batch(against(), *[greedy] * 4, *[read] * 4, max_bytes=16_000)
-    assert 8_000 < weight(result) <= 16_400
+    assert 8_000 < text_size(result) <= 16_400
     for outcome in result.data["results"]:
         assert outcome["result"]["truncated"]
 

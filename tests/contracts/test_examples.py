@@ -11,7 +11,7 @@ from gitlab_mcp.actions.arguments.validation import example_of
 from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.app import App
 from gitlab_mcp.failures.failure import CallFailed
-from gitlab_mcp.results.blocks import weight
+from gitlab_mcp.results.content_blocks import text_size
 from tests.contracts.not_recorded import NOT_RECORDED
 
 REFUSED_WHEN_RECORDED = {"TIER_RESTRICTED"}
@@ -39,5 +39,5 @@ async def test_the_example_plays(action: type[Action], replayed: App) -> None:
             assert action.spec.feature and code in REFUSED_WHEN_RECORDED, (code, dict(failed.failure.facts))
         return
     assert name_of(action) not in NOT_RECORDED, "it plays now: take it off the list"
-    assert weight(result) <= 24_000
+    assert text_size(result) <= 24_000
     json.dumps(dict(result.data))

@@ -10,7 +10,7 @@ import pytest
 from gitlab_mcp.cli.terminal import printable
 from gitlab_mcp.failures.invisible_characters import INVISIBLE
 from gitlab_mcp.refusals.body import one_line
-from gitlab_mcp.results.untrusted import clean
+from gitlab_mcp.results.text_cleaning import remove_invisible
 
 SHOWN = {
     *"\t\n",
@@ -47,11 +47,11 @@ def test_a_character_that_is_seen_stays(character: str) -> None:
     "character", ["\u202e", "\u200b", "\ue000", "\U000f0000", "\u180b", "\U0001d173"], ids=ascii
 )
 def test_results_messages_and_the_terminal_agree_on_what_is_invisible(character: str) -> None:
-    assert clean(f"a{character}b").value == "ab"
+    assert remove_invisible(f"a{character}b").value == "ab"
     assert printable(f"a{character}b") == "ab"
     assert one_line(f"a{character}b") == "a b"
 
 
 @pytest.mark.parametrize("style", EMOJI_STYLES, ids=ascii)
 def test_one_emoji_style_stays_and_a_run_of_them_does_not(style: str) -> None:
-    assert clean(f"❤{style * 5}").value == f"❤{style}"
+    assert remove_invisible(f"❤{style * 5}").value == f"❤{style}"

@@ -101,7 +101,7 @@ class Spec:
     """A page below https://docs.gitlab.com/."""
     example: Mapping[str, Any]
     shows: str
-    """The projection of an answer: see `results.views`."""
+    """The fields to show of an answer: see `results.shown_fields`."""
     feature: str | None
     """The key in tier_features.yaml when the whole action is paid."""
     switch: str | None

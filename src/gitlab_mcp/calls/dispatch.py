@@ -24,7 +24,7 @@ from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.observability.call_log import CallLog
 from gitlab_mcp.observability.outcome import Outcome
 from gitlab_mcp.policy import Guard, Intent
-from gitlab_mcp.results.secrets import redact_by_shape, redact_text
+from gitlab_mcp.results.secret_redaction import redact_strings, redact_text
 
 if TYPE_CHECKING:
     from gitlab_mcp.tiers.feature_map import TierMap
@@ -92,7 +92,7 @@ class Dispatch:
             self.call_log.close(ended(cancelled=True))
             raise
         # GitLab repeats in its refusals what it was sent, and an agent may send a token for a name.
-        failure = replace(failure, facts=redact_by_shape(failure.facts))
+        failure = replace(failure, facts=redact_strings(failure.facts))
         failure = failure.knowing(tool=redact_text(tool), action=_action_name(action, arguments))
         failure = await self.stop_loops(caller, tool, arguments, failure)
         status = failure.facts.get("http_status", CODES[failure.code].status)
@@ -108,10 +108,12 @@ class Dispatch:
             return answer
         notices += await self._check_success(call.action, answer, session.ask)
         # Here, not above: a call that is refused needs none of it, and everyone pays for start-up.
-        from gitlab_mcp.results.present import present
+        from gitlab_mcp.results.present_answer import present_answer
 
         detail = call.options.detail or "slim"
-        return present(call.action, answer, detail=detail, max_bytes=server.max_bytes, warnings=notices)
+        return present_answer(
+            call.action, answer, detail=detail, max_bytes=server.max_bytes, warnings=notices
+        )
 
     async def _run(self, action: Action, server: _Server) -> Answer | Result:
         if not action.spec.writes:

@@ -166,14 +166,14 @@ class GitLabServer(MCPServer[None]):
         self, failure: Failure, format: str, request_context: RequestContext | None
     ) -> CallToolResult:
         from gitlab_mcp.failures.render import as_text, render
-        from gitlab_mcp.results.blocks import compact
+        from gitlab_mcp.results.content_blocks import compact_json
 
         style = self._error_style
         if request_context is not None:
             failure = failure.knowing(request_id=request_context.request_id)
             style = request_context.error_style or style
         rendered = render(failure, style)
-        texts = {"json": [compact(rendered)], "markdown": [as_text(failure, style)]}
+        texts = {"json": [compact_json(rendered)], "markdown": [as_text(failure, style)]}
         shown = texts.get(format, [*texts["markdown"], *texts["json"]])
         return CallToolResult(
             content=[TextContent(type="text", text=text) for text in shown],
@@ -226,13 +226,13 @@ async def _arguments_are_an_object(ctx: ServerRequestContext[Any, Any], call_nex
 
 
 def _success(result: Result, format: str) -> CallToolResult:
-    from gitlab_mcp.results.blocks import ImageBlock, blocks
+    from gitlab_mcp.results.content_blocks import ImageBlock, content_blocks
     from gitlab_mcp.results.markdown import as_markdown
 
     content: list[ContentBlock] = []
     if format in ("markdown", "both"):
         content.append(TextContent(type="text", text=as_markdown(result)))
-    for block in blocks(result) if format != "markdown" else blocks(result)[1:]:
+    for block in content_blocks(result) if format != "markdown" else content_blocks(result)[1:]:
         if isinstance(block, ImageBlock):
             data = base64.b64encode(block.data).decode()
             content.append(ImageContent(type="image", data=data, mime_type=block.mime_type))

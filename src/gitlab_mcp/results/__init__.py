@@ -1,1 +1,1 @@
-"""From what GitLab answered to what an agent wants to read."""
+"""Turns GitLab's answers into what an agent reads. Asks GitLab nothing."""

@@ -10,13 +10,13 @@ from pydantic import Field, model_validator
 from gitlab_mcp.actions.action import GET, Role, fill
 from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.actions.fields import Flag, Id, Line, Ref, Sent, Strings, Time, broken_rule
-from gitlab_mcp.actions.result import Result
+from gitlab_mcp.actions.result import Omission, Result
 from gitlab_mcp.actions.scopes import InProject, OfCommit, Paged
 from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.gitlab.faults import Refused
 from gitlab_mcp.results.diffs import diff_result
-from gitlab_mcp.results.pages import next_page, page
-from gitlab_mcp.results.views import project, view
+from gitlab_mcp.results.list_pages import list_page, next_page
+from gitlab_mcp.results.shown_fields import pick_fields, shown_fields
 
 browse = Tool("browse_commits", "Read commits of a repository and compare refs.", switch="repository")
 
@@ -26,11 +26,11 @@ COMMIT = (
 )
 STATUS = "name status ref description target_url pipeline_id | id coverage created_at finished_at"
 
-COMPARISON_TIMED_OUT = {
-    "what": "files: GitLab gave up on so large a comparison",
-    "omitted": "unknown",
-    "how_to_get_it": "compare refs that are nearer to each other",
-}
+COMPARISON_TIMED_OUT = Omission(
+    "files: GitLab gave up on so large a comparison",
+    None,
+    "compare refs that are nearer to each other",
+)
 
 
 @browse.action(
@@ -65,7 +65,7 @@ class ListCommits(InProject, Paged):
         if answer.body or self.ref_name is None or await self._ref_exists(gitlab):
             return answer
         why = "There is no branch, tag or commit of the name in ref_name."
-        return Result(data={**page(self, answer, []), "why_empty": why})
+        return Result(data={**list_page(self, answer, []), "why_empty": why})
 
     async def _ref_exists(self, gitlab: GitLab) -> bool:
         """GitLab lists no commits for a ref that does not exist, as if it had none."""
@@ -127,9 +127,9 @@ class Compare(InProject):
 
     async def run(self, gitlab: GitLab) -> Result:
         body = (await gitlab.send(self.request())).body
-        words = view("sha=short_id title author=author_name").in_a_list
+        fields = shown_fields("sha=short_id title author=author_name").in_a_list
         facts: dict[str, Any] = {
-            "commits": [project(commit, words) for commit in reversed(body["commits"])],
+            "commits": [pick_fields(commit, fields) for commit in reversed(body["commits"])],
             "web_url": body.get("web_url"),
         }
         if body.get("compare_same_ref"):

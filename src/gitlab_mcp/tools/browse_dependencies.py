@@ -8,7 +8,7 @@ from gitlab_mcp.actions.fields import Id, Page, Words
 from gitlab_mcp.actions.result import Result
 from gitlab_mcp.actions.scopes import InProject
 from gitlab_mcp.actions.tool import Tool
-from gitlab_mcp.results.downloads import downloaded
+from gitlab_mcp.results.file_contents import export_result
 
 browse = Tool("browse_dependencies", "Read dependencies and exports of them (Ultimate).", toolset="security")
 
@@ -59,4 +59,5 @@ class DownloadExport(Action):
     export_id: Id
 
     async def run(self, gitlab: GitLab) -> Result:
-        return await downloaded(gitlab, self.request(), f"dependency export {self.export_id}")
+        name = f"dependency export {self.export_id}"
+        return await gitlab.stream(self.request(), lambda chunks, _: export_result(chunks, name))

@@ -14,8 +14,8 @@ from gitlab_mcp.actions.fields import FilePath, Flag, Integer, Line, Ref, Sent, 
 from gitlab_mcp.actions.result import Result, Text
 from gitlab_mcp.actions.scopes import InProject, Paged
 from gitlab_mcp.actions.tool import Tool
-from gitlab_mcp.results.counts import counted
-from gitlab_mcp.results.files import file_result
+from gitlab_mcp.results.file_contents import file_result
+from gitlab_mcp.results.list_pages import correct_paging_headers
 
 browse = Tool("browse_files", "Read files and directories of a repository.", switch="repository")
 
@@ -52,7 +52,7 @@ class Tree(InProject, Paged):
     async def run(self, gitlab: GitLab) -> Answer | Result:
         answer = await gitlab.send(self.request())
         if answer.body or self.path is None or self.page not in (None, 1):
-            return replace(answer, headers=counted(answer.headers, len(answer.body)))
+            return replace(answer, headers=correct_paging_headers(answer.headers, len(answer.body)))
         # Git keeps no empty directories: GitLab 17 answers an empty list where there is no such directory.
         why = "There is no such directory at this ref; a file is read with get."
         return Result(data={"items": [], "total": 0, "why_empty": why})

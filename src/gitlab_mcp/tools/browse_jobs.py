@@ -25,9 +25,9 @@ from gitlab_mcp.actions.scopes import InProject, OfJob, Paged
 from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.failures.codes import NoticeCode
 from gitlab_mcp.results.archives import archive_result
-from gitlab_mcp.results.files import content_result
-from gitlab_mcp.results.logs import DEFAULT_TAIL, LogWindow, read_log
-from gitlab_mcp.workflows.failing_jobs import why_no_log
+from gitlab_mcp.results.file_contents import content_result, read_beginning
+from gitlab_mcp.results.job_explanations import why_no_log
+from gitlab_mcp.results.job_logs import DEFAULT_TAIL, LogWindow, read_log
 
 browse = Tool("browse_jobs", "Read CI/CD jobs, their logs and artifacts.", switch="builds")
 
@@ -209,7 +209,7 @@ class ReadArtifactFile(OfArtifacts):
         plain = "/".join(encode_segment(part) for part in self.artifact_path.split("/"))
         path = sent.path.removesuffix(encode_segment(self.artifact_path)) + plain
         data, whole = await gitlab.stream(
-            Request("GET", path, sent.query), lambda chunks, _: _first_bytes(chunks)
+            Request("GET", path, sent.query), lambda chunks, _: read_beginning(chunks, LARGEST_FILE)
         )
         facts = {"size": len(data)} if whole else {"larger_than": LARGEST_FILE}
         result = content_result(
@@ -219,15 +219,6 @@ class ReadArtifactFile(OfArtifacts):
             return result
         message = f"Only the first {LARGEST_FILE} bytes of the file were read."
         return Result(data=result.data, text=result.text, warnings=[Notice(NoticeCode.TRUNCATED, message)])
-
-
-def _first_bytes(chunks: Iterator[bytes]) -> tuple[bytes, bool]:
-    kept = bytearray()
-    for chunk in chunks:
-        kept += chunk
-        if len(kept) > LARGEST_FILE:
-            return bytes(kept[:LARGEST_FILE]), False
-    return bytes(kept), True
 
 
 def _check_lines(start_line: int | None, end_line: int | None) -> None:

@@ -33,10 +33,12 @@ from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.results.diffs import diff_result
-from gitlab_mcp.results.pages import page
-from gitlab_mcp.results.views import project, view
-from gitlab_mcp.workflows.merge_readiness import readiness
-from gitlab_mcp.workflows.merge_request_evidence import bundle, one_diff, situation_of
+from gitlab_mcp.results.list_pages import list_page
+from gitlab_mcp.results.shown_fields import pick_fields, shown_fields
+from gitlab_mcp.workflows.merge_readiness import merge_readiness
+from gitlab_mcp.workflows.merge_readiness_facts import read_merge_facts
+from gitlab_mcp.workflows.merge_request_diffs import read_file_diff
+from gitlab_mcp.workflows.review_bundle import read_review_bundle
 
 browse = Tool(
     "browse_merge_requests", "Read merge requests, and what keeps them from merging.", switch="merge_requests"
@@ -161,10 +163,10 @@ class ReadDiffs(OfMergeRequest, Paged):
         source = f"diffs of merge request !{self.merge_request_iid}"
         if self.file_path is None:
             answer = await gitlab.send(self.request())
-            facts = page(self, answer, answer.body)
+            facts = list_page(self, answer, answer.body)
             del facts["items"]
             return diff_result(answer.body, source=source, facts=facts)
-        diff = await one_diff(gitlab, self.request().path.removesuffix("/diffs"), self.file_path)
+        diff = await read_file_diff(gitlab, self.request().path.removesuffix("/diffs"), self.file_path)
         if diff is None:
             raise CallFailed(self._not_changed())
         return diff_result([diff], source=source)
@@ -205,8 +207,10 @@ class ReadVersion(OfMergeRequest):
     async def run(self, gitlab: GitLab) -> Result:
         body = (await gitlab.send(self.request())).body
         facts = {
-            **project(body, view(VERSION).alone),
-            "commits": [project(commit, view(COMMIT).in_a_list) for commit in body.get("commits") or ()],
+            **pick_fields(body, shown_fields(VERSION).alone),
+            "commits": [
+                pick_fields(commit, shown_fields(COMMIT).in_a_list) for commit in body.get("commits") or ()
+            ],
         }
         source = f"version {self.version_id} of merge request !{self.merge_request_iid}"
         return diff_result(body.get("diffs") or (), source=source, facts=facts)
@@ -356,7 +360,7 @@ class AssessReadiness(OfMergeRequest):
     """Find out in one call everything that keeps it from merging, and what lifts each."""
 
     async def run(self, gitlab: GitLab) -> Result:
-        return readiness(await situation_of(gitlab, self.request().path))
+        return merge_readiness(await read_merge_facts(gitlab, self.request().path))
 
 
 @browse.action(
@@ -370,4 +374,4 @@ class BundleReview(OfMergeRequest):
     """Read in one call what a reviewer needs: the request, its commits, open threads, approvals and diffs."""
 
     async def run(self, gitlab: GitLab) -> Result:
-        return await bundle(gitlab, self.request().path)
+        return await read_review_bundle(gitlab, self.request().path)

@@ -30,11 +30,11 @@ from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.gitlab.concurrently import concurrently
 from gitlab_mcp.gitlab.faults import FAULTS, Refused
 from gitlab_mcp.gitlab.pages import every_page
-from gitlab_mcp.results.pages import page
-from gitlab_mcp.results.test_reports import counts, failures, suite_errors
-from gitlab_mcp.results.views import project, view
-from gitlab_mcp.workflows.failure_digest import digest
-from gitlab_mcp.workflows.failure_evidence import investigate
+from gitlab_mcp.results.list_pages import list_page
+from gitlab_mcp.results.pipeline_test_reports import failed_tests, nonzero_counts, unreadable_suites
+from gitlab_mcp.results.shown_fields import pick_fields, shown_fields
+from gitlab_mcp.workflows.failure_digest import failure_digest
+from gitlab_mcp.workflows.failure_facts import read_failure_facts
 
 browse = Tool("browse_pipelines", "Read CI/CD pipelines and find out why they failed.", switch="builds")
 
@@ -183,7 +183,7 @@ class ListJobsOfPipeline(OfPipeline, Paged):
         )
         if not isinstance(jobs, Answer):
             raise jobs
-        shown = page(self, jobs, [project(job, view(JOB).in_a_list) for job in jobs.body])
+        shown = list_page(self, jobs, [pick_fields(job, shown_fields(JOB).in_a_list) for job in jobs.body])
         if not isinstance(bridges, Answer):
             facts = {"how_to_get_it": "browse_pipelines bridges"}
             warning = Notice(
@@ -191,7 +191,9 @@ class ListJobsOfPipeline(OfPipeline, Paged):
             )
             return Result(data=shown, warnings=[warning])
         if bridges.body:
-            shown["bridges"] = [project(bridge, view(BRIDGE).in_a_list) for bridge in bridges.body]
+            shown["bridges"] = [
+                pick_fields(bridge, shown_fields(BRIDGE).in_a_list) for bridge in bridges.body
+            ]
         return Result(data=shown)
 
 
@@ -238,13 +240,13 @@ class GetTestReport(OfPipeline):
         report = (await gitlab.send(self.request())).body
         if not report.get("total_count"):
             return Result(data={"empty": True, "why_empty": NO_REPORT, **_unreadable(report)})
-        suites = [{"name": suite["name"], **counts(suite)} for suite in report["test_suites"]]
-        shown = {**counts(report), "suites": suites, "failures": failures(report, longest=4_000)}
+        suites = [{"name": suite["name"], **nonzero_counts(suite)} for suite in report["test_suites"]]
+        shown = {**nonzero_counts(report), "suites": suites, "failures": failed_tests(report, longest=4_000)}
         return Result(data={**shown, **_unreadable(report)})
 
 
 def _unreadable(report: Mapping[str, Any]) -> dict[str, Any]:
-    broken = suite_errors(report)
+    broken = unreadable_suites(report)
     return {"unreadable_reports": broken} if broken else {}
 
 
@@ -301,4 +303,4 @@ class DigestFailure(InProject):
         # The pipeline of a merge request from a fork lives in the fork.
         is_here = pipeline["project_id"] == found["project_id"]
         project_id = self.project_id if is_here else pipeline["project_id"]
-        return digest(await investigate(gitlab, project_id, pipeline))
+        return failure_digest(await read_failure_facts(gitlab, project_id, pipeline))

@@ -10,7 +10,7 @@ from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.actions.fields import Search, Sort
 from gitlab_mcp.actions.scopes import InProject, OfTag, Paged
 from gitlab_mcp.actions.tool import Tool
-from gitlab_mcp.results.counts import counted
+from gitlab_mcp.results.list_pages import correct_paging_headers
 
 browse = Tool("browse_tags", "Read the tags of a repository.", toolset="delivery", switch="repository")
 
@@ -37,7 +37,7 @@ class ListTags(InProject, Paged):
 
     async def run(self, gitlab: GitLab) -> Answer:
         answer = await gitlab.send(self.request())
-        headers = counted(answer.headers, len(answer.body), searched=self.search is not None)
+        headers = correct_paging_headers(answer.headers, len(answer.body), searched=self.search is not None)
         return replace(answer, headers=headers)
 
 

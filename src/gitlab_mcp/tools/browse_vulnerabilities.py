@@ -14,7 +14,7 @@ from gitlab_mcp.actions.result import Result
 from gitlab_mcp.actions.scopes import InProject, InProjectOrGroup, Paged
 from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.gitlab.graphql import full_path, numeric_id, value_at
-from gitlab_mcp.results.downloads import downloaded
+from gitlab_mcp.results.file_contents import export_result
 
 browse = Tool("browse_vulnerabilities", "Read vulnerabilities and findings (Ultimate).", toolset="security")
 
@@ -200,7 +200,8 @@ class DownloadExport(Action):
     export_id: Id
 
     async def run(self, gitlab: GitLab) -> Result:
-        return await downloaded(gitlab, self.request(), f"vulnerability export {self.export_id}")
+        name = f"vulnerability export {self.export_id}"
+        return await gitlab.stream(self.request(), lambda chunks, _: export_result(chunks, name))
 
 
 def _global_id(number: int) -> str:

@@ -29,9 +29,9 @@ from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup, made, 
 from gitlab_mcp.actions.result import Result
 from gitlab_mcp.actions.scopes import InProject, OfMergeRequest
 from gitlab_mcp.actions.tool import Tool
-from gitlab_mcp.failures.failure import CallFailed
-from gitlab_mcp.workflows.branch_checks import branches_exist
-from gitlab_mcp.workflows.merge_request_writes import not_cancelled
+from gitlab_mcp.failures.codes import Code
+from gitlab_mcp.failures.failure import CallFailed, Failure
+from gitlab_mcp.workflows.branch_existence import require_branches
 
 manage = Tool(
     "manage_merge_request", "Create, change, approve and merge merge requests.", switch="merge_requests"
@@ -97,7 +97,7 @@ class CreateMergeRequest(InProject):
     allow_collaboration: Flag | None = None
 
     async def run(self, gitlab: GitLab) -> Answer:
-        await branches_exist(
+        await require_branches(
             gitlab,
             source_branch=(self.project_id, self.source_branch),
             target_branch=(self.target_project_id or self.project_id, self.target_branch),
@@ -136,7 +136,7 @@ class UpdateMergeRequest(OfMergeRequest):
 
     async def run(self, gitlab: GitLab) -> Answer:
         if self.target_branch is not None:
-            await branches_exist(gitlab, target_branch=(self.project_id, self.target_branch))
+            await require_branches(gitlab, target_branch=(self.project_id, self.target_branch))
         # GitLab takes [0], not [], for nobody.
         nobody = {name: [0] for name in ("assignee_ids", "reviewer_ids") if getattr(self, name) == []}
         return await gitlab.send(self.request(**nobody))
@@ -191,10 +191,25 @@ class CancelAutoMerge(OfMergeRequest):
     """Take back that it merges by itself."""
 
     async def run(self, gitlab: GitLab) -> Answer:
+        # GitLab answers 201 also when there was nothing to cancel, with an error in the body.
         answer = await gitlab.send(self.request())
-        if failure := not_cancelled(answer.body):
-            raise CallFailed(failure)
+        body = answer.body if isinstance(answer.body, Mapping) else {}
+        if body.get("status") == "error" or body.get("http_status") == 406:
+            raise CallFailed(_nothing_to_cancel(body))
         return answer
+
+
+def _nothing_to_cancel(body: Mapping[str, Any]) -> Failure:
+    message = body.get("message")
+    return Failure(
+        Code.CONFLICT, "It was not set to merge by itself, so there is nothing to cancel."
+    ).knowing(
+        http_status=body.get("http_status"),
+        confidence="likely",
+        evidence=["GitLab answered 201 with an error inside"],
+        gitlab_message=message if isinstance(message, str) else None,
+        suggested_fix="Read merge_when_pipeline_succeeds and state: browse_merge_requests get.",
+    )
 
 
 @manage.action(

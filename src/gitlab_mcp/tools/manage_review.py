@@ -26,8 +26,8 @@ from gitlab_mcp.actions.result import Notice, Result
 from gitlab_mcp.actions.scopes import OfMergeRequest
 from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.failures.codes import NoticeCode
-from gitlab_mcp.workflows.drafts import is_astray
-from gitlab_mcp.workflows.review_position import Ends, changed_file
+from gitlab_mcp.workflows.draft_notes import has_unknown_line
+from gitlab_mcp.workflows.review_position import CommentedLines, read_changed_file
 from gitlab_mcp.workflows.review_submission import Review, Verdict
 
 manage = Tool(
@@ -73,7 +73,7 @@ class Comment(OfMergeRequest):
         body = {"note": self.body, "position": position}
         draft = (await gitlab.send(Request("POST", f"{self.path}/draft_notes", body=body))).body
         message = "GitLab took the draft and does not find its line: delete it, it would be lost."
-        warnings = [Notice(NoticeCode.NOT_APPLIED, message)] if is_astray(draft) else []
+        warnings = [Notice(NoticeCode.NOT_APPLIED, message)] if has_unknown_line(draft) else []
         return Result(data={"draft_note_id": draft["id"]}, warnings=warnings)
 
 
@@ -101,9 +101,9 @@ class CommentLine(Comment):
         return self
 
     async def run(self, gitlab: GitLab) -> Result:
-        file = await changed_file(gitlab, self.path, self.file_path)
-        ends = Ends(self.line, self.old_line, self.start_line, self.old_start_line)
-        position, line = await file.lines(gitlab, ends)
+        file = await read_changed_file(gitlab, self.path, self.file_path)
+        commented = CommentedLines(self.line, self.old_line, self.start_line, self.old_start_line)
+        position, line = await file.line_position(gitlab, commented)
         result = await self.put(gitlab, position)
         return Result(data={**result.data, "line_is": line.kind, **line.numbers}, warnings=result.warnings)
 
@@ -121,7 +121,9 @@ class CommentFile(Comment):
     """Comment on a changed file as a whole: also renamed, binary and very large ones."""
 
     async def run(self, gitlab: GitLab) -> Result:
-        return await self.put(gitlab, (await changed_file(gitlab, self.path, self.file_path)).whole)
+        return await self.put(
+            gitlab, (await read_changed_file(gitlab, self.path, self.file_path)).file_position
+        )
 
 
 @manage.action(

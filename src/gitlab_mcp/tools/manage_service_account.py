@@ -17,7 +17,7 @@ from gitlab_mcp.actions.scopes import InGroup, InGroupOrInstance
 from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.failures.codes import NoticeCode
 from gitlab_mcp.results.custom_roles import custom_role
-from gitlab_mcp.results.secrets import revealing
+from gitlab_mcp.results.secret_redaction import keep_visible
 
 manage = Tool(
     "manage_service_account",
@@ -42,7 +42,7 @@ class CreatesToken(OfServiceAccount):
     async def run(self, gitlab: GitLab) -> Answer:
         answer = await gitlab.send(self.request())
         # GitLab shows the token in this answer only.
-        return replace(answer, body=revealing(answer.body, "token"))
+        return replace(answer, body=keep_visible(answer.body, "token"))
 
 
 @manage.action(

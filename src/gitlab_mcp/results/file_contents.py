@@ -1,21 +1,23 @@
-"""Files: text with line ranges, images as images, other binaries as what is known of them."""
+"""Contents of files and exports: text by lines, images as images, of other binaries only size and type."""
 
 from __future__ import annotations
 
 import base64
 import binascii
 import mimetypes
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from gitlab_mcp.actions.result import Image, Result, Text
+from gitlab_mcp.actions.result import Image, Notice, Result, Text
+from gitlab_mcp.failures.codes import NoticeCode
 
 LARGEST_IMAGE = 1_000_000
+LARGEST_EXPORT = 2_000_000
 
 _IMAGES = ((b"\x89PNG\r\n\x1a\n", "image/png"), (b"\xff\xd8\xff", "image/jpeg"), (b"GIF8", "image/gif"))
 _LFS_POINTER = "version https://git-lfs.github.com/spec/"
-_LOOKED_AT = 8000
-"""As git: a NUL this early makes a file binary."""
+_CHECKED_FOR_BINARY = 8000
+"""As in git: a NUL among the first bytes makes a file binary."""
 
 
 def file_result(
@@ -27,7 +29,8 @@ def file_result(
 ) -> Result:
     """The answer of `GET /projects/:id/repository/files/:path`, decoded.
 
-    What names it outside the boundary is the path the caller asked for, not what the answer says.
+    `asked_for` is the path that the caller gave. It names the file outside the boundary around untrusted text, where
+    nothing of the answer may stand.
     """
     facts = {
         "file_path": body.get("file_path"),
@@ -50,9 +53,9 @@ def content_result(
     start_line: int | None = None,
     end_line: int | None = None,
 ) -> Result:
-    """Bytes that are said to be the file at `path`."""
+    """The content of the file at `path`."""
     shown = {name: value for name, value in facts.items() if value is not None}
-    mime_type = image_type(data)
+    mime_type = _image_type(data)
     if mime_type is not None and len(data) <= LARGEST_IMAGE:
         return Result(data={**shown, "mime_type": mime_type}, image=Image(data, mime_type))
     decoded = _text(data)
@@ -70,11 +73,35 @@ def content_result(
     return _lines(content, path, shown, start_line or 1, end_line)
 
 
-def image_type(data: bytes) -> str | None:
-    """What an image is by its first bytes; its name may lie."""
+def _image_type(data: bytes) -> str | None:
+    """The type of an image by its first bytes, since its name may be wrong."""
     if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
         return "image/webp"
     return next((mime_type for magic, mime_type in _IMAGES if data.startswith(magic)), None)
+
+
+def export_result(chunks: Iterator[bytes], name: str) -> Result:
+    """An export, as text; only its beginning where it is too large."""
+    content, is_whole = read_beginning(chunks, LARGEST_EXPORT)
+    text = content.decode("utf-8", "replace")
+    message = f"Only the first {LARGEST_EXPORT} bytes were read."
+    return Result(
+        data={"size": len(content), "lines": text.count("\n")}
+        if is_whole
+        else {"larger_than": LARGEST_EXPORT},
+        text=Text(text, name),
+        warnings=[] if is_whole else [Notice(NoticeCode.TRUNCATED, message)],
+    )
+
+
+def read_beginning(chunks: Iterator[bytes], most: int) -> tuple[bytes, bool]:
+    """The first `most` bytes, and whether they are all."""
+    content = bytearray()
+    for chunk in chunks:
+        content += chunk
+        if len(content) > most:
+            return bytes(content[:most]), False
+    return bytes(content), True
 
 
 def _lines(content: str, path: str, facts: dict[str, Any], start: int, end: int | None) -> Result:
@@ -88,15 +115,18 @@ def _lines(content: str, path: str, facts: dict[str, Any], start: int, end: int 
 
 
 def _text(data: bytes) -> tuple[str, str] | None:
-    if b"\0" in data[:_LOOKED_AT]:
+    """The text and its encoding, or None for a binary file."""
+    if b"\0" in data[:_CHECKED_FOR_BINARY]:
         return None
     try:
         return data.decode("utf-8"), "utf-8"
     except UnicodeDecodeError:
-        # Old sources are often in Latin 1, in which every byte is a character; controls betray a binary.
+        # Old sources are often in Latin 1. Every byte is a character there, so only controls tell a binary.
         text = data.decode("latin-1")
-        odd = sum(character < " " and character not in "\t\n\r\f" for character in text[:_LOOKED_AT])
-        return None if odd else (text, "latin-1")
+        controls = (
+            character < " " and character not in "\t\n\r\f" for character in text[:_CHECKED_FOR_BINARY]
+        )
+        return None if any(controls) else (text, "latin-1")
 
 
 def _decoded(content: str) -> bytes:

@@ -1,36 +1,34 @@
-"""Windows into a job log: its tail, some lines, or the lines around a search; one pass, bounded memory."""
+"""Reads part of a job log: its tail, a range of lines, or the lines around matches. One pass, bounded memory."""
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
-from gitlab_mcp.actions.result import Text
-from gitlab_mcp.results.first_errors import FirstError
-from gitlab_mcp.results.log_lines import Excerpt, Line, log_lines
-from gitlab_mcp.results.texts import Tail
+from gitlab_mcp.actions.result import Omission, Text
+from gitlab_mcp.results.job_log_errors import ErrorFinder
+from gitlab_mcp.results.job_log_lines import Excerpt, LogLine, log_lines
+from gitlab_mcp.results.text_kinds import TailText
 
 DEFAULT_TAIL = 200
-DEFAULT_LIMIT = 20_000
+DEFAULT_LIMIT_BYTES = 20_000
 DEFAULT_CONTEXT = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogWindow:
-    """What was asked of a log. Lines are numbered from 1 in the cleaned log, the same in every window."""
+    """The part of a log that was asked for. Line numbers are those of the cleaned log, from 1."""
 
     excerpts: tuple[Excerpt, ...]
     total_lines: int
     total_bytes: int
     matches: int | None = None
-    """How many lines a search found, shown or not."""
-    left_out: int = 0
+    """How many lines a search found, shown or not. None without a search."""
+    omitted: int = 0
     """Lines that were asked for and did not fit the limit."""
-    removed: int = 0
-    """Invisible characters taken out."""
-    ends_at_the_end: bool = False
+    is_tail: bool = False
     error: Excerpt | None = None
 
     @property
@@ -38,23 +36,22 @@ class LogWindow:
         return self.excerpts[0].start_line if self.excerpts else 0
 
     @property
-    def truncated(self) -> tuple[dict[str, Any], ...]:
-        """What to say of the lines that did not fit."""
-        if not self.left_out:
+    def truncated(self) -> tuple[Omission, ...]:
+        if not self.omitted:
             return ()
-        if self.ends_at_the_end:
+        if self.is_tail:
             how = f"end_line={self.start_line - 1}"
         elif self.matches is None:
             how = f"start_line={self.excerpts[-1].end_line + 1}"
         else:
             how = "search for something rarer, or read on with start_line and end_line"
-        return ({"what": "lines of the log", "omitted": self.left_out, "how_to_get_it": how},)
+        return (Omission("lines of the log", self.omitted, how),)
 
     def text(self, source: str) -> Text:
-        """The lines; where several places are shown, each line has its number."""
+        """The lines. Those that a search found have their numbers."""
         if self.matches is None:
             lines = [line for excerpt in self.excerpts for line in excerpt.lines]
-            return (Tail if self.ends_at_the_end else Text)("\n".join(lines), source)
+            return (TailText if self.is_tail else Text)("\n".join(lines), source)
         parts = (
             "\n".join(f"{number}: {line}" for number, line in enumerate(excerpt.lines, excerpt.start_line))
             for excerpt in self.excerpts
@@ -63,7 +60,7 @@ class LogWindow:
 
 
 class _Collector(Protocol):
-    def take(self, line: Line) -> None: ...
+    def take(self, line: LogLine) -> None: ...
 
 
 def read_log(
@@ -74,37 +71,39 @@ def read_log(
     context: int = DEFAULT_CONTEXT,
     start: int | None = None,
     end: int | None = None,
-    limit_bytes: int = DEFAULT_LIMIT,
+    limit_bytes: int = DEFAULT_LIMIT_BYTES,
     find_error: bool = False,
 ) -> LogWindow:
-    """One window of a log: the lines around a search, the lines from `start` to `end`, or else its tail."""
-    window: _Search | _Range | _Tail
+    """The lines around what `search` finds, the lines from `start` to `end`, or else the tail."""
+    window: _SearchWindow | _RangeWindow | _TailWindow
     if search:
-        window = _Search(search, context, limit_bytes)
+        window = _SearchWindow(search, context, limit_bytes)
     elif start is not None or end is not None:
-        window = _Range(start or 1, end, limit_bytes)
+        window = _RangeWindow(start or 1, end, limit_bytes)
     else:
-        window = _Tail(tail or DEFAULT_TAIL, limit_bytes)
-    error = FirstError() if find_error else None
-    count = _Count()
-    collectors: list[_Collector] = [window, count, *([error] if error else [])]
-    measured = _Measured(chunks)
-    for line in log_lines(measured):
+        window = _TailWindow(tail or DEFAULT_TAIL, limit_bytes)
+    error = ErrorFinder() if find_error else None
+    collectors: list[_Collector] = [window, *([error] if error else [])]
+    counted_chunks = _CountedChunks(chunks)
+    total_lines = 0
+    for line in log_lines(counted_chunks):
+        total_lines = line.number
         for collector in collectors:
             collector.take(line)
     return LogWindow(
         excerpts=window.excerpts(),
-        total_lines=count.lines,
-        total_bytes=measured.bytes,
-        matches=window.matches if isinstance(window, _Search) else None,
-        left_out=window.left_out,
-        removed=count.removed,
-        ends_at_the_end=isinstance(window, _Tail),
+        total_lines=total_lines,
+        total_bytes=counted_chunks.bytes,
+        matches=window.matches if isinstance(window, _SearchWindow) else None,
+        omitted=window.omitted,
+        is_tail=isinstance(window, _TailWindow),
         error=error.excerpt() if error else None,
     )
 
 
-class _Measured:
+class _CountedChunks:
+    """Passes chunks on and counts their bytes."""
+
     def __init__(self, chunks: Iterable[bytes]) -> None:
         self._chunks = chunks
         self.bytes = 0
@@ -115,24 +114,14 @@ class _Measured:
             yield chunk
 
 
-class _Count:
-    def __init__(self) -> None:
-        self.lines = 0
-        self.removed = 0
-
-    def take(self, line: Line) -> None:
-        self.lines = line.number
-        self.removed += line.removed
-
-
-class _Tail:
+class _TailWindow:
     def __init__(self, most: int, limit: int) -> None:
         self._most, self._limit = most, limit
-        self._lines: deque[Line] = deque()
+        self._lines: deque[LogLine] = deque()
         self._size = 0
         self._seen = 0
 
-    def take(self, line: Line) -> None:
+    def take(self, line: LogLine) -> None:
         self._seen += 1
         self._lines.append(line)
         self._size += _size(line)
@@ -140,25 +129,25 @@ class _Tail:
             self._size -= _size(self._lines.popleft())
 
     @property
-    def left_out(self) -> int:
+    def omitted(self) -> int:
         return min(self._seen, self._most) - len(self._lines)
 
     def excerpts(self) -> tuple[Excerpt, ...]:
         return _excerpts(self._lines)
 
 
-class _Range:
+class _RangeWindow:
     def __init__(self, start: int, end: int | None, limit: int) -> None:
         self._start, self._end, self._limit = start, end, limit
-        self._lines: list[Line] = []
+        self._lines: list[LogLine] = []
         self._size = 0
-        self.left_out = 0
+        self.omitted = 0
 
-    def take(self, line: Line) -> None:
+    def take(self, line: LogLine) -> None:
         if line.number < self._start or (self._end is not None and line.number > self._end):
             return
-        if self.left_out or (self._lines and self._size + _size(line) > self._limit):
-            self.left_out += 1
+        if self.omitted or (self._lines and self._size + _size(line) > self._limit):
+            self.omitted += 1
             return
         self._lines.append(line)
         self._size += _size(line)
@@ -167,19 +156,19 @@ class _Range:
         return _excerpts(self._lines)
 
 
-class _Search:
-    """Plain text, in any case: a pattern of a stranger must not be able to keep us busy."""
+class _SearchWindow:
+    """Searches for plain text in any case, since a stranger's regular expression could run for ever."""
 
     def __init__(self, wanted: str, context: int, limit: int) -> None:
         self._wanted, self._context, self._limit = wanted.casefold(), context, limit
-        self._before: deque[Line] = deque(maxlen=context)
-        self._lines: list[Line] = []
+        self._before: deque[LogLine] = deque(maxlen=context)
+        self._lines: list[LogLine] = []
         self._size = 0
         self._after = 0
         self.matches = 0
-        self.left_out = 0
+        self.omitted = 0
 
-    def take(self, line: Line) -> None:
+    def take(self, line: LogLine) -> None:
         if self._wanted in line.text.casefold():
             self.matches += 1
             self._add(*self._before, line)
@@ -191,10 +180,10 @@ class _Search:
         else:
             self._before.append(line)
 
-    def _add(self, *lines: Line) -> None:
+    def _add(self, *lines: LogLine) -> None:
         size = sum(map(_size, lines))
-        if self.left_out or (self._lines and self._size + size > self._limit):
-            self.left_out += len(lines)
+        if self.omitted or (self._lines and self._size + size > self._limit):
+            self.omitted += len(lines)
             return
         self._lines.extend(lines)
         self._size += size
@@ -203,13 +192,13 @@ class _Search:
         return _excerpts(self._lines)
 
 
-def _size(line: Line) -> int:
+def _size(line: LogLine) -> int:
     return len(line.text.encode()) + 1
 
 
-def _excerpts(lines: Iterable[Line]) -> tuple[Excerpt, ...]:
-    """Neighbouring lines together."""
-    runs: list[list[Line]] = []
+def _excerpts(lines: Iterable[LogLine]) -> tuple[Excerpt, ...]:
+    """Consecutive lines make one excerpt."""
+    runs: list[list[LogLine]] = []
     for line in lines:
         if runs and runs[-1][-1].number + 1 == line.number:
             runs[-1].append(line)

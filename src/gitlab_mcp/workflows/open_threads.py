@@ -1,4 +1,4 @@
-"""Threads of a merge request: the ones that are still open, each with where it is and how it began."""
+"""The open threads of a merge request: where each is, and its first comment."""
 
 from __future__ import annotations
 

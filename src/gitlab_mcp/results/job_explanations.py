@@ -1,13 +1,13 @@
-"""What a job that did not succeed has to say for itself, where its log does not."""
+"""Explains what the state of a job means: why it failed, what it waits for, why it has no log."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-_NOT_YET = frozenset(("created", "pending", "waiting_for_resource", "preparing", "scheduled"))
+_NOT_STARTED = frozenset(("created", "pending", "waiting_for_resource", "preparing", "scheduled"))
 
-_MEANS = {
+_FAILURE_REASONS = {
     "job_execution_timeout": "It ran longer than its timeout; the log shows where it was.",
     "stuck_or_timeout_failure": "No runner took it, or the runner fell silent: check the runners, then retry.",
     "no_matching_runner": "No runner fits its tags: add a runner or change the tags.",
@@ -38,14 +38,14 @@ _MEANS = {
 }
 
 
-def means(job: Mapping[str, Any]) -> str | None:
-    """What its failure_reason means, where it is not the script that failed."""
+def explain_failure(job: Mapping[str, Any]) -> str | None:
+    """What its `failure_reason` means. None where the script failed, which only the log explains."""
     reason = job.get("failure_reason")
     downstream = job.get("downstream_pipeline") or {}
     if reason == "unknown_failure" and downstream.get("status") == "failed":
-        # That is all a bridge says of a pipeline that failed below it.
+        # This is the reason GitLab gives for a bridge whose downstream pipeline failed.
         return f"The pipeline it started failed: {downstream.get('id')}."
-    return _MEANS.get(str(reason))
+    return _FAILURE_REASONS.get(str(reason))
 
 
 def why_waiting(job: Mapping[str, Any]) -> str | None:
@@ -61,12 +61,12 @@ def why_waiting(job: Mapping[str, Any]) -> str | None:
 
 
 def why_no_log(job: Mapping[str, Any]) -> str:
-    """GitLab answers 200 and nothing for every log it does not have; the job knows more."""
+    """GitLab answers 200 with an empty body for every log that it does not have; the job tells why."""
     if job.get("erased_at"):
         return f"The log was erased at {job['erased_at']}."
     if waiting := why_waiting(job):
         return waiting
-    if job.get("status") in _NOT_YET:
+    if job.get("status") in _NOT_STARTED:
         return "The job has not started."
     if job.get("status") == "skipped":
         return "The job was skipped."

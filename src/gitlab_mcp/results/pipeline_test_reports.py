@@ -1,4 +1,4 @@
-"""Test reports: the tests that failed, out of the hundreds that did not."""
+"""Test reports of pipelines: the tests that failed, and how many there were."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ LONGEST_MESSAGE = 800
 _COUNTS = ("total_count", "success_count", "failed_count", "error_count", "skipped_count")
 
 
-def counts(report: Mapping[str, Any]) -> dict[str, int]:
-    """The numbers that are not zero."""
+def nonzero_counts(report: Mapping[str, Any]) -> dict[str, int]:
+    """How many tests there were, succeeded, failed and so on, of a report or of one of its suites."""
     return {name.removesuffix("_count"): report[name] for name in _COUNTS if report.get(name)}
 
 
-def failures(report: Mapping[str, Any], longest: int = LONGEST_MESSAGE) -> list[dict[str, Any]]:
+def failed_tests(report: Mapping[str, Any], longest: int = LONGEST_MESSAGE) -> list[dict[str, Any]]:
     return [
-        _failure(suite, case, longest)
+        _failed_test(suite, case, longest)
         for suite in report.get("test_suites") or ()
         for case in suite.get("test_cases") or ()
         if case.get("status") in ("failed", "error")
     ]
 
 
-def suite_errors(report: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Reports that GitLab could not read."""
+def unreadable_suites(report: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Suites whose reports GitLab could not read."""
     return [
         {"suite": suite.get("name"), "message": suite["suite_error"]}
         for suite in report.get("test_suites") or ()
@@ -32,8 +32,8 @@ def suite_errors(report: Mapping[str, Any]) -> list[dict[str, Any]]:
     ]
 
 
-def _failure(suite: Mapping[str, Any], case: Mapping[str, Any], longest: int) -> dict[str, Any]:
-    said = _text(case.get("system_output")) or _text(case.get("stack_trace"))
+def _failed_test(suite: Mapping[str, Any], case: Mapping[str, Any], longest: int) -> dict[str, Any]:
+    message = _text(case.get("system_output")) or _text(case.get("stack_trace"))
     recent = case.get("recent_failures") or {}
     shown = {
         "suite": suite.get("name"),
@@ -41,7 +41,7 @@ def _failure(suite: Mapping[str, Any], case: Mapping[str, Any], longest: int) ->
         "classname": case.get("classname"),
         "file": case.get("file"),
         "status": case.get("status") if case.get("status") != "failed" else None,
-        "message": said if len(said) <= longest else f"{said[:longest]}…",
+        "message": message if len(message) <= longest else f"{message[:longest]}…",
         "failed_lately": recent.get("count"),
     }
     return {name: value for name, value in shown.items() if value}

@@ -1,4 +1,4 @@
-"""CODEOWNERS, read as GitLab reads it: sections, default owners, optional approvals, and whose a path is."""
+"""Parses a CODEOWNERS file as GitLab does, and says who owns a path."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
-PLACES: Final = ("CODEOWNERS", "docs/CODEOWNERS", ".gitlab/CODEOWNERS")
-"""Where GitLab looks. The first file that is there counts, the others are ignored."""
+PATHS: Final = ("CODEOWNERS", "docs/CODEOWNERS", ".gitlab/CODEOWNERS")
+"""Where GitLab looks for the file. The first that exists counts, the others are ignored."""
 
-_UNNAMED: Final = "codeowners"
-"""What GitLab calls the section of the rules before the first heading."""
+_DEFAULT_SECTION: Final = "codeowners"
+"""GitLab's name for the section before the first heading."""
 _HEADING = re.compile(
     r"(?P<optional>\^)?\[(?P<name>[^\]]*)\](?:\[(?P<approvals>[^\]]*)\])?(?P<owners>(?:\s.*)?)$"
 )
 _OWNER = re.compile(r"@@?[\w./-]*\w|[^\s@]+@[^\s@]+\.[^\s@]+")
-_SPACE = re.compile(r"(?<!\\)\s+")
+_UNESCAPED_SPACE = re.compile(r"(?<!\\)\s+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +27,8 @@ class Rule:
     excludes: bool = False
     """`!pattern`: such paths have no owner in this section, whatever other rules say."""
 
-    def fits(self, path: str) -> bool:
-        return _expression(self.pattern).fullmatch("/" + path.lstrip("/")) is not None
+    def matches(self, path: str) -> bool:
+        return _regex(self.pattern).fullmatch("/" + path.lstrip("/")) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +39,11 @@ class Section:
     rules: tuple[Rule, ...] = ()
 
     def rule_for(self, path: str) -> Rule | None:
-        """The last rule that fits; None where an exclusion fits too."""
-        fitting = [rule for rule in self.rules if rule.fits(path)]
-        if not fitting or any(rule.excludes for rule in fitting):
+        """The last rule that matches; None where an exclusion matches too."""
+        matching = [rule for rule in self.rules if rule.matches(path)]
+        if not matching or any(rule.excludes for rule in matching):
             return None
-        return fitting[-1]
+        return matching[-1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,26 +57,27 @@ class CodeOwners:
     sections: tuple[Section, ...]
     problems: tuple[Problem, ...] = ()
 
-    def of(self, path: str) -> list[tuple[Section, Rule]]:
-        """In each section the rule that decides about the path, where one names owners."""
-        decided = ((section, section.rule_for(path)) for section in self.sections)
-        return [(section, rule) for section, rule in decided if rule is not None and rule.owners]
+    def rules_for(self, path: str) -> list[tuple[Section, Rule]]:
+        """The rule that decides in each section, where it names owners."""
+        rules = ((section, section.rule_for(path)) for section in self.sections)
+        return [(section, rule) for section, rule in rules if rule is not None and rule.owners]
 
 
-def parse(text: str) -> CodeOwners:
+def parse_codeowners(text: str) -> CodeOwners:
     reader = _Reader()
     for number, line in enumerate(text.splitlines(), start=1):
         stripped = line.strip()
         if stripped and not stripped.startswith("#"):
             reader.read(number, stripped)
     return CodeOwners(
-        tuple(draft.section() for draft in reader.drafts.values() if draft.rules), tuple(reader.problems)
+        tuple(opened.section() for opened in reader.open_sections.values() if opened.rules),
+        tuple(reader.problems),
     )
 
 
 @dataclass(slots=True)
-class _Draft:
-    """A section while the file is being read. A name that comes again goes on with the first."""
+class _OpenSection:
+    """A section that is being read. A heading that comes again continues it."""
 
     name: str
     optional: bool = False
@@ -89,9 +90,9 @@ class _Draft:
 
 class _Reader:
     def __init__(self) -> None:
-        self._current = _Draft(_UNNAMED)
+        self._current = _OpenSection(_DEFAULT_SECTION)
         self._defaults: tuple[str, ...] = ()
-        self.drafts: dict[str, _Draft] = {_UNNAMED: self._current}
+        self.open_sections: dict[str, _OpenSection] = {_DEFAULT_SECTION: self._current}
         self.problems: list[Problem] = []
 
     def read(self, number: int, line: str) -> None:
@@ -108,9 +109,11 @@ class _Reader:
         name = heading["name"].strip()
         optional = heading["optional"] is not None
         self._defaults = self._owners(number, heading["owners"])
-        # Names are the same in capitals and in small letters; the first heading decides the rest.
-        draft = _Draft(name, optional, 1 if optional else self._approvals(number, heading["approvals"]))
-        self._current = self.drafts.setdefault(name.casefold(), draft)
+        # Names are compared without case. A heading that comes again changes only the default owners.
+        opened = _OpenSection(
+            name, optional, 1 if optional else self._approvals(number, heading["approvals"])
+        )
+        self._current = self.open_sections.setdefault(name.casefold(), opened)
 
     def _approvals(self, number: int, given: str | None) -> int:
         if given is None:
@@ -121,7 +124,7 @@ class _Reader:
         return int(given)
 
     def _add(self, number: int, line: str) -> None:
-        pattern, *rest = _SPACE.split(line, maxsplit=1)
+        pattern, *rest = _UNESCAPED_SPACE.split(line, maxsplit=1)
         if pattern.startswith("!"):
             self._current.rules.append(Rule(number, pattern[1:], (), excludes=True))
             return
@@ -132,21 +135,21 @@ class _Reader:
 
     def _owners(self, number: int, text: str) -> tuple[str, ...]:
         words = text.split()
-        if strange := [word for word in _before_remark(words) if not _OWNER.fullmatch(word)]:
-            self.problems.append(Problem(number, f"no owner, and ignored: {', '.join(strange)}"))
+        if unknown := [word for word in _before_comment(words) if not _OWNER.fullmatch(word)]:
+            self.problems.append(Problem(number, f"no owner, and ignored: {', '.join(unknown)}"))
         return tuple(dict.fromkeys(word for word in words if _OWNER.fullmatch(word)))
 
 
-def _before_remark(words: list[str]) -> Iterable[str]:
-    """GitLab knows no remarks behind owners: names in them count, and only the other words do not."""
+def _before_comment(words: list[str]) -> Iterable[str]:
+    """The words before a `#`. GitLab knows no comments after owners: names in them count, other words are ignored."""
     for word in words:
         if word.startswith("#"):
             return
         yield word
 
 
-def _expression(pattern: str) -> re.Pattern[str]:
-    """The paths a pattern stands for, each with a slash before it. A directory counts only with one behind it."""
+def _regex(pattern: str) -> re.Pattern[str]:
+    """A regular expression for the paths, each with a slash before it. A directory needs a slash at its end."""
     pattern = re.sub(r"^\\#", "#", re.sub(r"\\\s+", " ", pattern))
     if pattern == "*":
         pattern = "/**/*"
@@ -154,10 +157,10 @@ def _expression(pattern: str) -> re.Pattern[str]:
         pattern = "/**/" + pattern
     if pattern.endswith("/"):
         pattern += "**/*"
-    return re.compile("".join(_pieces(pattern)), re.DOTALL)
+    return re.compile("".join(_regex_parts(pattern)), re.DOTALL)
 
 
-def _pieces(pattern: str) -> Iterable[str]:
+def _regex_parts(pattern: str) -> Iterable[str]:
     position = 0
     while position < len(pattern):
         rest = pattern[position:]
@@ -183,9 +186,9 @@ def _pieces(pattern: str) -> Iterable[str]:
 
 
 def _characters(listed: str) -> str:
-    """What stands between brackets; a dash still means a range."""
+    """What is between brackets, escaped for Python; a dash still means a range."""
     escaped = re.sub(r"[\[\]\\^&~|]", lambda found: "\\" + found[0], re.sub(r"\\(.)", r"\1", listed))
-    # A range that ends before it begins holds nothing in GitLab, and is an error in Python.
+    # A range that ends before it begins matches nothing in GitLab, and is an error in Python.
     return re.sub(
         r"([^\\])-(.)",
         lambda found: found[0] if found[1] <= found[2] else found[0].replace("-", r"\-"),

@@ -1,4 +1,4 @@
-"""A list says how much there is, where it goes on, and why it may be empty."""
+"""Pages of a list: how many items there are, what the next page is, and why a page is empty."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from gitlab_mcp.actions.exchange import Answer
 # GitLab counts up to 10,000 and then leaves x-total out; these it never counts.
 _NEVER_COUNTED = ("/projects/{project_id}/jobs", "/repository/commits", "/repository/tags", "/search")
 _TOO_MANY_TO_COUNT = "10000+"
-_NEXT = re.compile(r'<([^>]*)>;\s*rel="next"')
+_NEXT_LINK = re.compile(r'<([^>]*)>;\s*rel="next"')
 _CURSORS = ("cursor", "page_token", "id_after", "id_before")
 _NO_FILTERS = frozenset(("page", "per_page", "order_by", "sort", "pagination", *_CURSORS))
 
 
-def page(action: Action, answer: Answer, items: list[Any]) -> dict[str, Any]:
-    """The envelope around the items of one page."""
+def list_page(action: Action, answer: Answer, items: list[Any]) -> dict[str, Any]:
+    """The items, with `total`, `next_page` and `why_empty` as far as they apply."""
     following = next_page(answer.headers)
-    shown: dict[str, Any] = {"items": items}
+    page: dict[str, Any] = {"items": items}
     total = _total(action, answer, len(items), following)
     if total is not None:
-        shown["total"] = total
+        page["total"] = total
     if following is not None:
-        shown["next_page"] = following
+        page["next_page"] = following
     if not items:
-        shown["why_empty"] = _why_empty(action, answer, total)
-    return shown
+        page["why_empty"] = _why_empty(action, answer, total)
+    return page
 
 
 def next_page(headers: Mapping[str, str]) -> int | dict[str, str] | None:
@@ -37,7 +37,7 @@ def next_page(headers: Mapping[str, str]) -> int | dict[str, str] | None:
     number = headers.get("x-next-page", "")
     if number.isdigit():
         return int(number)
-    link = _NEXT.search(headers.get("link", ""))
+    link = _NEXT_LINK.search(headers.get("link", ""))
     if link is None:
         return None
     query = parse_qs(urlsplit(link[1]).query)
@@ -48,16 +48,36 @@ def next_page(headers: Mapping[str, str]) -> int | dict[str, str] | None:
     return int(numbers[0]) if numbers else None
 
 
-def first_index(headers: Mapping[str, str]) -> int:
+def items_before(headers: Mapping[str, str]) -> int:
     """How many items come before this page."""
     return (_number(headers, "x-page", 1) - 1) * _number(headers, "x-per-page", 20)
+
+
+def correct_paging_headers(
+    headers: Mapping[str, str], count: int, *, searched: bool = False
+) -> dict[str, str]:
+    """The headers of a page of `count` tags or tree entries.
+
+    GitLab 17 announces a next page of them after the last one too, and its total counts what a search of tags
+    left out.
+    """
+    page, per_page = int(headers.get("x-page") or 1), int(headers.get("x-per-page") or 20)
+    full = count >= per_page
+    last = full and not searched and headers.get("x-total-pages") == str(page)
+    wrong = set() if full and not last else {"link", "x-next-page"}
+    if searched:
+        wrong |= {"x-total", "x-total-pages"}
+    correct = {name: value for name, value in headers.items() if name not in wrong}
+    if searched and 0 < count < per_page:
+        correct["x-total"] = str((page - 1) * per_page + count)
+    return correct
 
 
 def _total(action: Action, answer: Answer, count: int, following: Any) -> int | str | None:
     total = answer.headers.get("x-total", "")
     if total.isdigit():
         return int(total)
-    before = first_index(answer.headers)
+    before = items_before(answer.headers)
     if following is None:
         return before + count if count or not before else None
     if isinstance(following, dict) or action.endpoint().path.endswith(_NEVER_COUNTED):

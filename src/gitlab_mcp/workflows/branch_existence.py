@@ -1,4 +1,4 @@
-"""Whether branches exist, for the writes that GitLab accepts without asking itself."""
+"""Checks that branches exist before a write: GitLab accepts merge requests for missing ones."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from gitlab_mcp.gitlab.faults import Refused
 _BRANCH = "/projects/{project_id}/repository/branches/{branch}"
 
 
-async def branches_exist(gitlab: GitLab, **branches: tuple[str | int, str]) -> None:
+async def require_branches(gitlab: GitLab, **branches: tuple[str | int, str]) -> None:
     """Raise NOT_FOUND for the fields whose branch (project, name) is missing.
 
-    Only GitLab's clear word that a branch is missing counts: whatever else the look meets, the write meets too.
+    Any other refusal is ignored here: the write that follows meets it too.
     """
     paths = [fill(_BRANCH, project_id=project, branch=branch) for project, branch in branches.values()]
-    looks = await concurrently([lambda path=path: gitlab.get(path) for path in paths])  # type: ignore[misc]
-    missing = [name for name, look in zip(branches, looks, strict=True) if _says_missing(look)]
+    answers = await concurrently([lambda path=path: gitlab.get(path) for path in paths])  # type: ignore[misc]
+    missing = [name for name, answer in zip(branches, answers, strict=True) if _says_missing(answer)]
     if missing:
         fields = " and ".join(missing)
         failure = Failure(Code.NOT_FOUND, f"There is no such branch: {fields}.").knowing(
@@ -32,8 +32,8 @@ async def branches_exist(gitlab: GitLab, **branches: tuple[str | int, str]) -> N
         raise CallFailed(failure)
 
 
-def _says_missing(look: object) -> bool:
-    if not isinstance(look, Refused) or look.status != 404:
+def _says_missing(answer: object) -> bool:
+    if not isinstance(answer, Refused) or answer.status != 404:
         return False
-    body = look.body()
+    body = answer.body()
     return isinstance(body, dict) and body.get("message") == "404 Branch Not Found"
