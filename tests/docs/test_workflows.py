@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,6 +10,8 @@ from typing import Any
 
 import pytest
 import yaml
+
+from gitlab_mcp.settings import SETTINGS
 
 ROOT = Path(__file__).parents[2]
 MAKEFILE = (ROOT / "Makefile").read_text("utf-8")
@@ -86,3 +89,10 @@ def test_the_hooks_run_the_tools_of_make_check_and_download_nothing() -> None:
     tools = re.findall(r"\$\(BIN\)/(ruff format|ruff check|mypy|lint-imports)", recipe("check"))
     run = [re.sub(r"^\.venv/bin/| --.*", "", hook["entry"]) for hook in hooks]
     assert run == tools
+
+
+def test_the_bundle_sets_variables_that_are_read_and_states_no_version() -> None:
+    manifest = json.loads((ROOT / "deploy/bundle.json").read_text("utf-8"))
+    read = {variable for setting in SETTINGS for variable in setting.environment}
+    assert manifest["server"]["mcp_config"]["env"].keys() - read == {"PYTHONPATH"}
+    assert manifest["version"] in recipe("bundle")
