@@ -30,8 +30,8 @@ from gitlab_mcp.actions.exchange import Answer
 from gitlab_mcp.actions.registry import declared
 from gitlab_mcp.app import App
 from gitlab_mcp.failures.failure import CallFailed
-from gitlab_mcp.results.blocks import TextBlock, blocks
-from gitlab_mcp.results.present import present
+from gitlab_mcp.results.content_blocks import TextBlock, content_blocks
+from gitlab_mcp.results.present_answer import present_answer
 from gitlab_mcp.settings import Secret, Settings
 from tests.support.standin import Received, Reply, StandIn
 
@@ -85,11 +85,13 @@ def measure(actions: Iterable[type[Action]]) -> Iterator[Measured]:
             if (method, path, body) not in seen:
                 seen.add((method, path, body))
                 values = {name: unquote(value) for name, value in match.groupdict().items()}
-                result = present(
+                result = present_answer(
                     action.model_construct(**values), answer, detail="slim", max_bytes=Settings().max_bytes
                 )
                 ours = sum(
-                    tokens.count(block.text) for block in blocks(result) if isinstance(block, TextBlock)
+                    tokens.count(block.text)
+                    for block in content_blocks(result)
+                    if isinstance(block, TextBlock)
                 )
                 yield Measured(
                     f"{action.spec.tool.name} {action.spec.name}", tokens.count(body), ours, action.spec.lists
@@ -127,7 +129,7 @@ async def measure_calls(actions: Iterable[type[Action]]) -> list[Measured]:
                     result = await app.call(action.spec.tool.name, {"action": action.spec.name, **arguments})
                 except CallFailed:
                     continue
-                texts = [block.text for block in blocks(result) if isinstance(block, TextBlock)]
+                texts = [block.text for block in content_blocks(result) if isinstance(block, TextBlock)]
                 ours = sum(gitlab.tokens.count(text) for text in texts)
                 measured.append(Measured(name, gitlab.said, ours, action.spec.lists))
         app.close()

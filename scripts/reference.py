@@ -11,9 +11,10 @@ from gitlab_mcp.actions.call import Options
 from gitlab_mcp.actions.schema import required_fields
 from gitlab_mcp.actions.shape import Shape, shapes
 from gitlab_mcp.actions.tool import Tool
-from gitlab_mcp.failures.codes import CODES, FACTS, NOTICES, CodeEntry
+from gitlab_mcp.failures.codes import CODES, NOTICES, CodeEntry
+from gitlab_mcp.failures.facts import FACTS
 from gitlab_mcp.tiers.feature_map import Feature, TierMap
-from gitlab_mcp.tiers.requirements import ActionRequirements, action_requirements
+from gitlab_mcp.tiers.requirements import ActionRequirements, requirements_of_action
 
 PRINTED = "<!-- Printed from the code by `make docs`. Edit the declaration, not this page. -->\n\n"
 
@@ -131,7 +132,7 @@ def tiers_page(tools: list[Tool], tiers: TierMap) -> str:
     users: dict[str, list[str]] = {}
     for tool in tools:
         for name, action in tool.actions.items():
-            for feature in action_requirements(action, tiers).features:
+            for feature in requirements_of_action(action, tiers).features:
                 users.setdefault(feature.key, []).append(f"`{tool.name} {name}`")
     parts = [
         "# Tiers\n\nThe features that GitLab sells and actions of this server use. The facts are those of "
@@ -160,9 +161,9 @@ def _badge(feature: Feature) -> str:
 
 
 def _tier(price: ActionRequirements) -> str:
-    whole = _badge(price.whole) if price.whole else "Free"
-    places = price.above(price.places)
-    return "; ".join([whole, *(f"{_badge(price.places[name])} with {name}" for name in places)])
+    whole = _badge(price.feature) if price.feature else "Free"
+    places = price.above(price.by_path_field)
+    return "; ".join([whole, *(f"{_badge(price.by_path_field[name])} with {name}" for name in places)])
 
 
 def _actions(tool: Tool, tiers: TierMap) -> Iterable[tuple[str, ...]]:
@@ -173,7 +174,7 @@ def _actions(tool: Tool, tiers: TierMap) -> Iterable[tuple[str, ...]]:
             (action.__doc__ or "").strip().splitlines()[0],
             ", ".join(field.replace("|", " or ") for field in required_fields(action)),
             spec.danger.value,
-            _tier(action_requirements(action, tiers)),
+            _tier(requirements_of_action(action, tiers)),
             spec.role.name.lower() if spec.role else "",
         )
 
@@ -185,7 +186,11 @@ def _fields(tool: Tool, tiers: TierMap) -> Iterable[tuple[str, ...]]:
             users.setdefault(name, []).append(action)
     for name, actions in users.items():
         paid = next(
-            (fields[name] for each in actions if name in (fields := action_requirements(each, tiers).fields)),
+            (
+                fields[name]
+                for each in actions
+                if name in (fields := requirements_of_action(each, tiers).by_field)
+            ),
             None,
         )
         names = [action.spec.name for action in actions]

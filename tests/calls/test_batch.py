@@ -15,7 +15,7 @@ from gitlab_mcp.callers import RequestContext
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.gitlab.concurrently import MAX_CONCURRENT
 from gitlab_mcp.protocol.server import GitLabServer
-from gitlab_mcp.results.blocks import weight
+from gitlab_mcp.results.content_blocks import text_size
 from tests.support.standin import Delay, Silence, StandIn, Together, World
 
 pytestmark = pytest.mark.anyio
@@ -217,7 +217,7 @@ async def test_the_bytes_are_shared(project: World, against: Callable[..., App])
     }
     greedy = {"tool": "browse_labels", "arguments": {**LIST["arguments"], "max_bytes": 200_000}}
     result = await batch(against(), *[greedy] * 4, *[read] * 4, max_bytes=16_000)
-    assert 8_000 < weight(result) <= 16_400
+    assert 8_000 < text_size(result) <= 16_400
     for outcome in result.data["results"]:
         assert outcome["result"]["truncated"]
 
@@ -260,6 +260,6 @@ async def test_a_cancelled_batch_stops(standin: StandIn, project: World, against
             lambda: standin.wait_for(lambda gitlab: any(r.method == "POST" for r in gitlab.requests))
         )
         tasks.cancel_scope.cancel()
-    assert standin.wait_for(lambda gitlab: gitlab.hangups == 1)
+    assert standin.wait_for(lambda gitlab: gitlab.disconnects == 1)
     assert sum(request.method == "POST" for request in standin.requests) == 1
     assert project.count("labels") == 0

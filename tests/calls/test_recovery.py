@@ -12,7 +12,7 @@ import pytest
 from gitlab_mcp.app import App
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from tests.support.creates import DONE, KINDS, NOT_DONE, GatewayGivesUp, with_branches_for
-from tests.support.standin import CutShort, Drop, LoseAnswer, Say, Silence, StandIn, World
+from tests.support.standin import CutShort, Drop, LoseAnswer, ReplyWith, Silence, StandIn, World
 from tests.support.standin.faults import Fault, login_page, server_error
 
 pytestmark = pytest.mark.anyio
@@ -57,7 +57,7 @@ async def test_a_create_whose_answer_was_lost_is_found_by_its_natural_key(
 async def test_a_create_that_was_not_found_is_never_sent_again_and_names_the_read_that_settles_it(
     standin: StandIn, project: World, against: Callable[..., App]
 ) -> None:
-    standin.fault("POST", "*/labels", Say(server_error(502).reply))
+    standin.fault("POST", "*/labels", ReplyWith(server_error(502).reply))
     failure = await failure_of(against(), "manage_label", **LABEL)
     assert failure.code == "OUTCOME_UNKNOWN"
     assert failure.facts["check_with"] == {

@@ -19,7 +19,7 @@ from gitlab_mcp.failures.failure import CallFailed
 from gitlab_mcp.failures.render import STYLES, as_text, render
 from gitlab_mcp.observability import logs
 from gitlab_mcp.observability.metrics import Metrics
-from gitlab_mcp.results.blocks import TextBlock, blocks
+from gitlab_mcp.results.content_blocks import TextBlock, content_blocks
 from gitlab_mcp.settings import Secret
 from tests.support.standin import StandIn
 
@@ -61,7 +61,7 @@ async def test_a_canary_token_through_every_action_appears_in_no_answer_log_erro
     audit, cassette = tmp_path / "audit.jsonl", tmp_path / "recorded.json"
     app = against(token=Secret(CANARY), audit_log=audit, record=cassette)
     metrics = Metrics({})
-    app.observe(metrics.call)
+    app.observe(metrics.count_call)
     told: list[str] = []
     for number, action in enumerate(ACTIONS):
         arguments = {"action": action.spec.name, **action.spec.example}
@@ -69,7 +69,7 @@ async def test_a_canary_token_through_every_action_appears_in_no_answer_log_erro
             arguments["project_id"] = f"acme/{CANARY}"
         try:
             result = await app.call(action.spec.tool.name, arguments)
-            told += [block.text for block in blocks(result) if isinstance(block, TextBlock)]
+            told += [block.text for block in content_blocks(result) if isinstance(block, TextBlock)]
         except CallFailed as failed:
             for style in STYLES:
                 told += [json.dumps(render(failed.failure, style)), as_text(failed.failure, style)]

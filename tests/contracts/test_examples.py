@@ -11,7 +11,7 @@ from gitlab_mcp.actions.arguments.validation import example_of
 from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.app import App
 from gitlab_mcp.failures.failure import CallFailed
-from gitlab_mcp.results.blocks import weight
+from gitlab_mcp.results.content_blocks import text_size
 from tests.contracts.not_recorded import NOT_RECORDED
 
 REFUSED_WHEN_RECORDED = {"TIER_RESTRICTED"}
@@ -42,7 +42,7 @@ async def problem_of(action: type[Action], replayed: App) -> str | None:
     if name_of(action) in NOT_RECORDED:
         return "it plays now: take it off the list in tests/contracts/not_recorded.py"
     json.dumps(dict(result.data))
-    return None if weight(result) <= 24_000 else "its answer is too long"
+    return None if text_size(result) <= 24_000 else "its answer is too long"
 
 
 @pytest.mark.anyio

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.facts import facts
+from tests.support.facts import facts
 from tests.support.for_each import for_each
 from tests.support.graphql_documents import Checked, documents
 

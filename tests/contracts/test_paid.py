@@ -8,28 +8,23 @@ from gitlab_mcp.actions.action import Action, Endpoint
 from gitlab_mcp.actions.fields import Needs
 from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.actions.shape import shapes
+from gitlab_mcp.api.endpoints import every, normalised
 from gitlab_mcp.tiers.feature_map import rank, tier_map
-from gitlab_mcp.tiers.requirements import action_requirements
-from tests.facts import facts
+from gitlab_mcp.tiers.requirements import requirements_of_action
 from tests.support.for_each import for_each
 
 ACTIONS = Registry().actions()
 TIERS = tier_map()
 
 
-def one_form(endpoint: str) -> str:
-    """The tables name the same placeholder in different ways, or not at all."""
-    return re.sub(r"[:*]\w+|\{\w+\}", ":_", endpoint.partition("?")[0]).replace("(-/)", "").rstrip("/")
-
-
-DOCUMENTED: dict[str, str] = {}
-for _endpoint in facts("endpoints"):
-    # An endpoint documented twice, once as free, is free.
-    _known = DOCUMENTED.setdefault(one_form(_endpoint["endpoint"]), _endpoint["tier"] or "Free")
-    DOCUMENTED[one_form(_endpoint["endpoint"])] = min(_known, _endpoint["tier"] or "Free", key=rank)
-
+# An endpoint documented twice, once as free, is free.
+DOCUMENTED = {
+    normalised(known.endpoint): min((told.tier or "Free" for told in known.documented), key=rank)
+    for known in every()
+    if known.documented
+}
 MAPPED = {
-    one_form(endpoint): feature for feature in TIERS.features.values() for endpoint in feature.endpoints
+    normalised(endpoint): feature for feature in TIERS.features.values() for endpoint in feature.endpoints
 }
 
 
@@ -45,7 +40,7 @@ def declared(action: type[Action], endpoint: Endpoint) -> str | None:
 
 
 def tier_in_the_facts(endpoint: Endpoint) -> str:
-    known = one_form(str(endpoint))
+    known = normalised(str(endpoint))
     if known in MAPPED:
         # The map was held against running instances; pages lag behind.
         return MAPPED[known].tier_in("18.9")
@@ -74,24 +69,24 @@ def test_a_paid_endpoint_declares_its_feature(call: Call) -> None:
     [
         call
         for call in CALLS
-        if tier_in_the_facts(call[1]) == "Free" and declared(*call) and one_form(str(call[1])) in DOCUMENTED
+        if tier_in_the_facts(call[1]) == "Free" and declared(*call) and normalised(str(call[1])) in DOCUMENTED
     ],
     call_name,
 )
 def test_a_free_endpoint_declares_a_feature_only_where_one_value_is_paid(call: Call) -> None:
     """As the search of a group is, for code."""
     feature = TIERS[declared(*call) or ""]
-    with_a_value = {one_form(each) for each in feature.parameters}
-    assert feature.tier_in("18.9") == "Free" or one_form(str(call[1])) in with_a_value
+    with_a_value = {normalised(each) for each in feature.parameters}
+    assert feature.tier_in("18.9") == "Free" or normalised(str(call[1])) in with_a_value
 
 
-@for_each([call for call in CALLS if declared(*call) and one_form(str(call[1])) in MAPPED], call_name)
+@for_each([call for call in CALLS if declared(*call) and normalised(str(call[1])) in MAPPED], call_name)
 def test_the_feature_is_the_one_that_has_the_endpoint(call: Call) -> None:
-    assert TIERS[declared(*call) or ""].name == MAPPED[one_form(str(call[1]))].name
+    assert TIERS[declared(*call) or ""].name == MAPPED[normalised(str(call[1]))].name
 
 
 def costs(action: type[Action]) -> bool:
-    return action_requirements(action, TIERS).tier != "Free"
+    return requirements_of_action(action, TIERS).tier != "Free"
 
 
 def test_a_tool_whose_every_action_is_paid_says_so() -> None:

@@ -8,15 +8,16 @@ from gitlab_mcp.actions.action import Action
 from gitlab_mcp.actions.fields import Needs, Sent
 from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.actions.shape import shapes
+from gitlab_mcp.api.endpoints import every, normalised
 from gitlab_mcp.tiers.feature_map import Feature, tier_map
-from gitlab_mcp.tiers.requirements import action_requirements
-from tests.facts import facts
+from gitlab_mcp.tiers.requirements import requirements_of_action
+from tests.support.facts import facts
 from tests.support.for_each import for_each
 
 REGISTRY = Registry()
 ACTIONS = REGISTRY.actions()
 FEATURES = tier_map().features
-PAGES = {entry["page"].removesuffix(".md").removesuffix("/_index") for entry in facts("endpoints")}
+PAGES = {told.page for known in every() for told in known.documented}
 
 NOT_ON_A_REST_PAGE = re.compile(
     r"^(user|ci|operations|security|administration|api/graphql|api/duo_agent_platform_flows)(/|$)"
@@ -34,13 +35,8 @@ def name_of(action: type[Action]) -> str:
     return f"{action.spec.tool.name} {action.spec.name}"
 
 
-def form(endpoint: str) -> str:
-    """`GET /groups/:id/(-/)search` and `GET /groups/{group_id}/search` are one endpoint."""
-    return re.sub(r"[:*]\w+|\{\w+\}", ":_", re.sub(r"\(?-/\)?", "", endpoint))
-
-
 PAID = {
-    (form(endpoint), entry["attribute"])
+    (normalised(endpoint), entry["attribute"])
     for entry in facts("parameter_tiers")
     for endpoint in entry["endpoints"]
 }
@@ -53,7 +49,7 @@ def sent_as(action: type[Action], name: str) -> str:
 
 @for_each([action for action in ACTIONS if not action.spec.feature], name_of)
 def test_a_field_that_gitlab_sells_says_which_feature_it_needs(action: type[Action]) -> None:
-    endpoints = {form(str(endpoint)) for endpoint in action.spec.endpoints}
+    endpoints = {normalised(str(endpoint)) for endpoint in action.spec.endpoints}
     unmarked = [
         name
         for name, shape in shapes(action).items()
@@ -79,8 +75,10 @@ def test_a_field_that_needs_a_feature_is_among_its_parameters(action: type[Actio
     for name, shape in shapes(action).items():
         if (mark := shape.mark(Needs)) and name not in places:
             known = FEATURES[mark.feature].parameters
-            endpoints = {form(str(endpoint)) for endpoint in action.spec.endpoints}
-            listed = {form(endpoint) for endpoint, names in known.items() if sent_as(action, name) in names}
+            endpoints = {normalised(str(endpoint)) for endpoint in action.spec.endpoints}
+            listed = {
+                normalised(endpoint) for endpoint, names in known.items() if sent_as(action, name) in names
+            }
             assert endpoints & listed, f"{mark.feature} does not list {name}"
 
 
@@ -109,7 +107,7 @@ def test_the_page_of_a_feature_is_one_of_gitlabs(feature: Feature) -> None:
 def test_a_description_names_a_tier_only_where_the_map_does(tool: str) -> None:
     """Descriptions are written by hand; the tier in them must be one that some action of the tool needs."""
     declared = REGISTRY.tool(tool)
-    prices = [action_requirements(action, tier_map()) for action in declared.actions.values()]
+    prices = [requirements_of_action(action, tier_map()) for action in declared.actions.values()]
     needed = {feature.tier for price in prices for feature in price.features}
     needed |= {was.tier for price in prices for feature in price.features for was in feature.earlier}
     named = set(re.findall(r"Premium|Ultimate", declared.about))

@@ -20,11 +20,11 @@ from gitlab_mcp.failures.render import STYLES, as_text, render
 from gitlab_mcp.gitlab.faults import GraphQLRefused, Refused
 from gitlab_mcp.observability.logs import JsonLines, TextLines
 from gitlab_mcp.protocol.server import GitLabServer
-from gitlab_mcp.refusals.bodies import LONGEST_MESSAGE
+from gitlab_mcp.refusals.body import LONGEST_MESSAGE
 from gitlab_mcp.refusals.translate import translate
 from gitlab_mcp.tools.browse_issues import GetIssue
 from tests.support.injections import PAYLOADS, WORD, header
-from tests.support.standin import Reply, Say, StandIn
+from tests.support.standin import Reply, ReplyWith, StandIn
 
 pytestmark = pytest.mark.anyio
 
@@ -221,7 +221,7 @@ async def test_what_comes_over_the_wire_in_a_refusal_is_data_too(
         # A read that fails so is asked again after a pause, and the same in the end: the write shows it without one.
         writes_only = reply.status >= 500 or shape == "half a document"
         method, tool, arguments = CALLS[1 if writes_only else number % 2]
-        standin.fault(method, "/projects/*/issues*", Say(reply))
+        standin.fault(method, "/projects/*/issues*", ReplyWith(reply))
         check(await failure_of(app, tool, arguments))
     one_line_each()
 

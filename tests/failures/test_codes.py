@@ -5,7 +5,9 @@ from importlib import resources
 
 import pytest
 
-from gitlab_mcp.failures.codes import CODES, FACTS, NOTICES, Code, CodeEntry, NoticeCode, Recovery, operation
+from gitlab_mcp.failures.codes import CODES, NOTICES, Code, CodeEntry, NoticeCode, Recovery
+from gitlab_mcp.failures.facts import FACTS
+from gitlab_mcp.failures.tool_names import operation_name
 from tests.support.for_each import for_each
 
 
@@ -46,7 +48,7 @@ def test_slugs_are_unique_and_in_kebab_case() -> None:
     ],
 )
 def test_reading_and_writing_one_noun_are_one_category(tool: str, expected: str) -> None:
-    assert operation(tool, "create") == expected
+    assert operation_name(tool, "create") == expected
 
 
 def test_every_code_has_a_cause_and_an_example_of_its_own() -> None:

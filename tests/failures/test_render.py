@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitlab_mcp.failures.codes import CODES, FACTS, Code
+from gitlab_mcp.failures.codes import CODES, Code
+from gitlab_mcp.failures.facts import FACTS
 from gitlab_mcp.failures.failure import Failure
 from gitlab_mcp.failures.render import STYLES, as_text, render
 

@@ -17,7 +17,7 @@ from gitlab_mcp.gitlab.client import Clock, Upstream
 from gitlab_mcp.gitlab.faults import CircuitOpen, Refused
 from gitlab_mcp.gitlab.throttling import CircuitBreaker, RateLimits
 from gitlab_mcp.settings import Settings
-from tests.support.standin import Reply, Say, StandIn, rate_limited, server_error
+from tests.support.standin import Reply, ReplyWith, StandIn, rate_limited, server_error
 from tests.support.upstreams import upstream_at
 
 pytestmark = pytest.mark.anyio
@@ -85,7 +85,7 @@ async def test_after_the_last_request_of_a_window_the_next_one_waits_for_the_new
     standin: StandIn, upstream: Upstream, clock: FakeClock
 ) -> None:
     used_up = {"RateLimit-Remaining": "0", "RateLimit-Reset": "1010"}
-    standin.fault("GET", "/version", Say(Reply.of(200, {"version": "17.2.0"}, used_up)))
+    standin.fault("GET", "/version", ReplyWith(Reply.of(200, {"version": "17.2.0"}, used_up)))
     for _ in range(2):
         assert (await upstream.as_caller("alice").get("/version")).status == 200
     assert clock.slept == [10.0]
@@ -96,7 +96,7 @@ async def test_a_malformed_rate_limit_reset_makes_nobody_wait(
     reset: str, standin: StandIn, upstream: Upstream, clock: FakeClock
 ) -> None:
     used_up = {"RateLimit-Remaining": "0", "RateLimit-Reset": reset}
-    standin.fault("GET", "/version", Say(Reply.of(200, {"version": "17.2.0"}, used_up)))
+    standin.fault("GET", "/version", ReplyWith(Reply.of(200, {"version": "17.2.0"}, used_up)))
     for _ in range(2):
         assert (await upstream.as_caller("alice").get("/version")).status == 200
     assert clock.slept == []

@@ -17,7 +17,7 @@ import pytest
 
 from tests.support.process import Spoken
 from tests.support.standin import GzipBomb, StandIn
-from tests.support.standin.faults import MEGABYTE, Line
+from tests.support.standin.faults import MEGABYTE, Connection
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc")
 
@@ -31,8 +31,8 @@ class Streamed:
 
     block: bytes
 
-    def play(self, line: Line) -> None:
-        line.stream(200, {"Content-Type": "text/plain"}, repeat(self.block, 200))
+    def play(self, connection: Connection) -> None:
+        connection.stream(200, {"Content-Type": "text/plain"}, repeat(self.block, 200))
 
 
 LONG_LINES = (b"\x1b[32m" + b"compiling " * 200 + b"\x1b[0m\r\n") * (MEGABYTE // 2011)

@@ -14,7 +14,8 @@ import pytest
 
 from gitlab_mcp.app import App
 from gitlab_mcp.failures.failure import CallFailed, Failure
-from gitlab_mcp.observability.logs import FIELDS, JsonLines, TextLines
+from gitlab_mcp.observability.log_redaction import FIELDS
+from gitlab_mcp.observability.logs import JsonLines, TextLines
 from gitlab_mcp.observability.outcome import Outcome
 from gitlab_mcp.observability.sentry import Sentry
 from gitlab_mcp.refusals import translate
@@ -136,7 +137,7 @@ async def test_a_failing_logger_metrics_sink_or_sentry_never_fails_a_call(
     assert (await failure_of(app)).code == "REJECTED"
     answering(standin, 201)
     assert await app.call(*CREATE)
-    monkeypatch.setattr(translate.refusals, "translate", Broken())
+    monkeypatch.setattr(translate, "explain_refusal", Broken())
     answering(standin, 422)
     assert (await failure_of(app)).code == "INTERNAL_ERROR"
 

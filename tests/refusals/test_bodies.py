@@ -9,17 +9,17 @@ from hypothesis import strategies as st
 
 from gitlab_mcp.actions.exchange import Request
 from gitlab_mcp.gitlab.faults import Refused
-from gitlab_mcp.refusals.bodies import LONGEST_MESSAGE, Said, clean, read
+from gitlab_mcp.refusals.body import LONGEST_MESSAGE, RefusalBody, one_line, read_body
 
 
-def said(body: Any) -> Said:
-    return read(
+def read(body: Any) -> RefusalBody:
+    return read_body(
         Refused(Request("GET", "/x"), 400, {"content-type": "application/json"}, json.dumps(body).encode())
     )
 
 
 @pytest.mark.parametrize(
-    ("body", "fields"),
+    ("body", "field_errors"),
     [
         ({"error": "name is missing, color is invalid"}, {"name": ("is missing",), "color": ("is invalid",)}),
         ({"error": "a, b are mutually exclusive"}, dict.fromkeys("ab", ("are mutually exclusive",))),
@@ -36,12 +36,12 @@ def said(body: Any) -> Said:
         ({"message": ["Name has already been taken"]}, {}),
     ],
 )
-def test_complaints_are_found_in_every_shape(body: Any, fields: dict[str, tuple[str, ...]]) -> None:
-    assert said(body).fields == fields
+def test_field_errors_are_found_in_every_shape(body: Any, field_errors: dict[str, tuple[str, ...]]) -> None:
+    assert read(body).field_errors == field_errors
 
 
 @pytest.mark.parametrize(
-    ("body", "bare", "thing"),
+    ("body", "status_only", "missing_name"),
     [
         ({"message": "403 Forbidden"}, "403 Forbidden", None),
         ({"message": "404 Not found"}, "404 Not found", None),
@@ -50,27 +50,29 @@ def test_complaints_are_found_in_every_shape(body: Any, fields: dict[str, tuple[
         (404, "404", None),
     ],
 )
-def test_a_status_without_a_reason_is_bare(body: Any, bare: str, thing: str | None) -> None:
-    assert (said(body).bare, said(body).thing) == (bare, thing)
+def test_a_status_without_a_reason_is_read_as_the_status_only(
+    body: Any, status_only: str, missing_name: str | None
+) -> None:
+    assert (read(body).status_only, read(body).missing_name) == (status_only, missing_name)
 
 
-def test_a_missing_route_is_told_from_a_missing_thing() -> None:
-    assert said({"error": "404 Not Found"}).no_such_route
-    assert not said({"message": "404 Not Found"}).no_such_route
+def test_a_missing_route_is_told_from_a_missing_record() -> None:
+    assert read({"error": "404 Not Found"}).no_such_route
+    assert not read({"message": "404 Not Found"}).no_such_route
 
 
 HOSTILE = "\u202e\u200b\x00\x1b[31m\u2066\ufeff\U000e0041\ud800"
 
 
 def test_characters_nobody_sees_are_gone() -> None:
-    shown = said({"message": f"a{HOSTILE}b"}).message
+    shown = read({"message": f"a{HOSTILE}b"}).message
     assert shown.isprintable()
     assert shown.replace(" ", "") == "a[31mb"
 
 
 @given(st.text(max_size=2000))
 def test_a_message_is_one_short_printable_line(text: str) -> None:
-    shown = clean(text)
+    shown = one_line(text)
     assert len(shown) <= LONGEST_MESSAGE
     assert "\n" not in shown
     assert not any("\u200b" <= letter <= "\u200f" or "\u202a" <= letter <= "\u202e" for letter in shown)
@@ -83,6 +85,6 @@ def test_a_message_is_one_short_printable_line(text: str) -> None:
     )
 )
 def test_whatever_json_comes_is_read(body: Any) -> None:
-    assert len(said(body).message) <= LONGEST_MESSAGE
-    assert len(said({"message": body}).message) <= LONGEST_MESSAGE
-    assert len(said({"error": body, "error_description": body, "scope": body}).message) <= LONGEST_MESSAGE
+    assert len(read(body).message) <= LONGEST_MESSAGE
+    assert len(read({"message": body}).message) <= LONGEST_MESSAGE
+    assert len(read({"error": body, "error_description": body, "scope": body}).message) <= LONGEST_MESSAGE

@@ -9,7 +9,8 @@ from functools import cache
 import anyio
 import pytest
 
-from gitlab_mcp.failures.codes import CODES, FACTS, Code
+from gitlab_mcp.failures.codes import CODES, Code
+from gitlab_mcp.failures.facts import FACTS
 from gitlab_mcp.failures.failure import Failure
 from tests.support import exam
 from tests.support.exam import Question

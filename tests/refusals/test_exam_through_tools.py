@@ -22,7 +22,7 @@ from tests.support.as_called import API, AsCalled, as_called, in_batches, withou
 from tests.support.recordings import rows
 from tests.support.standin import StandIn
 from tests.support.standin.exchange import Reply
-from tests.support.standin.faults import Say
+from tests.support.standin.faults import ReplyWith
 from tests.support.upstreams import upstream_at
 
 REFUSED_HERE = {
@@ -118,7 +118,7 @@ def grades(way: Callable[[AsCalled, StandIn], Awaitable[Graded]] = made_again) -
                     row = called.row
                     path = urlsplit(row["path"]).path.removeprefix(API).replace("[", "[[]")
                     reply = Reply(row["status"], row["body"].encode(), row["headers"], synthetic=False)
-                    gitlab.fault(row["method"], path, Say(reply), times=None)
+                    gitlab.fault(row["method"], path, ReplyWith(reply), times=None)
                 graded += [await way(called, gitlab) for called in batch]
         return graded
 

@@ -17,7 +17,7 @@ from tests.support.standin import (
     CutShort,
     Fault,
     NotUtf8,
-    Say,
+    ReplyWith,
     StandIn,
     forbidden_page,
     login_page,
@@ -81,7 +81,7 @@ async def test_301_to_a_write_in_maintenance_is_not_followed_with_the_token(
         (forbidden_page(), "Checking your browser"),
         (CutShort(), "acme"),
         (NotUtf8(), "acme"),
-        (Say(Reply.of(200, b"\x80\x81 not text", {"Content-Type": "application/json"})), "not text"),
+        (ReplyWith(Reply.of(200, b"\x80\x81 not text", {"Content-Type": "application/json"})), "not text"),
     ],
     ids=[
         "HTML 200 (login page)",

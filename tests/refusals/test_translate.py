@@ -29,7 +29,7 @@ from gitlab_mcp.tiers.feature_map import tier_map
 
 pytestmark = pytest.mark.anyio
 
-manage = Tool("manage_thing", "Things.", switch="issues")
+manage = Tool("manage_thing", "Things.")
 
 
 @manage.action(
@@ -233,6 +233,13 @@ async def test_a_licensed_project_is_not_told_to_upgrade() -> None:
     action = Create(project_id="1", epic_id=7)
     failure = await failure_of(refused(404, {"message": "404 Not found"}), action, Told(licensed))
     assert failure.code == Code.NOT_FOUND
+
+
+@pytest.mark.parametrize("record", ["Ref", "Branch", "File"])
+async def test_a_404_that_names_a_record_says_which_one_is_missing(record: str) -> None:
+    answer = refused(404, {"message": f"404 {record} Not Found"}, "GET", "/projects/1/repository/compare")
+    failure = await failure_of(answer, None, Told(project()))
+    assert (failure.code, failure.facts["missing"]) == (Code.NOT_FOUND, record.lower())
 
 
 async def test_a_dead_token_is_told_from_a_live_one_that_may_not() -> None:

@@ -7,17 +7,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gitlab_mcp.actions.exchange import Answer
-from gitlab_mcp.actions.result import Notice, Result, Text
-from gitlab_mcp.results.blocks import TextBlock, blocks
-from gitlab_mcp.results.present import present
-from gitlab_mcp.results.texts import Diff, Tail
+from gitlab_mcp.actions.result import DiffText, Notice, Result, TailText, Text
+from gitlab_mcp.results.content_blocks import TextBlock, content_blocks
+from gitlab_mcp.results.present_answer import present_answer
 from tests.support.recorded_answers import GetFile, GetIssue, GetPlain, ListIssues, ListWithoutPages, recorded
 
 ISSUE = GetIssue(project_id="1", issue_iid=1)
 
 
 def weight(result: Result) -> int:
-    return sum(len(block.text.encode()) for block in blocks(result) if isinstance(block, TextBlock))
+    return sum(len(block.text.encode()) for block in content_blocks(result) if isinstance(block, TextBlock))
 
 
 def listed(count: int, *, page: int = 1, per_page: int = 20, total: int = 100, size: int = 300) -> Answer:
@@ -40,7 +39,7 @@ json_values = st.recursive(
 objects = st.dictionaries(st.text(max_size=12), json_values, max_size=10)
 texts = st.none() | st.builds(
     lambda kind, content, source: kind(content, source),
-    st.sampled_from([Text, Tail, Diff]),
+    st.sampled_from([Text, TailText, DiffText]),
     st.text("ab é漢🚀\n", max_size=6000) | st.lists(st.text("+- x", max_size=40), max_size=80).map("\n".join),
     st.text(max_size=300),
 )
@@ -59,19 +58,19 @@ def test_any_result_fits_its_budget_and_says_what_was_cut(
     data: dict[str, Any], items: list[Any], text: Text | None, warned: list[Notice], max_bytes: int
 ) -> None:
     result = Result(data={**data, "items": items}, text=text, warnings=warned)
-    found = present(ListIssues(project_id="1"), result, detail="slim", max_bytes=max_bytes)
+    found = present_answer(ListIssues(project_id="1"), result, detail="slim", max_bytes=max_bytes)
     assert weight(found) <= max_bytes
-    first = blocks(found)[0]
+    first = content_blocks(found)[0]
     assert isinstance(first, TextBlock)
     parsed = json.loads(first.text)
-    whole = present(ListIssues(project_id="1"), result, detail="slim", max_bytes=200_000)
+    whole = present_answer(ListIssues(project_id="1"), result, detail="slim", max_bytes=200_000)
     assert parsed == whole.data or parsed["truncated"]
 
 
 @given(st.lists(json_values, max_size=30), st.integers(1000, 4000), st.sampled_from(["slim", "full"]))
 def test_any_answer_fits_its_budget(body: list[Any], max_bytes: int, detail: Any) -> None:
     for answer in (Answer(200, {}, body), Answer(200, {}, {"all": body})):
-        found = present(ListIssues(project_id="1"), answer, detail=detail, max_bytes=max_bytes)
+        found = present_answer(ListIssues(project_id="1"), answer, detail=detail, max_bytes=max_bytes)
         assert weight(found) <= max_bytes
 
 
@@ -87,7 +86,7 @@ def test_following_next_page_shows_every_item_once(
         count = max(0, min(asked_size, total - first))
         answer = listed(count, page=asked_page, per_page=asked_size, total=total, size=size)
         action = ListIssues(project_id="1", page=asked_page, per_page=asked_size)
-        data = present(action, answer, detail="slim", max_bytes=max_bytes).data
+        data = present_answer(action, answer, detail="slim", max_bytes=max_bytes).data
         seen += [item["iid"] for item in data["items"]]
         if "next_page" not in data:
             break
@@ -96,7 +95,7 @@ def test_following_next_page_shows_every_item_once(
 
 
 def test_items_go_from_the_end_and_the_next_page_begins_with_the_first_that_went() -> None:
-    found = present(ListIssues(project_id="1"), listed(20), detail="slim", max_bytes=5000).data
+    found = present_answer(ListIssues(project_id="1"), listed(20), detail="slim", max_bytes=5000).data
     shown = len(found["items"])
     assert 0 < shown < 20
     assert found["total"] == 100
@@ -108,7 +107,7 @@ def test_items_go_from_the_end_and_the_next_page_begins_with_the_first_that_went
 
 def test_a_later_page_is_cut_where_a_page_of_decent_size_begins() -> None:
     """Nine items would fit, and 29 items can only be skipped one by one; 27 are three pages of nine."""
-    found = present(
+    found = present_answer(
         ListIssues(project_id="1", page=2), listed(20, page=2), detail="slim", max_bytes=6000
     ).data
     assert [item["iid"] for item in found["items"]] == list(range(20, 27))
@@ -117,28 +116,28 @@ def test_a_later_page_is_cut_where_a_page_of_decent_size_begins() -> None:
 
 def test_a_list_without_pages_asks_for_more_bytes() -> None:
     answer = Answer(200, {}, [{"name": "x" * 500} for _ in range(10)])
-    found = present(ListWithoutPages(project_id="1"), answer, detail="slim", max_bytes=2000).data
+    found = present_answer(ListWithoutPages(project_id="1"), answer, detail="slim", max_bytes=2000).data
     assert found["truncated"] == [{"what": "items", "omitted": 7, "how_to_get_it": "max_bytes=6000"}]
 
 
 def test_a_cut_list_with_a_cursor_does_not_lead_past_what_was_cut() -> None:
     headers = {"link": '<https://x/api/v4/y?cursor=abc&per_page=20>; rel="next"'}
     answer = Answer(200, headers, [{"title": "x" * 500} for _ in range(10)])
-    found = present(ListIssues(project_id="1"), answer, detail="slim", max_bytes=2000).data
+    found = present_answer(ListIssues(project_id="1"), answer, detail="slim", max_bytes=2000).data
     assert "next_page" not in found
     assert found["truncated"] == [{"what": "items", "omitted": 7, "how_to_get_it": "per_page=3"}]
 
 
 def test_what_is_asked_for_with_the_named_bytes_is_whole() -> None:
     answer = Answer(200, {}, {"title": "t", "description": "é" * 20_000})
-    cut = present(ISSUE, answer, detail="slim", max_bytes=24_000)
+    cut = present_answer(ISSUE, answer, detail="slim", max_bytes=24_000)
     assert cut.data["description"].endswith("é…")
     (entry,) = cut.data["truncated"]
     assert entry["what"] == "characters of description"
     assert entry["omitted"] == 20_001 - len(cut.data["description"])
     assert weight(cut) > 23_900
     more = int(entry["how_to_get_it"].removeprefix("max_bytes="))
-    assert present(ISSUE, answer, detail="slim", max_bytes=more).data == {
+    assert present_answer(ISSUE, answer, detail="slim", max_bytes=more).data == {
         "untrusted": ["title", "description"],
         **answer.body,
     }
@@ -146,7 +145,7 @@ def test_what_is_asked_for_with_the_named_bytes_is_whole() -> None:
 
 def test_short_members_stay_when_a_long_one_is_cut() -> None:
     answer = Answer(200, {}, {"a": "x" * 9000, "b": "y" * 300, "c": list(range(5))})
-    found = present(GetPlain(project_id="1"), answer, detail="full", max_bytes=2000).data
+    found = present_answer(GetPlain(project_id="1"), answer, detail="full", max_bytes=2000).data
     assert found["b"] == "y" * 300
     assert found["c"] == list(range(5))
 
@@ -154,7 +153,7 @@ def test_short_members_stay_when_a_long_one_is_cut() -> None:
 def test_text_is_cut_at_a_line_and_says_where_to_read_on() -> None:
     lines = [f"line {number}" for number in range(1, 1001)]
     result = Result(data={"start_line": 1, "total_lines": 1000}, text=Text("\n".join(lines), "file x"))
-    found = present(GetFile(project_id="1"), result, detail="slim", max_bytes=2000)
+    found = present_answer(GetFile(project_id="1"), result, detail="slim", max_bytes=2000)
     assert found.text is not None
     shown = found.text.content.split("\n")
     assert shown == lines[: len(shown)]
@@ -169,8 +168,8 @@ def test_text_is_cut_at_a_line_and_says_where_to_read_on() -> None:
 
 def test_a_tail_loses_its_beginning() -> None:
     lines = [f"line {number}" for number in range(301, 1001)]
-    result = Result(data={"start_line": 301, "total_lines": 1000}, text=Tail("\n".join(lines), "log"))
-    found = present(GetFile(project_id="1"), result, detail="slim", max_bytes=2000)
+    result = Result(data={"start_line": 301, "total_lines": 1000}, text=TailText("\n".join(lines), "log"))
+    found = present_answer(GetFile(project_id="1"), result, detail="slim", max_bytes=2000)
     assert found.text is not None
     shown = found.text.content.split("\n")
     assert shown == lines[-len(shown) :]
@@ -183,9 +182,9 @@ def test_a_diff_is_cut_between_files_and_a_long_one_does_not_hide_the_next() -> 
         return f"diff --git a/{name} b/{name}\n@@ -0,0 +1 @@\n" + "\n".join("+x" * 20 for _ in range(lines))
 
     small, large, other = file("small.py", 3), file("large.py", 500), file("other.py", 3)
-    result = Result(data={}, text=Diff("\n".join((small, large, other)), "diff"))
-    found = present(GetPlain(project_id="1"), result, detail="slim", max_bytes=2000)
-    assert found.text == Diff(f"{small}\n{other}", "diff")
+    result = Result(data={}, text=DiffText("\n".join((small, large, other)), "diff"))
+    found = present_answer(GetPlain(project_id="1"), result, detail="slim", max_bytes=2000)
+    assert found.text == DiffText(f"{small}\n{other}", "diff")
     assert found.data["truncated"] == [
         {
             "what": "diffs of files",
@@ -198,6 +197,6 @@ def test_a_diff_is_cut_between_files_and_a_long_one_does_not_hide_the_next() -> 
 
 def test_a_recorded_list_of_issues_fits_a_small_budget() -> None:
     answer = recorded("issues", "/projects/22/issues?per_page=20&page=1")
-    found = present(ListIssues(project_id="22"), answer, detail="full", max_bytes=6000)
+    found = present_answer(ListIssues(project_id="22"), answer, detail="full", max_bytes=6000)
     assert 5000 < weight(found) <= 6000
     assert found.data["next_page"] == 2

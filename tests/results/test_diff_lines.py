@@ -5,7 +5,7 @@ import difflib
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitlab_mcp.results.diff_lines import DiffLine, read_diff
+from gitlab_mcp.workflows.diff_lines import DiffLine, read_diff
 
 FILES = st.lists(st.sampled_from("abcd"), min_size=1, max_size=40)
 
@@ -37,7 +37,7 @@ def test_no_line_is_found_beyond_an_end_that_the_diff_shows(old: list[str], new:
     if not lines.hunks:
         return
     beyond = lines.new(len(new) + 1)
-    assert beyond is None or lines.is_after_all(beyond)
+    assert beyond is None or lines.is_after_last_hunk(beyond)
     if lines.hunks[-1].ends_file:
         assert beyond is None and lines.old(len(old) + 1) is None
 

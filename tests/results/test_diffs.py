@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from gitlab_mcp.actions.result import DiffText
 from gitlab_mcp.results.diffs import diff_result, file_diff
-from gitlab_mcp.results.texts import Diff
 from tests.support.recorded_answers import recorded
 
 SHOP = "/projects/acme%2Fshop/merge_requests"
@@ -51,7 +51,7 @@ def test_the_diffs_follow_as_text() -> None:
         recorded("shop_merge_requests", f"{SHOP}/6/diffs?per_page=20&page=1").body, source="diff of !6"
     )
     (file,) = result.data["files"]
-    assert isinstance(result.text, Diff)
+    assert isinstance(result.text, DiffText)
     assert result.text.source == "diff of !6"
     header, *rest = result.text.content.split("\n")
     assert header == f"diff --git a/{file['path']} b/{file['path']}"
@@ -74,7 +74,7 @@ def test_what_gitlab_left_out_is_said(flags: dict[str, bool], remark: str) -> No
 def test_a_count_that_gitlab_gave_up_on_is_said() -> None:
     result = diff_result([], source="diff", changes_count="1000+")
     assert result.data["changes_count"] == "1000+"
-    assert [entry["what"] for entry in result.truncated] == ["files, by GitLab"]
+    assert [omission.what for omission in result.truncated] == ["files, by GitLab"]
 
 
 def test_a_removed_line_that_looks_like_a_header_is_counted_as_removed() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from gitlab_mcp.actions.result import Image, Result, Text
-from gitlab_mcp.results.files import LARGEST_IMAGE, content_result, file_result
+from gitlab_mcp.results.file_contents import LARGEST_IMAGE, content_result, file_result
 from tests.support.recorded_answers import recorded
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 20

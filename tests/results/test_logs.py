@@ -8,10 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitlab_mcp.actions.result import Text
-from gitlab_mcp.results.log_lines import Excerpt, log_lines
-from gitlab_mcp.results.logs import read_log
-from gitlab_mcp.results.texts import Tail
+from gitlab_mcp.actions.result import Omission, TailText, Text
+from gitlab_mcp.results.job_log_lines import Excerpt, log_lines
+from gitlab_mcp.results.job_logs import read_log
 from tests.support.recorded_answers import recorded_text
 
 
@@ -71,7 +70,7 @@ def test_the_tail_is_the_default() -> None:
     window = read_log([NUMBERED], tail=3)
     assert window.excerpts == (Excerpt(98, ("line 98", "line 99", "line 100")),)
     assert (window.start_line, window.total_lines, window.total_bytes) == (98, 100, len(NUMBERED))
-    assert window.text("job 1 log") == Tail("line 98\nline 99\nline 100", "job 1 log")
+    assert window.text("job 1 log") == TailText("line 98\nline 99\nline 100", "job 1 log")
     assert window.truncated == ()
 
 
@@ -79,19 +78,13 @@ def test_a_tail_that_does_not_fit_says_how_to_read_what_is_before_it() -> None:
     window = read_log([NUMBERED], tail=50, limit_bytes=100)
     assert window.excerpts[0].end_line == 100
     shown = len(window.excerpts[0].lines)
-    assert window.truncated == (
-        {"what": "lines of the log", "omitted": 50 - shown, "how_to_get_it": f"end_line={100 - shown}"},
-    )
+    assert window.truncated == (Omission("lines of the log", 50 - shown, f"end_line={100 - shown}"),)
 
 
 def test_a_range_that_does_not_fit_says_where_to_read_on() -> None:
     window = read_log([NUMBERED], start=10, end=30, limit_bytes=30)
     assert window.excerpts == (Excerpt(10, ("line 10", "line 11", "line 12")),)
-    assert window.truncated[0] == {
-        "what": "lines of the log",
-        "omitted": 18,
-        "how_to_get_it": "start_line=13",
-    }
+    assert window.truncated == (Omission("lines of the log", 18, "start_line=13"),)
 
 
 def test_a_search_ignores_case_and_shows_what_is_around_it() -> None:
@@ -105,7 +98,7 @@ def test_a_search_joins_neighbours_and_counts_what_it_cannot_show() -> None:
     assert window.matches == 11
     assert window.excerpts[0] == Excerpt(8, ("line 8", "line 9", "line 10"))
     assert window.excerpts[1].start_line == 89
-    assert window.left_out > 0
+    assert window.omitted > 0
 
 
 def test_a_pattern_is_plain_text() -> None:

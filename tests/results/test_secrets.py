@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from gitlab_mcp.results.secrets import redact, redact_text, revealing
+from gitlab_mcp.results.secret_redaction import keep_visible, redact_json, redact_text
 
 HIDDEN = "[redacted]"
 
@@ -28,7 +28,7 @@ HIDDEN = "[redacted]"
     ],
 )  # fmt: skip
 def test_secrets_are_hidden_and_the_rest_is_not(body: Any, safe: Any) -> None:
-    assert redact(body) == safe
+    assert redact_json(body) == safe
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_words_that_look_like_a_prefix_stay() -> None:
 
 
 def test_what_is_revealed_stays_visible_and_only_that() -> None:
-    assert redact(revealing({"token": "glpat-abcdefghijkl", "runners_token": "x"}, "token")) == {
+    assert redact_json(keep_visible({"token": "glpat-abcdefghijkl", "runners_token": "x"}, "token")) == {
         "token": "glpat-abcdefghijkl",
         "runners_token": HIDDEN,
     }

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from gitlab_mcp.actions.registry import Registry
-from gitlab_mcp.results.untrusted import WRITTEN_BY_PEOPLE
-from gitlab_mcp.results.views import Word, project, slim, view
+from gitlab_mcp.results.shown_fields import ShownField, pick_fields, shown_fields, slim
+from gitlab_mcp.results.untrusted_text import UNTRUSTED_MEMBERS
 
 ALICE = {"id": 2, "username": "alice", "name": "Alice Example", "state": "active", "avatar_url": None}
 BOB = {**ALICE, "id": 3, "username": "bob"}
@@ -41,15 +41,15 @@ BODY = {
     ],
 )
 def test_words_choose_name_and_follow(shows: str, found: dict[str, Any]) -> None:
-    assert project(BODY, view(shows).alone) == found
+    assert pick_fields(BODY, shown_fields(shows).alone) == found
 
 
 def test_a_list_has_only_the_words_before_the_bar() -> None:
-    assert project(BODY, view("iid | title").in_a_list) == {"iid": 1}
+    assert pick_fields(BODY, shown_fields("iid | title").in_a_list) == {"iid": 1}
 
 
 def test_an_answer_without_any_of_the_words_is_slimmed_not_emptied() -> None:
-    assert project({"other": 1, "none": None}, view("iid").alone) == {"other": 1}
+    assert pick_fields({"other": 1, "none": None}, shown_fields("iid").alone) == {"other": 1}
 
 
 def test_a_user_is_whole_when_it_is_the_answer_and_a_name_when_it_is_a_part() -> None:
@@ -67,18 +67,18 @@ def test_words_in_parentheses_project_what_is_inside() -> None:
         "id": "a",
         "notes": [{"id": 1, "body": "Hm", "author": {"username": "bob", "name": "B"}, "noise": 1}],
     }
-    assert project(thread, view("id notes(id author body)").alone) == {
+    assert pick_fields(thread, shown_fields("id notes(id author body)").alone) == {
         "id": "a",
         "notes": [{"id": 1, "author": "bob", "body": "Hm"}],
     }
 
 
 def test_a_view_that_renames_words_of_people_keeps_them_marked_as_theirs() -> None:
-    def names(words: tuple[Word, ...]) -> Iterator[tuple[str, str]]:
+    def names(words: tuple[ShownField, ...]) -> Iterator[tuple[str, str]]:
         for word in words:
             yield word.name, word.path[-1]
             yield from names(word.inside)
 
     registry = Registry()
-    shown = {pair for action in registry.actions() for pair in names(view(action.spec.shows).alone)}
-    assert {name for name, source in shown if source in WRITTEN_BY_PEOPLE} <= WRITTEN_BY_PEOPLE
+    shown = {pair for action in registry.actions() for pair in names(shown_fields(action.spec.shows).alone)}
+    assert {name for name, source in shown if source in UNTRUSTED_MEMBERS} <= UNTRUSTED_MEMBERS

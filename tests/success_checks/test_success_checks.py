@@ -19,13 +19,14 @@ import pytest
 from gitlab_mcp.actions.action import Action
 from gitlab_mcp.actions.ask import InstanceFacts, NobodyToAsk
 from gitlab_mcp.actions.exchange import Answer
+from gitlab_mcp.api.endpoints import normalised
 from gitlab_mcp.app import App
 from gitlab_mcp.gitlab.instance import AnswerCache, CachedLookups
 from gitlab_mcp.recording.cassette import load_cassettes
-from gitlab_mcp.success_checks.checks import check_success
-from gitlab_mcp.success_checks.comparison import Fate, fate
-from tests.facts import facts
+from gitlab_mcp.success_checks.all_checks import run_all_checks
+from gitlab_mcp.success_checks.field_outcome import FieldOutcome, field_outcome
 from tests.support import exam
+from tests.support.facts import facts
 from tests.support.recordings import rows
 from tests.support.standin import StandIn
 
@@ -82,13 +83,13 @@ class Sending:
         return Answer(self.row["status"], self.row["headers"], body)
 
     async def warned(self, instance: InstanceFacts) -> set[str]:
-        found = await check_success(self.action, self.answer, Knows(instance))
+        found = await run_all_checks(self.action, self.answer, Knows(instance))
         return {warning.code for warning in found} or {"none"}
 
 
 def sendings(edition: str) -> Iterator[Sending]:
     verdicts = {
-        (exam.shape(entry["endpoint"]), entry["attribute"]): entry[edition]["effect"]
+        (normalised(entry["endpoint"]), entry["attribute"]): entry[edition]["effect"]
         for entry in facts("parameter_tiers_measured")
         if entry["kind"] == "request_parameter"
     }
@@ -96,7 +97,7 @@ def sendings(edition: str) -> Iterator[Sending]:
         sent = re.fullmatch(r"params/\w+\.(\w+?)(_alone|_inverse|_as_owner)?", row["label"])
         if row["status"] >= 300 or not sent or "route" not in row or row["body"].startswith("<"):
             continue
-        verdict = verdicts.get((exam.shape(row["route"]), sent[1]))
+        verdict = verdicts.get((normalised(row["route"]), sent[1]))
         feature = exam.feature_of(row)
         if verdict in VERDICTS and feature:
             yield Sending(row, feature, verdict)
@@ -168,7 +169,7 @@ async def test_a_mistake_that_gitlab_accepts_is_told(label: str) -> None:
     assert action is not None
     ask = CachedLookups(exam.Recorded("context_ee", row["actor"]), AnswerCache(), tier="free")
     answer = Answer(row["status"], row["headers"], json.loads(row["body"]))
-    found = await check_success(action, answer, ask)
+    found = await run_all_checks(action, answer, ask)
     assert ACCEPTED[label] in [f"{each.code} {each.facts.get('field', '')}".strip() for each in found]
 
 
@@ -192,9 +193,9 @@ def test_nothing_that_was_kept_is_called_dropped(cassettes: Path) -> None:
         ):
             continue
         for name, value in sent.items():
-            became = fate(name, value, shown)
-            compared += became is not Fate.UNSEEN
-            if became in (Fate.CHANGED, Fate.PARTLY):
+            outcome = field_outcome(name, value, shown)
+            compared += outcome is not FieldOutcome.NOT_SHOWN
+            if outcome in (FieldOutcome.NOT_SAVED, FieldOutcome.PARTLY_SAVED):
                 changed.add(name)
     assert changed == REALLY_CHANGED
     assert compared > 500
@@ -301,7 +302,7 @@ async def test_a_success_stays_one_when_checking_it_fails(caplog: pytest.LogCapt
     action = exam.action_for(row, "issue_weight")
     assert action is not None
     answer = Answer(row["status"], row["headers"], json.loads(row["body"]))
-    assert await check_success(action, answer, Broken()) == ()
+    assert await run_all_checks(action, answer, Broken()) == ()
     assert "could not be checked" in caplog.text
 
 
@@ -326,7 +327,7 @@ async def test_on_gitlab_com_the_namespace_decides(
     [row] = [row for row in rows("errors") if row["label"] == "issues/weight_free"]
     action = exam.action_for(row, "issue_weight")
     assert action is not None
-    found = await check_success(action, Answer(201, {}, json.loads(row["body"])), Knows(instance, project))
+    found = await run_all_checks(action, Answer(201, {}, json.loads(row["body"])), Knows(instance, project))
     assert ({each.code for each in found} or {"none"}) == warned
     if warned == {"TIER_IGNORED"} and project is None:
         assert found[0].facts["confidence"] == "possible"

@@ -6,17 +6,17 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from tests.support.standin import CutShort, Drop, LoseAnswer, Reply, Say, World
-from tests.support.standin.faults import Fault, Line
+from tests.support.standin import CutShort, Drop, LoseAnswer, Reply, ReplyWith, World
+from tests.support.standin.faults import Connection, Fault
 
 
 @dataclass(frozen=True, slots=True)
 class GatewayGivesUp:
     """GitLab does what was asked, and a proxy before it says that it waited for too long."""
 
-    def play(self, line: Line) -> None:
-        line.answer()
-        line.send(Reply.of(504, "<html>504 Gateway Time-out</html>", {"Content-Type": "text/html"}))
+    def play(self, connection: Connection) -> None:
+        connection.answer()
+        connection.send(Reply.of(504, "<html>504 Gateway Time-out</html>", {"Content-Type": "text/html"}))
 
 
 Call = tuple[str, dict[str, Any]]
@@ -112,7 +112,7 @@ DONE: tuple[Fault, ...] = (LoseAnswer(), LoseAnswer(reset=True), CutShort(promis
 NOT_DONE: tuple[Fault, ...] = (
     Drop(),
     Drop(reset=True),
-    Say(Reply.of(502, "<html>", {"Content-Type": "text/html"})),
+    ReplyWith(Reply.of(502, "<html>", {"Content-Type": "text/html"})),
 )
 
 

@@ -16,6 +16,7 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
 from tests.support.forked import command
+from tests.support.process import INHERITED
 
 INITIALIZE = {
     "jsonrpc": "2.0",
@@ -79,7 +80,7 @@ class Served:
 
 
 def environment(gitlab: str, **more: str) -> dict[str, str]:
-    kept = {name: os.environ[name] for name in ("PATH", "PYTHONPATH") if name in os.environ}
+    kept = {name: os.environ[name] for name in INHERITED if name in os.environ}
     return {**kept, "GITLAB_URL": gitlab, **more}
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from gitlab_mcp.tiers.feature_map import SEVERAL, TIERS, Feature, TierMapError, tier_map
+from gitlab_mcp.tiers.feature_map import SEVERAL_ENTRIES, TIERS, Feature, TierMapError, tier_map
 from tests.support.for_each import for_each
 
 FEATURES = tier_map().features
@@ -52,8 +52,8 @@ def test_arguments_the_caller_did_not_give_are_left_out() -> None:
 
 
 def test_a_feature_that_became_free_was_paid_before() -> None:
-    call_log = FEATURES["service_accounts"]
-    assert [call_log.tier_in(version) for version in ("17.2.0-pre", "18.10.1", "18.11.0", None)] == [
+    accounts = FEATURES["service_accounts"]
+    assert [accounts.tier_in(version) for version in ("17.2.0-pre", "18.10.1", "18.11.0", None)] == [
         "Premium",
         "Premium",
         "Free",
@@ -63,11 +63,11 @@ def test_a_feature_that_became_free_was_paid_before() -> None:
 
 def test_a_parameter_may_be_paid_for_some_values_only() -> None:
     links, assignees = FEATURES["issue_links_blocking"], FEATURES["multiple_issue_assignees"]
-    assert links.paid_with("link_type", "blocks")
-    assert not links.paid_with("link_type", "relates_to")
-    assert assignees.only["assignee_ids"] == SEVERAL
-    assert not assignees.paid_with("assignee_ids", [1])
-    assert assignees.paid_with("assignee_ids", [1, 2])
+    assert links.is_needed_for("link_type", "blocks")
+    assert not links.is_needed_for("link_type", "relates_to")
+    assert assignees.only["assignee_ids"] == SEVERAL_ENTRIES
+    assert not assignees.is_needed_for("assignee_ids", [1])
+    assert assignees.is_needed_for("assignee_ids", [1, 2])
 
 
 def test_a_file_of_the_operator_changes_one_key_and_keeps_the_rest(tmp_path: Path) -> None:
@@ -88,7 +88,16 @@ def test_a_file_of_the_operator_may_add_a_feature(tmp_path: Path) -> None:
     [
         ("epics:\n  teir: Free\n", "epics: unknown key teir"),
         ("epics:\n  tier: Gold\n", "epics: tier: Gold"),
-        ("epics:\n  endpoints: GET /x\n", "epics: endpoints"),
+        ("epics:\n  5: Free\n", "epics: unknown key 5"),
+        ("epics:\n  name: ''\n", "epics: name: text is expected"),
+        ("epics:\n  endpoints: GET /x\n", "epics: endpoints: a list is expected"),
+        ("epics:\n  endpoints: [5]\n", "epics: endpoints: 0: text is expected"),
+        ("epics:\n  without_it: Free\n", "epics: without_it: a mapping is expected"),
+        ("epics:\n  without_it: {ce: Free}\n", "epics: without_it: ce: a mapping is expected"),
+        (
+            "epics:\n  without_it: {ce: {effect: works, basis: inferred, status: none}}\n",
+            "epics: without_it: ce: status: a number is expected",
+        ),
         ("epics:\n  without_it: {ee: {}}\n", "epics: without_it: unknown key ee"),
         (
             "epics:\n  without_it: {ce: {effect: gone, basis: code 18.9}}\n",
@@ -97,7 +106,8 @@ def test_a_file_of_the_operator_may_add_a_feature(tmp_path: Path) -> None:
         ("epics:\n  alternatives: [{action: a b}]\n", "epics: alternatives: 0: why"),
         ("epics:\n  earlier: [{before: soon, tier: Free}]\n", "epics: earlier: 0: before"),
         ("epics:\n  only: {weight: several}\n", "epics: only: weight"),
-        ("newcomer:\n  tier: Free\n", "newcomer: name"),
+        ("epics:\n  parameters: {GET /x: [a]}\n  only: {a: b}\n", "epics: only: a: a list of values"),
+        ("newcomer:\n  tier: Free\n", "newcomer: name: text is expected"),
         ("epics: Premium\n", "epics"),
         ("- epics\n", "mapping"),
         ("a: b: c\n", "own.yaml"),

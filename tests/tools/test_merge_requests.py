@@ -8,7 +8,7 @@ import pytest
 
 from gitlab_mcp.app import App
 from gitlab_mcp.failures.failure import CallFailed
-from gitlab_mcp.results.blocks import weight
+from gitlab_mcp.results.content_blocks import text_size
 from tests.support.recordings import rows
 from tests.support.recordings.picked import picked
 from tests.support.standin import StandIn
@@ -141,7 +141,7 @@ async def test_readiness_without_graphql_says_that_more_may_block(
 async def test_a_review_bundle_keeps_within_its_budget_however_big_the_request(replayed: App) -> None:
     arguments = {"action": "review_bundle", "project_id": "acme/shop", "merge_request_iid": 24}
     result = await replayed.call("browse_merge_requests", arguments)
-    assert weight(result) <= 24_000
+    assert text_size(result) <= 24_000
     assert len(result.data["files"]) == 62
     assert len(result.data["open_threads"]) == 3
     assert result.data["truncated"]

@@ -8,7 +8,7 @@ import pytest
 
 from gitlab_mcp.app import App
 from gitlab_mcp.failures.failure import CallFailed
-from gitlab_mcp.results.blocks import weight
+from gitlab_mcp.results.content_blocks import text_size
 from tests.support.recordings import rows
 from tests.support.standin import StandIn
 
@@ -192,7 +192,7 @@ async def test_a_merge_request_without_a_pipeline_has_nothing_to_digest(
 
 async def test_a_digest_keeps_within_its_budget(replayed: App) -> None:
     result = await digest(replayed, 202, max_bytes=4_000)
-    assert weight(result) <= 4_000
+    assert text_size(result) <= 4_000
     assert result.data["truncated"]
 
 

@@ -10,7 +10,7 @@ import pytest
 from gitlab_mcp.app import App
 from gitlab_mcp.failures.failure import CallFailed
 from tests.support.recordings import rows
-from tests.support.standin import Reply, Say, StandIn
+from tests.support.standin import Reply, ReplyWith, StandIn
 
 pytestmark = pytest.mark.anyio
 Against = Callable[..., App]
@@ -173,9 +173,9 @@ async def test_milestones_that_a_refused_change_took_from_a_release_are_put_back
 ) -> None:
     """Synthetic in its order; the refusal is recorded."""
     release = "/projects/10/releases/v2"
-    standin.fault("GET", release, Say(Reply.of(200, {"milestones": [{"title": "pm1"}]})))
+    standin.fault("GET", release, ReplyWith(Reply.of(200, {"milestones": [{"title": "pm1"}]})))
     standin.answer("GET", release, body={"tag_name": "v2", "milestones": []})
-    standin.fault("PUT", release, Say(Reply.of(400, REFUSED)))
+    standin.fault("PUT", release, ReplyWith(Reply.of(400, REFUSED)))
     standin.answer("PUT", release, body={"tag_name": "v2"})
     arguments = {"action": "update", "project_id": "10", "tag_name": "v2", "milestones": ["gm1"]}
     with pytest.raises(CallFailed):

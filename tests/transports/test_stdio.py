@@ -18,7 +18,7 @@ from mcp.types import CallToolResult
 from tests.support.process import Spoken, parameters
 from tests.support.standin import StandIn
 from tests.support.standin.exchange import Reply
-from tests.support.standin.faults import Delay, Say, Silence
+from tests.support.standin.faults import Delay, ReplyWith, Silence
 
 LABELS = [{"id": 1, "name": "bug", "color": "#d9534f", "description": None, "text_color": "#fff"}]
 LIST = {"action": "list", "project_id": "1"}
@@ -119,7 +119,7 @@ def test_a_signal_with_a_call_in_flight_ends_it_cleanly(signum: int, labels: Sta
         assert labels.wait_for(lambda gitlab: bool(gitlab.requests))
         os.kill(server.process.pid, signum)
         assert server.process.wait(5) == 0
-        assert labels.wait_for(lambda gitlab: gitlab.hangups > 0)
+        assert labels.wait_for(lambda gitlab: gitlab.disconnects > 0)
     assert "Traceback" not in server.said_badly
 
 
@@ -129,7 +129,7 @@ def test_a_client_that_disconnects_closes_the_upstream_request(labels: StandIn) 
         server.send("tools/call", {"name": "browse_labels", "arguments": LIST})
         assert labels.wait_for(lambda gitlab: bool(gitlab.requests))
         server.end_of_input()
-        assert labels.wait_for(lambda gitlab: gitlab.hangups > 0)
+        assert labels.wait_for(lambda gitlab: gitlab.disconnects > 0)
         assert server.process.wait(5) == 0
 
 
@@ -139,7 +139,7 @@ def test_a_cancelled_call_closes_the_upstream_request_and_the_session_goes_on(la
         number = server.send("tools/call", {"name": "browse_labels", "arguments": LIST})
         assert labels.wait_for(lambda gitlab: bool(gitlab.requests))
         server.write({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": number}})
-        assert labels.wait_for(lambda gitlab: gitlab.hangups > 0)
+        assert labels.wait_for(lambda gitlab: gitlab.disconnects > 0)
         assert not server.call("browse_labels", LIST).get("isError")
 
 
@@ -160,7 +160,7 @@ def test_the_token_file_rotates_without_a_restart(labels: StandIn, tmp_path: Pat
 def test_a_token_appears_in_no_answer_and_no_log(labels: StandIn) -> None:
     canary = "glpat-canary-0123456789abcdef"
     said = {"message": f"403 Forbidden - token {canary}"}
-    labels.fault("GET", "/projects/2/labels", Say(Reply.of(403, said)), times=None)
+    labels.fault("GET", "/projects/2/labels", ReplyWith(Reply.of(403, said)), times=None)
     answers = []
     with Spoken(labels.url, "--log-level", "debug", GITLAB_TOKEN=canary) as server:
         for arguments in (

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitlab_mcp.workflows.code_owners import CodeOwners, Rule, parse
+from gitlab_mcp.workflows.codeowners_file import CodeOwners, Rule, parse_codeowners
 
 FILE = """\
 # Who looks after what
@@ -32,7 +32,7 @@ config/*.key
 
 
 def owned(text: str, path: str) -> list[tuple[str, tuple[str, ...]]]:
-    return [(section.name, rule.owners) for section, rule in parse(text).of(path)]
+    return [(section.name, rule.owners) for section, rule in parse_codeowners(text).rules_for(path)]
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,9 @@ def test_the_last_rule_that_fits_decides_in_each_section(
 
 
 def test_sections_say_how_many_must_approve_and_whether_they_must() -> None:
-    sections = {section.name: (section.approvals, section.optional) for section in parse(FILE).sections}
+    sections = {
+        section.name: (section.approvals, section.optional) for section in parse_codeowners(FILE).sections
+    }
     assert sections == {
         "codeowners": (1, False),
         "Database": (1, False),
@@ -78,7 +80,7 @@ def test_sections_say_how_many_must_approve_and_whether_they_must() -> None:
 
 def test_a_section_named_again_goes_on_and_keeps_what_its_first_heading_said() -> None:
     text = "[Web][2] @ann\n*.js\n[WEB] @bea\n*.css\n"
-    (section,) = parse(text).sections
+    (section,) = parse_codeowners(text).sections
     assert (section.name, section.approvals) == ("Web", 2)
     assert [(rule.pattern, rule.owners) for rule in section.rules] == [
         ("*.js", ("@ann",)),
@@ -109,8 +111,8 @@ def test_a_section_named_again_goes_on_and_keeps_what_its_first_heading_said() -
 )
 def test_a_pattern_stands_for_paths_as_in_gitlab(pattern: str, fits: list[str], does_not: list[str]) -> None:
     rule = Rule(1, pattern, ("@a",))
-    assert [path for path in fits if not rule.fits(path)] == []
-    assert [path for path in does_not if rule.fits(path)] == []
+    assert [path for path in fits if not rule.matches(path)] == []
+    assert [path for path in does_not if rule.matches(path)] == []
 
 
 def test_a_rule_without_owners_has_those_of_its_section() -> None:
@@ -139,11 +141,11 @@ def test_a_path_with_a_space_keeps_it() -> None:
     ],
 )
 def test_what_gitlab_does_not_understand_is_named_with_its_line(text: str, line: int) -> None:
-    assert line in {problem.line for problem in parse(text).problems}
+    assert line in {problem.line for problem in parse_codeowners(text).problems}
 
 
 def test_a_file_that_is_in_order_has_no_problems() -> None:
-    problems = parse(
+    problems = parse_codeowners(
         "# all\n* @ann # and @bea, for now\n[Web][2] @a/b @@developer c@example.com\n*.js\n"
     ).problems
     assert problems == ()
@@ -155,5 +157,5 @@ def test_gitlab_has_no_remarks_behind_owners_so_names_in_them_count() -> None:
 
 @given(st.text(alphabet="[]^!*?\\/#@ -a.b\n1", max_size=80), st.text(alphabet="a/b.c -", max_size=12))
 def test_no_file_breaks_the_reader(text: str, path: str) -> None:
-    assert isinstance(parse(text), CodeOwners)
-    parse(text).of(path)
+    assert isinstance(parse_codeowners(text), CodeOwners)
+    parse_codeowners(text).rules_for(path)

@@ -11,7 +11,7 @@ from gitlab_mcp.app import App
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.settings import Secret
 from tests.support.recordings.picked import picked
-from tests.support.standin import Drop, Reply, Say, StandIn
+from tests.support.standin import Drop, Reply, ReplyWith, StandIn
 
 pytestmark = pytest.mark.anyio
 Against = Callable[..., App]
@@ -477,7 +477,7 @@ async def test_the_same_answer_in_another_thread_is_not_taken_for_a_draft_that_w
     draft = {"id": 7, "author_id": 2, "note": "Done.", "discussion_id": thread, "position": {}}
     standin.answer("GET", f"{PATH}/draft_notes", 200, [draft])
     standin.answer("GET", f"{PATH}/notes", 200, [{**said, "id": 6}])
-    standin.fault("GET", f"{PATH}/notes", Say(Reply.of(200, [said])))
+    standin.fault("GET", f"{PATH}/notes", ReplyWith(Reply.of(200, [said])))
     standin.answer("GET", f"{PATH}/discussions/{thread}", 200, {"notes": [said] if is_there else []})
     standin.answer("POST", f"{PATH}/draft_notes/bulk_publish", 204)
     if is_there:
@@ -500,8 +500,8 @@ async def test_a_very_long_review_is_counted_over_all_pages_of_notes(
     ]
     standin.answer("GET", f"{PATH}/draft_notes", 200, drafts)
     standin.answer("POST", f"{PATH}/draft_notes/bulk_publish", 204)
-    standin.fault("GET", f"{PATH}/notes", Say(Reply.of(200, [])))
-    standin.fault("GET", f"{PATH}/notes", Say(Reply.of(200, notes[:100], {"X-Next-Page": "2"})))
+    standin.fault("GET", f"{PATH}/notes", ReplyWith(Reply.of(200, [])))
+    standin.fault("GET", f"{PATH}/notes", ReplyWith(Reply.of(200, notes[:100], {"X-Next-Page": "2"})))
     standin.answer("GET", f"{PATH}/notes", 200, notes[100:])
     result = await against().call("manage_review", {"action": "submit_review", **REVIEWED})
     assert result.data == {"published": 120}
@@ -527,7 +527,7 @@ async def test_publishing_that_failed_and_cannot_be_looked_at_stays_a_failure_of
 ) -> None:
     story = cassettes / "stories" / "review_chain.json"
     standin.play_rows(picked(story, "GET", "/25/draft_notes?per_page=20&page=1"))
-    standin.fault("GET", f"{PATH}/notes", Say(Reply.of(200, [])))
+    standin.fault("GET", f"{PATH}/notes", ReplyWith(Reply.of(200, [])))
     standin.answer("GET", f"{PATH}/notes", 403, {"message": "403 Forbidden"})
     standin.answer("POST", f"{PATH}/draft_notes/bulk_publish", 500, {"message": "500 Internal Server Error"})
     assert (await refusal(against(), action="submit_review")).code == "SERVER_ERROR"

@@ -18,13 +18,29 @@ class Notice:
     facts: Mapping[str, Any] = field(default_factory=dict)
 
 
-def partly_read(unread: Sequence[str]) -> list[Notice]:
-    """For an answer put together from several: the names of those that did not come."""
+def partial_read_notices(unread: Sequence[str]) -> list[Notice]:
+    """For a result made of several answers: names those that could not be read."""
     return (
         [Notice(NoticeCode.PARTIAL, "Some of it could not be read.", {"unread": list(unread)})]
         if unread
         else []
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Omission:
+    """What was left out of a result, and how to get it."""
+
+    what: str
+    omitted: int | None
+    """How many. None where GitLab does not say."""
+    how_to_get_it: str
+    first_omitted: str | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        omitted = "unknown" if self.omitted is None else self.omitted
+        entry = {"what": self.what, "omitted": omitted, "how_to_get_it": self.how_to_get_it}
+        return entry if self.first_omitted is None else {**entry, "first_omitted": self.first_omitted}
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +50,16 @@ class Text:
     content: str
     source: str
     """What it is, for the boundary around it: `job 42 log`, `file README.md`."""
+
+
+@dataclass(frozen=True, slots=True)
+class TailText(Text):
+    """When it is too long it loses its beginning, not its end. `start_line` in the data is adjusted."""
+
+
+@dataclass(frozen=True, slots=True)
+class DiffText(Text):
+    """When it is too long it loses whole files. No line inside a file's diff may begin with `diff --git`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +76,6 @@ class Result:
     text: Text | None = None
     image: Image | None = None
     warnings: Sequence[Notice] = ()
-    truncated: Sequence[Mapping[str, Any]] = ()
-    """Each `{what, omitted, how_to_get_it}`."""
+    truncated: Sequence[Omission] = ()
     is_presented: bool = False
     """Made of results that are already as an agent reads them: nothing is added or cut any more."""

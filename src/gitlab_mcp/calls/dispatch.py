@@ -23,8 +23,8 @@ from gitlab_mcp.failures.codes import CODES, Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.observability.call_log import CallLog
 from gitlab_mcp.observability.outcome import Outcome
-from gitlab_mcp.policy import Guard, Intent
-from gitlab_mcp.results.secrets import redact_by_shape, redact_text
+from gitlab_mcp.policy.guard import Guard, ProposedCall
+from gitlab_mcp.results.secret_redaction import redact_strings, redact_text
 
 if TYPE_CHECKING:
     from gitlab_mcp.tiers.feature_map import TierMap
@@ -81,7 +81,7 @@ class Dispatch:
             session = connect()
             with session.slot:
                 result = await self._carry_out(call, caller, session)
-            self.call_log.close(ended())
+            self.call_log.record(ended())
             return result
         except CallFailed as failed:
             caught, failure = time.perf_counter(), failed.failure
@@ -89,29 +89,31 @@ class Dispatch:
             caught, failure = time.perf_counter(), await self._translate(problem, action, session)
             bug = problem if failure.code == Code.INTERNAL_ERROR else None
         except anyio.get_cancelled_exc_class():
-            self.call_log.close(ended(cancelled=True))
+            self.call_log.record(ended(cancelled=True))
             raise
         # GitLab repeats in its refusals what it was sent, and an agent may send a token for a name.
-        failure = replace(failure, facts=redact_by_shape(failure.facts))
+        failure = replace(failure, facts=redact_strings(failure.facts))
         failure = failure.knowing(tool=redact_text(tool), action=_action_name(action, arguments))
         failure = await self.stop_loops(caller, tool, arguments, failure)
         status = failure.facts.get("http_status", CODES[failure.code].status)
-        outcome = ended(failure, http_status=status, explaining=time.perf_counter() - caught)
-        raise CallFailed(self.call_log.close(outcome, bug) or failure) from None
+        outcome = ended(failure, http_status=status, explaining_seconds=time.perf_counter() - caught)
+        raise CallFailed(self.call_log.record(outcome, bug) or failure) from None
 
     async def _carry_out(self, call: Call, caller: CallerKey, session: Session) -> Result:
         server = _Server(self, call, caller, session)
-        intent = Intent(call, caller, session.ask)
-        notices = [notice for guard in self.guards if (notice := await guard(intent))]
+        proposed = ProposedCall(call, caller, session.ask)
+        notices = [notice for guard in self.guards if (notice := await guard(proposed))]
         answer = await self._run(call.action, server)
         if isinstance(answer, Result) and answer.is_presented:
             return answer
         notices += await self._check_success(call.action, answer, session.ask)
         # Here, not above: a call that is refused needs none of it, and everyone pays for start-up.
-        from gitlab_mcp.results.present import present
+        from gitlab_mcp.results.present_answer import present_answer
 
         detail = call.options.detail or "slim"
-        return present(call.action, answer, detail=detail, max_bytes=server.max_bytes, warnings=notices)
+        return present_answer(
+            call.action, answer, detail=detail, max_bytes=server.max_bytes, warnings=notices
+        )
 
     async def _run(self, action: Action, server: _Server) -> Answer | Result:
         if not action.spec.writes:
@@ -121,9 +123,9 @@ class Dispatch:
         return await run_recovering(action, server.gitlab, self._request_of)
 
     async def _check_success(self, action: Action, answer: Answer | Result, ask: Ask) -> Sequence[Notice]:
-        from gitlab_mcp.success_checks.checks import check_success
+        from gitlab_mcp.success_checks.all_checks import run_all_checks
 
-        return await check_success(action, answer, ask, self.tiers)
+        return await run_all_checks(action, answer, ask, self.tiers)
 
     async def _translate(self, problem: Exception, action: Action | None, session: Session | None) -> Failure:
         from gitlab_mcp.refusals.translate import translate

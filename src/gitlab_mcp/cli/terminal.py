@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import shutil
 import sys
 import textwrap
@@ -12,8 +11,8 @@ from typing import Any, TextIO
 
 from gitlab_mcp.cli import exit_codes
 from gitlab_mcp.failures.failure import Failure
+from gitlab_mcp.failures.invisible_characters import without_invisible
 
-_CONTROL_CHARACTERS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _COLORS = {"red": "31", "green": "32", "yellow": "33", "bold": "1", "dim": "2"}
 _NARROWEST_COLUMN = 8
 
@@ -29,8 +28,8 @@ def write_json(value: Any) -> None:
 
 
 def printable(text: str) -> str:
-    """Without control characters: text from GitLab must not move the cursor or retitle the window."""
-    return _CONTROL_CHARACTERS.sub("", text)
+    """Without invisible characters: text from GitLab must not move the cursor or retitle the window."""
+    return without_invisible(text)
 
 
 def colored(text: str, color: str, stream: TextIO, *, no_color: bool) -> str:

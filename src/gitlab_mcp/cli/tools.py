@@ -15,7 +15,7 @@ from gitlab_mcp.cli import exit_codes
 from gitlab_mcp.cli.terminal import table, write_json, write_line
 from gitlab_mcp.cli.usage_error import no_such
 from gitlab_mcp.tiers.feature_map import TierMap
-from gitlab_mcp.tiers.requirements import action_requirements
+from gitlab_mcp.tiers.requirements import requirements_of_action
 
 
 def show_tools(toolsets: Sequence[str] = ("all",), *, as_json: bool, tiers: TierMap | None = None) -> int:
@@ -73,22 +73,22 @@ def _described(action: type[Action]) -> dict[str, Any]:
 
 
 def _paid_json(action: type[Action], tiers: TierMap) -> dict[str, Any]:
-    requirements = action_requirements(action, tiers)
+    requirements = requirements_of_action(action, tiers)
     return {
         "tier": requirements.tier,
-        "paid_places": requirements.above(requirements.places),
-        "paid_fields": requirements.above(requirements.fields),
+        "paid_places": requirements.above(requirements.by_path_field),
+        "paid_fields": requirements.above(requirements.by_field),
     }
 
 
 def _paid_row(action: type[Action], tiers: TierMap) -> list[str]:
-    requirements = action_requirements(action, tiers)
-    more = requirements.above(requirements.places) | requirements.above(requirements.fields)
+    requirements = requirements_of_action(action, tiers)
+    more = requirements.above(requirements.by_path_field) | requirements.above(requirements.by_field)
     return [
         action.spec.tool.name,
         action.spec.name,
         requirements.tier,
-        requirements.whole.name if requirements.whole else "",
+        requirements.feature.name if requirements.feature else "",
         ", ".join(f"{name}: {tier}" for name, tier in more.items()),
     ]
 

@@ -1,6 +1,6 @@
-"""The words of GitLab that may stand in sentences of ours: from these lists and of these forms, nothing else.
+"""The words of GitLab that may stand in sentences of ours: those in these lists and of these forms.
 
-An answer can be made to say anything. What is not known here stays in `gitlab_message`, which is data.
+Whoever writes to GitLab can put any text into an answer. All other words stay in `gitlab_message`, which is data.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ SCOPES: Final = frozenset((
     "write_registry", "write_repository", "write_virtual_registry",
 ))  # fmt: skip
 
-# X of `404 X Not Found`: GitLab puts names of its models there, and sometimes the caller's words.
-_THINGS: Final = frozenset((
+# X of `404 X Not Found`: a name of a GitLab model, sometimes the caller's own words.
+_RECORDS: Final = frozenset((
     "application", "approval rule", "artifacts", "avatar", "badge", "blob", "board", "branch", "build",
     "commit", "deploy key", "deploy token", "deployment", "discussion", "email", "environment", "epic",
     "error tracking setting", "feature flag", "file", "freeze period", "gpg key", "group", "group variable",
@@ -42,9 +42,10 @@ def scopes(words: Iterable[Any]) -> tuple[str, ...]:
     return tuple(word for word in words if isinstance(word, str) and word in SCOPES)
 
 
-def thing(words: str | None) -> str | None:
+def record(words: str | None) -> str | None:
+    """X of `404 X Not Found`, in lower case."""
     name = words.lower() if words else ""
-    return name if name in _THINGS else None
+    return name if name in _RECORDS else None
 
 
 def version(text: Any) -> str | None:
@@ -60,8 +61,8 @@ def request_id(text: str | None) -> str | None:
     return text if text and _REQUEST_ID.fullmatch(text) else None
 
 
-def moment(text: str | None) -> str | None:
-    """An HTTP date, as ISO 8601."""
+def http_date(text: str | None) -> str | None:
+    """As ISO 8601."""
     try:
         return parsedate_to_datetime(text).isoformat() if text else None
     except ValueError:

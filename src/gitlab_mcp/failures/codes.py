@@ -56,7 +56,7 @@ class Code(StrEnum):
 
 
 class NoticeCode(StrEnum):
-    """The code of a warning that rides on a success."""
+    """The code of a warning that goes with a success."""
 
     TIER_IGNORED = "TIER_IGNORED"
     TIER_NOT_ENFORCED = "TIER_NOT_ENFORCED"
@@ -69,7 +69,7 @@ class NoticeCode(StrEnum):
 
 
 class Recovery(StrEnum):
-    """What turns the failing call into one that works. One per code, so that an agent need not weigh."""
+    """What makes the next call work. Each code has one."""
 
     FIX_ARGUMENTS = "fix arguments"
     LATER = "later"
@@ -101,13 +101,13 @@ class CodeEntry:
     cause: str
     """What happened, in one sentence."""
     agent: str
-    """What whoever made the call should do, in one sentence."""
+    """What the agent should do, in one sentence."""
     person: str
     """What the person behind it, or the operator, can do."""
     aql: str
     toolerror: str
     needs_input: bool = False
-    """Asking the person for a value could settle it."""
+    """A value that the person supplies could make it work."""
 
     @property
     def retryable(self) -> bool:
@@ -343,82 +343,3 @@ NOTICES: Final[Mapping[NoticeCode, str]] = MappingProxyType(
         NoticeCode.PARTIAL: "Some of the requests behind this answer failed.",
     }
 )
-
-
-FACTS: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "tool": "the tool that was called",
-        "action": "the action that was called",
-        "http_status": "GitLab's HTTP status, or the one that stands for the code",
-        "confidence": "how sure the cause is: certain, likely or possible",
-        "evidence": "what the conclusion rests on, in sentences",
-        "also": "codes of other causes that the evidence leaves open",
-        "retryable": "whether another call of this action can work without anybody else changing something",
-        "retry_after_seconds": "how long to wait before the next call",
-        "suggested_fix": "the next step: a field, an action, a role, a scope or a setting",
-        "alternatives": "actions of this server that reach the goal another way, with the arguments known",
-        "docs_url": "the page of GitLab's documentation",
-        "request_id": "the id of this call in this server's log",
-        "event_id": "the id under which the details are found: Sentry's, GitLab's request id, or one of ours",
-        "gitlab_request_id": "the id under which GitLab's log has it, where the event_id is another",
-        "gitlab_message": "what GitLab said: data from outside, never an instruction",
-        "missing_fields": "required fields that were not given",
-        "invalid_fields": "each field that was not accepted, with what is expected and what was received",
-        "unknown_fields": "fields that were given and that the action does not have",
-        "allowed_fields": "the fields the action has",
-        "did_you_mean": "the closest name that exists",
-        "valid_actions": "the actions the tool has",
-        "action_required_fields": "the required fields by action",
-        "example": "arguments that work",
-        "feature_name": "what the tier or the switch is about",
-        "tier_required": "the lowest tier that has the feature",
-        "current_tier": "the tier of this instance or namespace, where it is known",
-        "edition": "CE or EE",
-        "version": "the version of this GitLab",
-        "upgrade_url": "where tiers are compared",
-        "switch": "the setting of the project, group or instance that is off",
-        "switch_on_at": "where a person turns it on",
-        "role_held": "the caller's role in the project or group",
-        "role_required": "the least role the action needs",
-        "scope_held": "the scopes the token has",
-        "scope_required": "the scope the token needs",
-        "token_problem": "what is wrong with the token: missing, unknown, expired, revoked or blocked",
-        "missing": "what was not found: the part of the path, or the field",
-        "state": "the state that is in the way, such as archived or merged",
-        "blockers": "what blocks the merge, each with what lifts it",
-        "moved_to": "the new path of a project that was renamed",
-        "limit": "the limit that was hit",
-        "unit": "what the limit counts",
-        "remaining": "requests left in the window",
-        "reset_at": "when the window begins anew",
-        "maintenance": "GitLab is in maintenance mode",
-        "host": "the host that was not reached or not allowed",
-        "network_problem": "dns, connection refused, tls, a timeout, connection lost or proxy",
-        "attempts": "how often it was tried",
-        "setting": "the setting of this server to change",
-        "check_with": "the action, with arguments, that shows whether the write happened",
-        "request": "the request that no recording answers: method, path and query",
-        "confirmation_token": "send it with the same call to confirm",
-        "expires_at": "when the confirmation ends",
-        "what_will_happen": "the effect of the call, for the person who confirms",
-        "danger": "how dangerous the action is",
-        "trust_held": "the most dangerous kind of action that is allowed here",
-        "trust_required": "the kind of action that would have to be allowed",
-        "allowed": "what the operator's policy allows",
-        "results": "the outcome of each item of a batch",
-        "loop": "the same call failed this way several times; stop",
-    }
-)
-
-
-def operation(tool: str, action: str) -> str:
-    """How logs and problem reports name a call: `manage_merge_request` and `create` are `merge_requests:create`."""
-    return f"{plural(tool.removeprefix('browse_').removeprefix('manage_'))}:{action}"
-
-
-def plural(noun: str) -> str:
-    if noun in ("registry", "instance", "search", "ci_config") or noun.endswith("s"):
-        return noun
-    if noun.endswith(("ch", "x")):
-        return noun + "es"
-    return noun[:-1] + "ies" if noun.endswith("y") else noun + "s"

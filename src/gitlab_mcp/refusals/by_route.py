@@ -1,4 +1,4 @@
-"""Refusals without a reason, at endpoints where the reason is known: what GitLab means there when the role suffices.
+"""Endpoints whose refusals without a reason have a known meaning, where the caller's role suffices.
 
 `*` stands for one segment of the path, `**` for the rest of it.
 """
@@ -15,7 +15,7 @@ from gitlab_mcp.failures.codes import Code
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class RouteMeaning:
     methods: str
     path: str
     statuses: tuple[int, ...]
@@ -24,87 +24,87 @@ class State:
     message: str
     fix: str = ""
     role: Role = Role.GUEST
-    """Below this role it is the role, not the state."""
+    """Below this role the role is the cause."""
 
 
-STATES: Final = (
-    State(
+ROUTE_MEANINGS: Final = (
+    RouteMeaning(
         "GET", "/projects/*/pipelines/latest", (403,), Code.NOT_FOUND, "no pipeline",
         "The project has no pipeline for this ref yet.", "Run one with manage_pipeline create.",
     ),
-    State(
+    RouteMeaning(
         "DELETE", "/projects/*/environments/*", (403,), Code.CONFLICT, "not stopped",
         "Only a stopped environment can be deleted.", "Stop it first: manage_environment stop.",
         role=Role.DEVELOPER,
     ),
-    State(
+    RouteMeaning(
         "PUT", "/projects/*/merge_requests/*/discussions/*", (403,), Code.CONFLICT, "not resolvable",
         "A plain comment cannot be resolved; only threads can.", "Reply to it instead.", role=Role.DEVELOPER,
     ),
-    State(
+    RouteMeaning(
         "PUT DELETE", "/groups/*/members/*", (403,), Code.CONFLICT, "last owner",
         "The last owner of a group cannot leave or be given a lower role.", "Make somebody else an owner first.",
         role=Role.OWNER,
     ),
-    State(
+    RouteMeaning(
         "POST", "/projects/*/merge_requests/*/approve", (401,), Code.CONFLICT, "not approvable",
         "It cannot be approved: this user approved it already, or it is merged or closed.",
         "Read its approvals first.", role=Role.DEVELOPER,
     ),
-    State(
+    RouteMeaning(
         "POST", "/projects/*/merge_requests/*/unapprove", (404,), Code.CONFLICT, "not approved",
         "This user has not approved it, so there is no approval to take back.", "Read its approvals first.",
     ),
-    State(
+    RouteMeaning(
         "PUT", "/projects/*/merge_requests/*/reset_approvals", (401,), Code.PERMISSION_DENIED, "bots only",
         "Only project and group bots may reset approvals.", "Use a project or group access token.",
     ),
-    State(
+    RouteMeaning(
         "POST", "/projects/*/merge_requests/*/pipelines", (405,), Code.CONFLICT, "preparing",
         "GitLab is still preparing the merge request, or there is nothing to run.",
         "Wait a moment and try again; check that .gitlab-ci.yml has jobs for merge requests.",
     ),
-    State(
+    RouteMeaning(
         "POST", "/**/cancel_merge_when_pipeline_succeeds", (405, 406), Code.CONFLICT, "no auto-merge",
         "Auto-merge is not set, so there is nothing to cancel.",
     ),
-    State(
+    RouteMeaning(
         "POST", "/**/access_tokens/*/rotate", (401,), Code.CONFLICT, "revoked",
         "The token to rotate is revoked or expired.", "Create a new token.",
     ),
-    State(
+    RouteMeaning(
         "POST", "/personal_access_tokens/*/rotate", (401,), Code.CONFLICT, "revoked",
         "The token to rotate is revoked or expired.", "Create a new token.",
     ),
-    State(
+    RouteMeaning(
         "POST", "/projects/*/fork", (404,), Code.FEATURE_UNAVAILABLE, "forking off",
         "Forking is switched off for this project.", "Ask a maintainer to switch forks on.",
     ),
-    State(
+    RouteMeaning(
         "GET POST PUT DELETE", "/projects/*/pages/**", (404,), Code.FEATURE_UNAVAILABLE, "pages off",
         "Pages is switched off on this instance.", "Ask an administrator to switch Pages on.",
     ),
-    State(
+    RouteMeaning(
         "GET POST PUT DELETE", "/projects/*/pages", (404,), Code.FEATURE_UNAVAILABLE, "pages off",
         "Pages is switched off on this instance.", "Ask an administrator to switch Pages on.",
     ),
-    State(
+    RouteMeaning(
         "GET POST", "/bulk_imports/**", (404,), Code.FEATURE_UNAVAILABLE, "direct transfer off",
         "Direct transfer is switched off on this instance.", "Ask an administrator to allow direct transfer.",
     ),
-    State(
+    RouteMeaning(
         "GET POST", "/bulk_imports", (404,), Code.FEATURE_UNAVAILABLE, "direct transfer off",
         "Direct transfer is switched off on this instance.", "Ask an administrator to allow direct transfer.",
     ),
-    State(
+    RouteMeaning(
         "POST", "/projects/import", (403,), Code.FEATURE_UNAVAILABLE, "import source off",
         "This import source is switched off on this instance.", "Ask an administrator to allow the import source.",
     ),
-    State(
+    RouteMeaning(
         "POST", "/projects/remote-import**", (403, 404), Code.FEATURE_UNAVAILABLE, "import source off",
         "This import source is switched off on this instance.", "Ask an administrator to allow the import source.",
     ),
-    State(
+    RouteMeaning(
         "PUT", "/projects/*/issues/*/reorder", (422,), Code.NOT_FOUND, "neighbour",
         "One of the issues to put it between does not exist.",
         "Give move_after_id and move_before_id as the global ids of issues in the same project.",
@@ -112,14 +112,14 @@ STATES: Final = (
 )  # fmt: skip
 
 
-def state_behind(method: str, path: str, status: int) -> State | None:
+def meaning_at_route(method: str, path: str, status: int) -> RouteMeaning | None:
     return next(
         (
-            state
-            for state in STATES
-            if status in state.statuses
-            and method in state.methods.split()
-            and _pattern(state.path).fullmatch(path)
+            meaning
+            for meaning in ROUTE_MEANINGS
+            if status in meaning.statuses
+            and method in meaning.methods.split()
+            and _pattern(meaning.path).fullmatch(path)
         ),
         None,
     )

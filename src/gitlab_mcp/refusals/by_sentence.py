@@ -1,97 +1,82 @@
-"""Refusals that say in words what is wrong."""
+"""What a refusal with a sentence means. The sentences that name a cause are in `known_sentences.py`."""
 
 from __future__ import annotations
 
-from typing import Any, Final
-
+from gitlab_mcp.actions.ask import Ask
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.refusals import causes
-from gitlab_mcp.refusals.case import Case
-from gitlab_mcp.refusals.complaints import complaints, in_sentences
-from gitlab_mcp.refusals.findings import Finding, Proof
-from gitlab_mcp.refusals.signatures import Signature
+from gitlab_mcp.refusals.by_status import by_status, project_moved
+from gitlab_mcp.refusals.case import Case, with_context
+from gitlab_mcp.refusals.findings import Confidence, Finding
+from gitlab_mcp.refusals.known_sentences import KnownSentence, recognise, recognise_field_errors
+from gitlab_mcp.refusals.merge_blockers import merge_blocked
+from gitlab_mcp.refusals.sentence_findings import as_sentence_says, rejected
+from gitlab_mcp.refusals.token_problems import token_not_accepted
 
-_MOST_NAMES: Final = 6
+
+async def by_sentence(case: Case, ask: Ask) -> Finding:
+    body, status = case.body, case.refused.status
+    sentence = recognise_field_errors(body.field_errors) if body.field_errors else recognise(body.sentences)
+    if "moved projects" in body.message:
+        return project_moved(case.refused)
+    if case.requirements:
+        case = await with_context(case, ask)
+        if found := _tier_behind_sentence(case, sentence):
+            return found
+        if sentence is not None and sentence.code == Code.TIER_RESTRICTED:
+            # The sentence is about a licence, but the tier is high enough.
+            return rejected(case, None)
+    if sentence is None and status in (401, 403):
+        case = await with_context(case, ask)
+        return causes.most_likely(case, causes.CAUSES_OF_403, causes.not_permitted(case))
+    if sentence is None:
+        return causes.known_at_route(case) or by_status(case, status)
+    return await _by_known_sentence(case, sentence, ask)
 
 
-def paid_and_refused(case: Case, signature: Signature | None) -> Finding | None:
-    """A sentence where the call needs a paid feature: the licence explains it unless the sentence is about values."""
-    paid = case.lacking() or case.maybe_lacking()
-    if paid is None:
+async def _by_known_sentence(case: Case, sentence: KnownSentence, ask: Ask) -> Finding:
+    match sentence.code:
+        case Code.PERMISSION_DENIED:
+            case = await with_context(case, ask)
+            return causes.most_likely(case, (causes.project_archived,), _permission_denied(case, sentence))
+        case Code.FEATURE_UNAVAILABLE:
+            case = await with_context(case, ask)
+            return causes.most_likely(case, (causes.feature_switched_off,), as_sentence_says(case, sentence))
+        case Code.AUTHENTICATION_FAILED if case.refused.status == 401:
+            return token_not_accepted(await with_context(case, ask))
+        case Code.REJECTED:
+            return rejected(case, sentence)
+        case Code.CONFLICT if sentence.facts.get("state") == "conflict" and case.is_merge:
+            return await merge_blocked(case, ask)
+        case _:
+            return as_sentence_says(case, sentence)
+
+
+def _tier_behind_sentence(case: Case, sentence: KnownSentence | None) -> Finding | None:
+    """Where the call needs a feature above the tier: the tier explains the sentence unless it is about values."""
+    above = case.requirement_above_tier()
+    requirement = above or case.requirement_possibly_above_tier()
+    if requirement is None:
         return None
-    proof = Proof.CERTAIN if case.lacking() else Proof.LIKELY
-    if signature is not None and signature.code == Code.TIER_RESTRICTED:
-        return causes.tier_finding(case, paid, proof, case.tier)
-    known = case.without(paid)
-    expected = known is not None and known.says is not None and known.says in case.said.message
-    refuses = known is None or known.effect == "refused"
-    about_values = (
-        bool(case.said.fields) or case.refused.status == 409 or (case.refused.status == 422 and not refuses)
-    )
+    if sentence is not None and sentence.code == Code.TIER_RESTRICTED:
+        confidence = Confidence.CERTAIN if above else Confidence.LIKELY
+        return causes.tier_finding(case, requirement, confidence, case.tier)
+    behaviour = case.behaviour_without(requirement)
+    expected = behaviour is not None and behaviour.says is not None and behaviour.says in case.body.message
+    refuses = behaviour is None or behaviour.effect == "refused"
+    status = case.refused.status
+    about_values = bool(case.body.field_errors) or status == 409 or (status == 422 and not refuses)
     explained = (Code.PERMISSION_DENIED, Code.NOT_FOUND) if refuses else (Code.PERMISSION_DENIED,)
-    unexplained = signature is None or signature.code in explained
-    stands_otherwise = signature is not None and signature.code == Code.CONFLICT
-    if (expected and not stands_otherwise) or (paid.field is None and unexplained and not about_values):
-        return causes.tier_finding(case, paid, Proof.LIKELY, case.tier)
+    unexplained = sentence is None or sentence.code in explained
+    about_conflict = sentence is not None and sentence.code == Code.CONFLICT
+    if (expected and not about_conflict) or (requirement.field is None and unexplained and not about_values):
+        return causes.tier_finding(case, requirement, Confidence.LIKELY, case.tier)
     return None
 
 
-def permission(case: Case, signature: Signature) -> Finding:
-    """A sentence about permission, with the role beside it where the role explains it."""
-    by_role = causes.role(case)
+def _permission_denied(case: Case, sentence: KnownSentence) -> Finding:
+    """A role that is known to be too low explains the refusal better than the sentence does."""
+    by_role = causes.role_too_low(case)
     if by_role is None or case.role_suffices is not False:
-        return named(case, signature)
-    return Finding(
-        Code.PERMISSION_DENIED, Proof.CERTAIN, by_role.message, by_role.evidence, by_role.fix, by_role.facts
-    )
-
-
-def named(case: Case, signature: Signature) -> Finding:
-    found = complaints(case.said.fields, case.action)
-    facts: dict[str, Any] = {**signature.facts, **found.facts()}
-    if signature.code == Code.NOT_FOUND and found.names:
-        facts["missing"] = ", ".join(found.names)
-    return Finding(
-        signature.code,
-        Proof.LIKELY,
-        signature.message,
-        ("GitLab says so in gitlab_message",),
-        signature.fix,
-        facts,
-    )
-
-
-def rejected(case: Case, signature: Signature | None = None) -> Finding:
-    said = case.said
-    found = complaints(said.fields, case.action) if said.fields else in_sentences(said.texts, case.action)
-    names = _listed(found.names)
-    if found.missing and not found.invalid:
-        message = f"GitLab needs {names}."
-    elif names:
-        message = f"GitLab does not accept {names}."
-    else:
-        message = signature.message if signature else "GitLab does not accept the arguments."
-    fix = f"Correct {names}." if names else "Read gitlab_message and correct the arguments."
-    return Finding(
-        Code.REJECTED,
-        Proof.LIKELY,
-        message,
-        ("GitLab says so in gitlab_message",),
-        (signature.fix if signature and signature.fix else fix),
-        found.facts(),
-    )
-
-
-def _listed(names: tuple[str, ...]) -> str:
-    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
-    return ", ".join(names[:_MOST_NAMES]) + more
-
-
-def conflict(case: Case) -> Finding:
-    return Finding(
-        Code.CONFLICT,
-        Proof.LIKELY,
-        "It is in the way of what is there: it exists already, or it changed in the meantime.",
-        (f"GitLab answered {case.refused.status}",),
-        "Read the present state, then decide whether the change is still wanted.",
-    )
+        return as_sentence_says(case, sentence)
+    return by_role

@@ -1,4 +1,4 @@
-"""Refusals of which little more than the status is known."""
+"""What a status means where the body says nothing more."""
 
 from __future__ import annotations
 
@@ -6,36 +6,35 @@ import re
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from gitlab_mcp.failures import allowed_words as words
+from gitlab_mcp.failures import allowed_words
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.gitlab.faults import Refused
 from gitlab_mcp.refusals import causes
-from gitlab_mcp.refusals.by_sentence import conflict, rejected
 from gitlab_mcp.refusals.case import Case
-from gitlab_mcp.refusals.findings import Finding, Proof
+from gitlab_mcp.refusals.findings import Confidence, Finding
 from gitlab_mcp.refusals.not_found import missing_record
+from gitlab_mcp.refusals.sentence_findings import rejected
 from gitlab_mcp.refusals.token_problems import dead_token
 
 _LONG_PATH: Final = 4000
 
 
 def by_status(case: Case, status: int) -> Finding:
-    """What a status means where nothing else is known."""
     match status:
         case 401 | 403:
             return causes.not_permitted(case)
         case 404:
             return missing_record(case, None)
         case 409 | 412:
-            return conflict(case)
+            return _conflict(case)
         case 400 | 422:
             return rejected(case)
-        case 405 if case.said.texts:
+        case 405 if case.body.sentences:
             return rejected(case)
         case 413:
             return Finding(
                 Code.PAYLOAD_TOO_LARGE,
-                Proof.LIKELY,
+                Confidence.LIKELY,
                 "GitLab takes no request this large.",
                 (),
                 "Send less at a time.",
@@ -43,24 +42,34 @@ def by_status(case: Case, status: int) -> Finding:
         case _:
             return Finding(
                 Code.API_ERROR,
-                Proof.LIKELY,
+                Confidence.LIKELY,
                 f"GitLab refused the request with {status}.",
                 (),
                 "Read gitlab_message and the documentation of the action.",
             )
 
 
-def without_words(case: Case) -> Finding:
-    """No JSON, or an empty body: something before GitLab's API answered, or a request it could not even read."""
+def _conflict(case: Case) -> Finding:
+    return Finding(
+        Code.CONFLICT,
+        Confidence.LIKELY,
+        "It is in the way of what is there: it exists already, or it changed in the meantime.",
+        (f"GitLab answered {case.refused.status}",),
+        "Read the present state, then decide whether the change is still wanted.",
+    )
+
+
+def without_json(case: Case) -> Finding:
+    """Something in front of GitLab answered, or GitLab could not read the request."""
     refused = case.refused
     beginning = refused.content[:512].lstrip().lower()
     if beginning.startswith((b"<!doctype", b"<html", b"<?xml")) or b"<html" in beginning:
-        return not_gitlab(refused)
+        return _web_page(refused)
     match refused.status:
         case 400 if beginning.startswith(b"bad request"):
             return Finding(
                 Code.INVALID_ENCODING,
-                Proof.LIKELY,
+                Confidence.LIKELY,
                 "GitLab could not read the text: a NUL character, a lone surrogate, or bytes that are not UTF-8.",
                 ("GitLab answered 400 before looking at the request",),
                 "Send the text without such characters.",
@@ -70,29 +79,29 @@ def without_words(case: Case) -> Finding:
         case 400 if len(refused.request.path) + len(str(refused.request.query)) > _LONG_PATH:
             return by_status(case, 413)
         case 401:
-            return dead_token("unknown", Proof.POSSIBLE, ())
+            return dead_token("unknown", Confidence.POSSIBLE, ())
         case status:
             return by_status(case, status)
 
 
-def not_gitlab(refused: Refused) -> Finding:
+def _web_page(refused: Refused) -> Finding:
     return Finding(
         Code.BAD_RESPONSE,
-        Proof.LIKELY,
+        Confidence.LIKELY,
         "A web page came back instead of GitLab's API: a login page, a proxy, or a wrong base URL.",
         (f"the answer is HTML with status {refused.status}",),
         "Check GITLAB_URL and what stands between this server and GitLab.",
     )
 
 
-def moved(refused: Refused) -> Finding:
+def project_moved(refused: Refused) -> Finding:
     location = urlsplit(refused.headers.get("location", ""))
     project = re.search(r"/api/v4/projects/(\d+)", location.path)
     if location.path and not project:
-        return not_gitlab(refused)
+        return _web_page(refused)
     return Finding(
         Code.NOT_FOUND,
-        Proof.CERTAIN,
+        Confidence.CERTAIN,
         "The project was renamed or moved; this is its old path.",
         ("GitLab points to another address",),
         f"Use project_id {project[1]}."
@@ -108,13 +117,13 @@ def rate_limited(refused: Refused) -> Finding:
         "retry_after_seconds": _seconds(headers.get("retry-after")),
         "limit": _seconds(headers.get("ratelimit-limit")),
         "remaining": _seconds(headers.get("ratelimit-remaining")),
-        "reset_at": words.moment(headers.get("ratelimit-resettime"))
+        "reset_at": allowed_words.http_date(headers.get("ratelimit-resettime"))
         or _seconds(headers.get("ratelimit-reset")),
     }
     wait = facts["retry_after_seconds"]
     return Finding(
         Code.RATE_LIMITED,
-        Proof.CERTAIN,
+        Confidence.CERTAIN,
         "GitLab takes no more requests of this kind for now.",
         ("GitLab answered 429",),
         f"Wait {wait} seconds." if wait is not None else "Wait a minute, then call less often.",
@@ -123,14 +132,14 @@ def rate_limited(refused: Refused) -> Finding:
 
 
 def _seconds(value: str | None) -> int | None:
-    # A date in Retry-After, or a year 9999, is no wait worth telling.
+    # Retry-After may also be a date.
     return int(value) if value and value.isascii() and value.isdigit() and len(value) <= 10 else None
 
 
 def server_error(refused: Refused) -> Finding:
     maintenance = refused.status == 503 and b"maintenance" in refused.content[:4096].lower()
     facts: dict[str, Any] = {"maintenance": True} if maintenance else {}
-    if event := words.request_id(refused.headers.get("x-request-id")):
+    if event := allowed_words.request_id(refused.headers.get("x-request-id")):
         facts["event_id"] = event
     if maintenance:
         message, fix = (
@@ -144,5 +153,5 @@ def server_error(refused: Refused) -> Finding:
     else:
         message, fix = f"GitLab, or what stands before it, answered {refused.status}.", "Try again later."
     return Finding(
-        Code.SERVER_ERROR, Proof.LIKELY, message, (f"GitLab answered {refused.status}",), fix, facts
+        Code.SERVER_ERROR, Confidence.LIKELY, message, (f"GitLab answered {refused.status}",), fix, facts
     )

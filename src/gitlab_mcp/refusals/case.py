@@ -1,4 +1,4 @@
-"""One refusal with all that is known of it: what the causes are weighed on."""
+"""One refusal with all that is known about it: the request, the body, the caller, the project or group."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from gitlab_mcp.actions.action import Action, Role
 from gitlab_mcp.actions.ask import Ask, InstanceFacts, TokenFacts, role_in
 from gitlab_mcp.api.switches import switch_of
 from gitlab_mcp.gitlab.faults import Refused
-from gitlab_mcp.refusals.bodies import Said
-from gitlab_mcp.tiers.effective_tier import EffectiveTier
-from gitlab_mcp.tiers.feature_map import SILENT, Behaviour, rank
+from gitlab_mcp.refusals.body import RefusalBody
+from gitlab_mcp.tiers.effective_tier import EffectiveTier, KnownTier
+from gitlab_mcp.tiers.feature_map import SILENT_EFFECTS, Behaviour, rank
 from gitlab_mcp.tiers.requirements import Requirement
 
-_PLACE = re.compile(r"^/(?P<kind>projects|groups)/(?P<id>[^/?]+)")
+_PROJECT_OR_GROUP = re.compile(r"^/(?P<kind>projects|groups)/(?P<id>[^/?]+)")
 _MERGE_REQUEST = re.compile(r"^/projects/(?P<project>[^/]+)/merge_requests/(?P<iid>\d+)(?:/|$)")
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
     refused: Refused
-    said: Said
+    body: RefusalBody
     action: Action | None
     requirements: tuple[Requirement, ...] = ()
     token: TokenFacts | None = None
@@ -37,6 +37,10 @@ class Case:
     @property
     def writes(self) -> bool:
         return not self.refused.request.reads
+
+    @property
+    def is_merge(self) -> bool:
+        return self.refused.request.path.endswith("/merge")
 
     @property
     def given(self) -> Mapping[str, Any]:
@@ -53,6 +57,7 @@ class Case:
 
     @property
     def role_suffices(self) -> bool | None:
+        """None for unknown."""
         needed = self.role_needed
         if needed is None:
             return None
@@ -67,58 +72,55 @@ class Case:
         return EffectiveTier(self.instance, self.project, self.group)
 
     @property
-    def tier(self) -> tuple[str, str] | None:
-        """The tier at hand and how it is known."""
+    def tier(self) -> KnownTier | None:
         return self.effective_tier.known
 
-    def lacking(self) -> Requirement | None:
-        """The first feature the call needs and the tier at hand is known not to have."""
-        tier = self.tier
-        if tier is None:
-            return None
-        return next((paid for paid in self.requirements if self._above(paid, tier[0])), None)
+    def requirement_above_tier(self) -> Requirement | None:
+        """The first feature the call needs and the tier in effect is known not to have."""
+        return self._first_above(self.tier.name) if self.tier else None
 
-    def maybe_lacking(self) -> Requirement | None:
-        """The first feature the call needs while nobody knows the tier."""
-        if self.tier is not None:
-            return None
-        return next(
-            (paid for paid in self.requirements if self._above(paid, self.effective_tier.least)), None
-        )
+    def requirement_possibly_above_tier(self) -> Requirement | None:
+        """The first feature the call may lack, where the tier is unknown."""
+        return None if self.tier else self._first_above(self.effective_tier.lowest_possible)
 
-    def without(self, paid: Requirement) -> Behaviour | None:
+    def behaviour_without(self, requirement: Requirement) -> Behaviour | None:
         """What this GitLab is known to do when it lacks the feature."""
-        return self.effective_tier.without(paid.feature)
+        return self.effective_tier.behaviour_without(requirement.feature)
 
-    def _above(self, paid: Requirement, tier: str) -> bool:
-        known = self.without(paid)
-        # A field that is taken and dropped, or works all the same, is no reason for a refusal.
-        silent = known is not None and known.effect in (("works",) if paid.field is None else SILENT)
-        return not silent and rank(paid.feature.tier_in(self.instance.version)) > rank(tier)
+    def _first_above(self, tier: str) -> Requirement | None:
+        return next((each for each in self.requirements if self._is_above(each, tier)), None)
+
+    def _is_above(self, requirement: Requirement, tier: str) -> bool:
+        behaviour = self.behaviour_without(requirement)
+        # A field that GitLab accepts without its feature is no reason for a refusal.
+        accepted = ("works",) if requirement.field is None else SILENT_EFFECTS
+        if behaviour is not None and behaviour.effect in accepted:
+            return False
+        return rank(requirement.feature.tier_in(self.instance.version)) > rank(tier)
 
     @property
-    def placeholders(self) -> tuple[str, ...]:
-        """The fields of the path, below the project or group."""
+    def path_fields(self) -> tuple[str, ...]:
+        """The fields in the path of the endpoint, below the project or group."""
         if self.action is None:
             return ()
         found = self.action.endpoint().placeholders
         return tuple(name for name in found if name not in ("project_id", "group_id"))
 
 
-async def gather(case: Case, ask: Ask) -> Case:
-    """Ask what separates the causes: who calls, where, and what the project or group says."""
+async def with_context(case: Case, ask: Ask) -> Case:
+    """The same case with what tells its causes apart: the token, the instance, the project or group, the role."""
     token = await ask.token()
-    instance = await ask.instance() if case.requirements or case.said.no_such_route else InstanceFacts()
+    instance = await ask.instance() if case.requirements or case.body.no_such_route else InstanceFacts()
     project = group = role = None
     if token is None or token.alive:
-        project_id, group_id = _place(case)
+        project_id, group_id = _project_or_group(case)
         if project_id:
             project = await ask.project(project_id)
             role = role_in(project) if project else None
         elif group_id:
             role = await ask.group_role(group_id)
             if case.requirements and instance.is_gitlab_com:
-                # There the instance does not settle it: each top-level group has a tier of its own.
+                # On GitLab.com each top-level group has a tier of its own.
                 group = await ask.group(group_id)
     return replace(case, token=token, instance=instance, project=project, group=group, role=role)
 
@@ -128,14 +130,14 @@ def merge_request_of(path: str) -> tuple[str, str] | None:
     return (unquote(match["project"]), match["iid"]) if match else None
 
 
-def _place(case: Case) -> tuple[str | None, str | None]:
-    """The project or the group the call is about: from the path, or for GraphQL from the fields."""
-    place = _PLACE.match(case.refused.request.path)
-    if place is None:
+def _project_or_group(case: Case) -> tuple[str | None, str | None]:
+    """The id of the project or of the group: from the path, or for GraphQL from the fields."""
+    match = _PROJECT_OR_GROUP.match(case.refused.request.path)
+    if match is None:
         project, group = case.given.get("project_id"), case.given.get("group_id")
         return (str(project) if project else None), (str(group) if group else None)
-    id = unquote(place["id"])
-    if place["kind"] == "groups":
+    id = unquote(match["id"])
+    if match["kind"] == "groups":
         return None, id
     # `/projects/import` is a route, not a project: a project is a number or has a slash in its path.
     return (id if id.isdigit() or "/" in id else None), None

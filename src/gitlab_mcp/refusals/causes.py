@@ -1,4 +1,8 @@
-"""The causes a refusal without a reason can have: each looks at the case and says what speaks for it."""
+"""The causes that a refusal without a reason can have.
+
+Each cause is a function: it looks at the case and returns a finding, or None where it is ruled out. The lists at the
+end say which causes each signature can have.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +12,10 @@ from typing import Final
 from gitlab_mcp.actions.action import ROLE_NAMES, Role
 from gitlab_mcp.api.switches import WHERE, Switch, switched_off
 from gitlab_mcp.failures.codes import Code
-from gitlab_mcp.refusals.by_route import state_behind
+from gitlab_mcp.refusals.by_route import meaning_at_route
 from gitlab_mcp.refusals.case import Case
-from gitlab_mcp.refusals.findings import Finding, Proof, settle
+from gitlab_mcp.refusals.findings import Confidence, Finding, strongest
+from gitlab_mcp.tiers.effective_tier import KnownTier
 from gitlab_mcp.tiers.requirements import Requirement
 
 Cause = Callable[[Case], Finding | None]
@@ -18,41 +23,49 @@ Cause = Callable[[Case], Finding | None]
 UPGRADE_URL: Final = "https://about.gitlab.com/pricing/"
 
 
-def tier(case: Case) -> Finding | None:
-    if paid := case.lacking():
-        # An edition that usually takes the call and does nothing may refuse this one for another reason.
-        usual = case.without(paid)
-        refuses = usual is None or usual.effect == "refused"
-        return tier_finding(case, paid, Proof.CERTAIN if refuses else Proof.POSSIBLE, case.tier)
-    if paid := case.maybe_lacking():
-        # Nobody knows the tier: with the role in order the licence is what is left.
-        proof = Proof.LIKELY if case.role_suffices else Proof.POSSIBLE
-        return tier_finding(case, paid, proof, None)
+def tier_too_low(case: Case) -> Finding | None:
+    if requirement := case.requirement_above_tier():
+        # Where GitLab usually accepts the call and does nothing, this refusal may have another cause.
+        behaviour = case.behaviour_without(requirement)
+        refuses = behaviour is None or behaviour.effect == "refused"
+        return tier_finding(
+            case, requirement, Confidence.CERTAIN if refuses else Confidence.POSSIBLE, case.tier
+        )
+    if requirement := case.requirement_possibly_above_tier():
+        # The tier is unknown. A role that suffices makes the tier the likelier cause.
+        confidence = Confidence.LIKELY if case.role_suffices else Confidence.POSSIBLE
+        return tier_finding(case, requirement, confidence, None)
     return None
 
 
-def tier_finding(case: Case, paid: Requirement, proof: Proof, known: tuple[str, str] | None) -> Finding:
-    feature = paid.feature
+def tier_finding(
+    case: Case, requirement: Requirement, confidence: Confidence, current: KnownTier | None
+) -> Finding:
+    feature, field = requirement.feature, requirement.field
     tier = feature.tier_in(case.instance.version)
-    what = feature.name if paid.field is None else f"{feature.name} ({paid.field})"
-    need = "need" if feature.plural and paid.field is None else "needs"
-    here = f"; this GitLab is on {known[0]}" if known else ""
+    subject = feature.name if field is None else f"{feature.name} ({field})"
+    need = "need" if feature.is_plural and field is None else "needs"
+    here = f"; this GitLab is on {current.name}" if current else ""
     evidence = [f"GitLab answered {case.refused.status} to a request that needs {feature.name}"]
-    if known:
-        evidence.append(known[1])
-    leave_out = f"Leave {paid.field} out, or upgrade to {tier}." if paid.field else ""
-    alternatives = feature.instead(known[0] if known else None, case.given)
-    instead = f"Use one of the alternatives, or ask for an upgrade to {tier}."
+    if current:
+        evidence.append(current.evidence)
+    alternatives = feature.alternatives_on(current.name if current else None, case.given)
+    if field:
+        fix = f"Leave {field} out, or upgrade to {tier}."
+    elif alternatives:
+        fix = f"Use one of the alternatives, or ask for an upgrade to {tier}."
+    else:
+        fix = f"Ask for an upgrade to {tier}."
     return Finding(
         Code.TIER_RESTRICTED,
-        proof,
-        f"{what} {need} GitLab {feature.needs(case.instance.version)}{here}.",
+        confidence,
+        f"{subject} {need} GitLab {feature.available_on(case.instance.version)}{here}.",
         tuple(evidence),
-        leave_out or (instead if alternatives else f"Ask for an upgrade to {tier}."),
+        fix,
         {
             "feature_name": feature.name,
             "tier_required": tier,
-            **({"current_tier": known[0]} if known else {}),
+            **({"current_tier": current.name} if current else {}),
             **({"edition": case.instance.edition} if case.instance.edition else {}),
             **({"alternatives": alternatives} if alternatives else {}),
             "upgrade_url": UPGRADE_URL,
@@ -60,14 +73,14 @@ def tier_finding(case: Case, paid: Requirement, proof: Proof, known: tuple[str, 
     )
 
 
-def edition(case: Case) -> Finding | None:
-    """A feature that costs nothing, and still exists in one edition only."""
+def not_in_this_edition(case: Case) -> Finding | None:
+    """A free feature that only the Enterprise Edition has."""
     if case.instance.edition != "CE" or not case.requirements:
         return None
     feature = case.requirements[0].feature
     return Finding(
         Code.FEATURE_UNAVAILABLE,
-        Proof.LIKELY,
+        Confidence.LIKELY,
         f"{feature.name}: only the Enterprise Edition of GitLab has it, and this is the Community Edition.",
         ("this is the Community Edition", "it has no such address"),
         "Ask an administrator for the Enterprise Edition; it needs no licence for this.",
@@ -75,14 +88,14 @@ def edition(case: Case) -> Finding | None:
     )
 
 
-def add_on(case: Case) -> Finding | None:
-    """The tier is high enough, and what is sold beside it may still be missing."""
-    feature = next((paid.feature for paid in case.requirements if paid.feature.add_on), None)
-    if feature is None or case.lacking() or case.maybe_lacking():
+def add_on_missing(case: Case) -> Finding | None:
+    """The tier is high enough, but the feature also needs an add-on such as Duo Pro."""
+    feature = next((each.feature for each in case.requirements if each.feature.add_on), None)
+    if feature is None or case.requirement_above_tier() or case.requirement_possibly_above_tier():
         return None
     return Finding(
         Code.FEATURE_UNAVAILABLE,
-        Proof.LIKELY,
+        Confidence.LIKELY,
         f"{feature.name} needs {feature.add_on} beside the tier, with a seat for this user.",
         (f"the tier has {feature.name}, and GitLab refused it",),
         f"Ask an owner or administrator for {feature.add_on}.",
@@ -90,12 +103,12 @@ def add_on(case: Case) -> Finding | None:
     )
 
 
-def archived(case: Case) -> Finding | None:
+def project_archived(case: Case) -> Finding | None:
     if not (case.writes and case.project and case.project.get("archived")):
         return None
     return Finding(
         Code.CONFLICT,
-        Proof.CERTAIN,
+        Confidence.CERTAIN,
         "The project is archived: nothing in it can be changed.",
         ("the project says archived",),
         "Ask an owner to unarchive the project: manage_project unarchive.",
@@ -103,19 +116,19 @@ def archived(case: Case) -> Finding | None:
     )
 
 
-def switch(case: Case) -> Finding | None:
+def feature_switched_off(case: Case) -> Finding | None:
     if case.switch is None or case.project is None:
         return None
-    return switched(switched_off(case.switch, case.project))
+    return _switched_off_finding(switched_off(case.switch, case.project))
 
 
-def switched(off: tuple[Switch, ...]) -> Finding | None:
+def _switched_off_finding(off: tuple[Switch, ...]) -> Finding | None:
     if not off:
         return None
     titles = " and ".join(found.title for found in off)
     return Finding(
         Code.FEATURE_UNAVAILABLE,
-        Proof.CERTAIN,
+        Confidence.CERTAIN,
         f"{titles} {'are' if len(off) > 1 or titles.endswith('s') else 'is'} switched off in this project.",
         tuple(f"the project says {found.key}: disabled" for found in off),
         f"Ask a maintainer to switch it on: {WHERE}.",
@@ -131,7 +144,7 @@ def registry_off(case: Case) -> Finding | None:
         return None
     return Finding(
         Code.FEATURE_UNAVAILABLE,
-        Proof.LIKELY,
+        Confidence.LIKELY,
         "This instance runs no container registry.",
         ("the project shows no image prefix",),
         "Ask an administrator to switch the container registry on.",
@@ -140,13 +153,13 @@ def registry_off(case: Case) -> Finding | None:
 
 
 def repository_off(case: Case) -> Finding | None:
-    if case.said.thing != "Repository" or case.project is None:
+    if case.body.missing_name != "Repository" or case.project is None:
         return None
-    return switched(switched_off("repository", case.project))
+    return _switched_off_finding(switched_off("repository", case.project))
 
 
-def role(case: Case) -> Finding | None:
-    """The role is too low, or nobody knows. Where it suffices, this is no cause."""
+def role_too_low(case: Case) -> Finding | None:
+    """Certain where the role is known, likely where it is not."""
     needed = case.role_needed
     if needed is None or case.role_suffices:
         return None
@@ -157,7 +170,7 @@ def role(case: Case) -> Finding | None:
         evidence = f"this user is {held} here" if held else "this user is no administrator"
         return Finding(
             Code.PERMISSION_DENIED,
-            Proof.CERTAIN,
+            Confidence.CERTAIN,
             f"This needs {name}{f', and this user is {held} here' if held else ''}.",
             (evidence,),
             f"Ask an owner or maintainer for {name}, or to do it."
@@ -167,7 +180,7 @@ def role(case: Case) -> Finding | None:
         )
     return Finding(
         Code.PERMISSION_DENIED,
-        Proof.LIKELY,
+        Confidence.LIKELY,
         f"GitLab does not let this user do that; it takes {name}.",
         (),
         f"Check that this user has {name}.",
@@ -185,7 +198,7 @@ def hidden_from_guests(case: Case) -> Finding | None:
     held = ROLE_NAMES[case.role]
     return Finding(
         Code.PERMISSION_DENIED,
-        Proof.LIKELY,
+        Confidence.LIKELY,
         f"In a private project this needs the role Reporter to be seen, and this user is {held} here.",
         (f"this user is {held} here", "the project is private"),
         "Ask an owner or maintainer for the role Reporter.",
@@ -194,31 +207,33 @@ def hidden_from_guests(case: Case) -> Finding | None:
     )
 
 
-def state(case: Case) -> Finding | None:
-    known = state_behind(case.refused.request.method, case.refused.request.path, case.refused.status)
-    if known is None or case.role_suffices is False:
+def known_at_route(case: Case) -> Finding | None:
+    """What this endpoint is known to mean by such a refusal: see `by_route.py`."""
+    request, status = case.refused.request, case.refused.status
+    meaning = meaning_at_route(request.method, request.path, status)
+    if meaning is None or case.role_suffices is False:
         return None
     is_admin = bool(case.token and case.token.admin)
-    if case.role is not None and case.role < known.role and not is_admin:
+    if case.role is not None and case.role < meaning.role and not is_admin:
         return None
     return Finding(
-        known.code,
-        Proof.LIKELY,
-        known.message,
-        (f"GitLab answered {case.refused.status} without a reason, and the role suffices",)
+        meaning.code,
+        Confidence.LIKELY,
+        meaning.message,
+        (f"GitLab answered {status} without a reason, and the role suffices",)
         if case.role_suffices
-        else (f"GitLab answered {case.refused.status} without a reason",),
-        known.fix,
-        {"state": known.state} if known.code == Code.CONFLICT else {},
-        (Code.PERMISSION_DENIED,) if case.refused.status in (401, 403) else (),
+        else (f"GitLab answered {status} without a reason",),
+        meaning.fix,
+        {"state": meaning.state} if meaning.code == Code.CONFLICT else {},
+        (Code.PERMISSION_DENIED,) if status in (401, 403) else (),
     )
 
 
 def not_permitted(case: Case) -> Finding:
-    """What is left when the role seems to suffice: a finer rule, or a state nobody told us of."""
+    """What is left when no cause is found: a rule for one branch or object, or a state."""
     return Finding(
         Code.PERMISSION_DENIED,
-        Proof.POSSIBLE,
+        Confidence.POSSIBLE,
         "GitLab does not let this user do that here.",
         (f"GitLab answered {case.refused.status} without a reason",),
         "Check whether a protected branch or environment, somebody else's object, or its present state is in the way.",
@@ -227,13 +242,27 @@ def not_permitted(case: Case) -> Finding:
     )
 
 
-def weigh(case: Case, causes: tuple[Cause, ...], *otherwise: Finding) -> Finding:
+def most_likely(case: Case, causes: tuple[Cause, ...], otherwise: Finding) -> Finding:
+    """The strongest of the causes that hold. `otherwise` competes where none of them is likely."""
     found = [finding for cause in causes if (finding := cause(case)) is not None]
-    convincing = any(finding.proof > Proof.POSSIBLE for finding in found)
-    return settle(found if convincing else [*found, *otherwise])
+    is_explained = any(finding.confidence > Confidence.POSSIBLE for finding in found)
+    return strongest(found if is_explained else [*found, otherwise])
 
 
-FORBIDDEN: Final[tuple[Cause, ...]] = (tier, add_on, archived, switch, role, state)
-UNAUTHORIZED: Final[tuple[Cause, ...]] = (tier, add_on, archived, role, state)
-NO_RECORD: Final[tuple[Cause, ...]] = (tier, switch, registry_off, hidden_from_guests)
-NO_REASON: Final[tuple[Cause, ...]] = (tier, add_on, switch, state)
+CAUSES_OF_401: Final[tuple[Cause, ...]] = (
+    tier_too_low, add_on_missing, project_archived, role_too_low, known_at_route,
+)  # fmt: skip
+CAUSES_OF_403: Final[tuple[Cause, ...]] = (
+    tier_too_low, add_on_missing, project_archived, feature_switched_off, role_too_low, known_at_route,
+)  # fmt: skip
+CAUSES_OF_404_ROUTE: Final[tuple[Cause, ...]] = (tier_too_low, not_in_this_edition)
+CAUSES_OF_404_UNEXPLAINED: Final[tuple[Cause, ...]] = (
+    tier_too_low, add_on_missing, feature_switched_off, known_at_route,
+)  # fmt: skip
+CAUSES_OF_404_RECORD: Final[tuple[Cause, ...]] = (
+    tier_too_low, feature_switched_off, registry_off, hidden_from_guests, repository_off,
+)  # fmt: skip
+CAUSES_OF_OTHER_STATUSES: Final[tuple[Cause, ...]] = (tier_too_low, known_at_route)
+CAUSES_OF_HIDDEN_IN_GRAPHQL: Final[tuple[Cause, ...]] = (
+    tier_too_low, project_archived, feature_switched_off, role_too_low,
+)  # fmt: skip

@@ -1,4 +1,4 @@
-"""What speaks for one cause, how strongly, and the choice between several."""
+"""A finding: one cause of a refusal, what speaks for it, and how sure it is."""
 
 from __future__ import annotations
 
@@ -11,47 +11,44 @@ from gitlab_mcp.failures.codes import CODES, Code
 from gitlab_mcp.failures.failure import Failure
 
 
-class Proof(IntEnum):
+class Confidence(IntEnum):
     POSSIBLE = 1
     LIKELY = 2
     CERTAIN = 3
-
-    @property
-    def word(self) -> str:
-        return self.name.lower()
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
     code: Code
-    proof: Proof
+    confidence: Confidence
     message: str
     evidence: tuple[str, ...] = ()
     fix: str = ""
     facts: Mapping[str, Any] = field(default_factory=dict)
     also: tuple[str, ...] = ()
+    """The codes of other causes that stay possible."""
 
 
-# A wall that would still stand when every other cause were gone: a role does not help on a tier that lacks it all.
-_LASTING = (Code.TIER_RESTRICTED,)
+# A tier that is too low stays the cause whatever else is wrong: a higher role does not help there.
+_CERTAIN_DESPITE_OTHERS = (Code.TIER_RESTRICTED,)
 
 
-def settle(findings: Iterable[Finding]) -> Finding:
-    """The strongest finding; of equals the first. The other codes that stay open go along as `also`."""
-    ranked = sorted(findings, key=lambda finding: -finding.proof)
+def strongest(findings: Iterable[Finding]) -> Finding:
+    """The finding with the highest confidence; of equals the first. The codes of the others go along as `also`."""
+    ranked = sorted(findings, key=lambda finding: -finding.confidence)
     chosen = ranked[0]
     others = [finding for finding in ranked if finding.code != chosen.code]
-    proof = chosen.proof
-    rivals = any(finding.proof is Proof.CERTAIN for finding in others)
-    if rivals and chosen.code not in _LASTING:
-        proof = Proof.LIKELY
-    open_codes = dict.fromkeys((*chosen.also, *(finding.code for finding in others)))
-    return replace(chosen, proof=proof, also=tuple(code for code in open_codes if code != chosen.code))
+    confidence = chosen.confidence
+    another_is_certain = any(finding.confidence is Confidence.CERTAIN for finding in others)
+    if another_is_certain and chosen.code not in _CERTAIN_DESPITE_OTHERS:
+        confidence = Confidence.LIKELY
+    also = dict.fromkeys((*chosen.also, *(finding.code for finding in others)))
+    return replace(chosen, confidence=confidence, also=tuple(code for code in also if code != chosen.code))
 
 
 def as_failure(finding: Finding) -> Failure:
     return Failure(finding.code, finding.message, finding.facts).knowing(
-        confidence=finding.proof.word,
+        confidence=finding.confidence.name.lower(),
         evidence=list(finding.evidence) or None,
         also=list(finding.also) or None,
         suggested_fix=finding.fix or None,

@@ -12,71 +12,69 @@ from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import Failure
 from gitlab_mcp.gitlab.faults import GraphQLRefused, Refused, Withheld
 from gitlab_mcp.refusals import causes
-from gitlab_mcp.refusals.bodies import Said, clean
-from gitlab_mcp.refusals.by_sentence import named, rejected
-from gitlab_mcp.refusals.case import Case, gather
-from gitlab_mcp.refusals.findings import Finding, Proof, as_failure
+from gitlab_mcp.refusals.body import RefusalBody, one_line
+from gitlab_mcp.refusals.case import Case, with_context
+from gitlab_mcp.refusals.findings import Confidence, Finding, as_failure
+from gitlab_mcp.refusals.known_sentences import recognise
 from gitlab_mcp.refusals.not_found import missing_record
-from gitlab_mcp.refusals.signatures import recognise
-from gitlab_mcp.refusals.token_problems import unknown_token
+from gitlab_mcp.refusals.sentence_findings import as_sentence_says, rejected
+from gitlab_mcp.refusals.token_problems import token_not_accepted
 from gitlab_mcp.tiers.feature_map import TierMap
-from gitlab_mcp.tiers.requirements import requirements_of
+from gitlab_mcp.tiers.requirements import requirements_of_call
 
 _HIDDEN: Final = re.compile(r"does not exist or you don't have permission", re.IGNORECASE)
 _NOT_IN_SCHEMA: Final = {"undefinedField", "undefinedType", "argumentNotAccepted"}
 
 
-async def translate(
+async def explain_graphql_errors(
     problem: GraphQLRefused, action: Action | None, ask: Ask, tiers: Callable[[], TierMap]
 ) -> Failure:
-    texts = tuple(clean(str(error.get("message", ""))) for error in problem.errors[:20])
-    said = Said(texts=texts, message=clean("; ".join(texts)))
-    case = Case(Refused(problem.request, 200), said, action, requirements_of(action, tiers))
+    sentences = tuple(one_line(str(error.get("message", ""))) for error in problem.errors[:20])
+    body = RefusalBody(sentences, message=one_line("; ".join(sentences)))
+    case = Case(Refused(problem.request, 200), body, action, requirements_of_call(action, tiers))
     if isinstance(problem, Withheld):
         finding = await _withheld(case, problem.path, ask)
     else:
-        finding = await _find(case, problem.errors, ask)
-    return as_failure(finding).knowing(gitlab_message=said.message or None)
+        finding = await _decide(case, problem.errors, ask)
+    return as_failure(finding).knowing(gitlab_message=body.message or None)
 
 
-async def _find(case: Case, errors: tuple[Mapping[str, Any], ...], ask: Ask) -> Finding:
+async def _decide(case: Case, errors: tuple[Mapping[str, Any], ...], ask: Ask) -> Finding:
     extensions = [error["extensions"] for error in errors if isinstance(error.get("extensions"), Mapping)]
-    # A document of ours that GitLab does not understand is older or newer than GitLab; the caller's own is wrong.
+    codes = {str(each.get("code", "")) for each in extensions} - {""}
+    # A document of this server that GitLab does not understand is older or newer than GitLab; a caller's own is wrong.
     ours = case.action is not None and "query" not in case.given
-    if ours and {str(each.get("code", "")) for each in extensions} & _NOT_IN_SCHEMA:
-        case = await gather(case, ask)
-        return causes.weigh(case, (causes.tier,), not_in_schema(case))
-    if any(_HIDDEN.search(text) for text in case.said.texts):
+    if ours and codes & _NOT_IN_SCHEMA:
+        case = await with_context(case, ask)
+        return causes.most_likely(case, (causes.tier_too_low,), _not_in_schema(case))
+    if any(_HIDDEN.search(text) for text in case.body.sentences):
         return await _hidden(case, ask)
-    signature = (
-        None if {str(each.get("code", "")) for each in extensions} - {""} else recognise(case.said.texts)
-    )
-    if signature is None or signature.code == Code.REJECTED:
-        return rejected(case, signature)
-    return named(case, signature)
+    sentence = None if codes else recognise(case.body.sentences)
+    if sentence is None or sentence.code == Code.REJECTED:
+        return rejected(case, sentence)
+    return as_sentence_says(case, sentence)
 
 
 async def _withheld(case: Case, path: tuple[str, ...], ask: Ask) -> Finding:
-    case = await gather(case, ask)
-    # Below a place that could be read: an edition that lacks a feature answers null there, and no word.
-    if len(path) > 1 and (paid := case.lacking()):
-        return causes.tier_finding(case, paid, Proof.CERTAIN, case.tier)
+    """A null without an error: an edition that lacks a feature answers so below a project or group."""
+    case = await with_context(case, ask)
+    if len(path) > 1 and (requirement := case.requirement_above_tier()):
+        return causes.tier_finding(case, requirement, Confidence.CERTAIN, case.tier)
     return await _hidden(case, ask)
 
 
 async def _hidden(case: Case, ask: Ask) -> Finding:
-    """Licence, role and absence look the same."""
-    case = await gather(case, ask)
+    """GitLab answers the same for a missing licence, a role too low and a missing object."""
+    case = await with_context(case, ask)
     if case.token is not None and not case.token.alive:
-        return unknown_token(case)
-    hidden = missing_record(case, None)
-    return causes.weigh(case, (causes.tier, causes.archived, causes.switch, causes.role), hidden)
+        return token_not_accepted(case)
+    return causes.most_likely(case, causes.CAUSES_OF_HIDDEN_IN_GRAPHQL, missing_record(case, None))
 
 
-def not_in_schema(case: Case) -> Finding:
+def _not_in_schema(case: Case) -> Finding:
     return Finding(
         Code.FEATURE_UNAVAILABLE,
-        Proof.LIKELY,
+        Confidence.LIKELY,
         "This GitLab's GraphQL has no such field: another edition or an older version.",
         (f"this GitLab is {case.instance.version}",) if case.instance.version else (),
         "Use a GitLab that has it, or another action.",

@@ -1,4 +1,4 @@
-"""Why a merge request cannot be merged, as `detailed_merge_status` puts it, and what lifts it."""
+"""Why a merge request cannot be merged, by its `detailed_merge_status`, and what to do about it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Final
 from gitlab_mcp.actions.ask import Ask
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.refusals.case import Case, merge_request_of
-from gitlab_mcp.refusals.findings import Finding, Proof
+from gitlab_mcp.refusals.findings import Confidence, Finding
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,37 +71,37 @@ BLOCKERS: Final[Mapping[str, Blocker]] = {
 
 
 def blockers(merge_request: Mapping[str, Any]) -> tuple[dict[str, str], ...]:
-    """What the merge request itself says stands in the way; GitLab names only the first thing it meets."""
+    """What blocks it, as the merge request itself says. GitLab names only the first blocker."""
     state = str(merge_request.get("state", ""))
     status = str(merge_request.get("detailed_merge_status", ""))
     if state in ("merged", "closed", "locked"):
         status = "not_open"
-    known = BLOCKERS.get(status)
-    if known is None:
+    blocker = BLOCKERS.get(status)
+    if blocker is None:
         return ()
-    return ({"status": status, "reason": known.reason, "lifted_by": known.lifted_by},)
+    return ({"status": status, "reason": blocker.reason, "lifted_by": blocker.lifted_by},)
 
 
 async def merge_blocked(case: Case, ask: Ask) -> Finding:
-    found = merge_request_of(case.refused.request.path)
-    merge_request = await ask.merge_request(*found) if found else None
-    known = blockers(merge_request) if merge_request else ()
-    if not known:
+    ids = merge_request_of(case.refused.request.path)
+    merge_request = await ask.merge_request(*ids) if ids else None
+    found = blockers(merge_request) if merge_request else ()
+    if not found:
         return Finding(
             Code.CONFLICT,
-            Proof.LIKELY,
+            Confidence.LIKELY,
             "The merge request cannot be merged now.",
             (f"GitLab answered {case.refused.status} to the merge",),
             "Read detailed_merge_status with browse_merge_requests get.",
             {"state": "not mergeable"},
         )
-    reasons = "; ".join(blocker["reason"] for blocker in known)
+    reasons = "; ".join(blocker["reason"] for blocker in found)
     state = str(merge_request.get("state", "")) if merge_request else ""
     return Finding(
         Code.CONFLICT,
-        Proof.CERTAIN,
+        Confidence.CERTAIN,
         f"The merge request cannot be merged: {reasons}.",
-        tuple(f"the merge request says {blocker['status']}" for blocker in known),
-        " ".join(blocker["lifted_by"] for blocker in known),
-        {"state": state if state in ("merged", "closed") else known[0]["status"], "blockers": list(known)},
+        tuple(f"the merge request says {blocker['status']}" for blocker in found),
+        " ".join(blocker["lifted_by"] for blocker in found),
+        {"state": state if state in ("merged", "closed") else found[0]["status"], "blockers": list(found)},
     )

@@ -1,51 +1,82 @@
-"""Refusals that are about what is not there, or not to be seen."""
+"""What a 404 means: which part of the path is missing, or what hides it.
+
+GitLab has four kinds:
+
+- `404 X Not Found` says what is missing: the project, the ref, the branch, the file.
+- `404 Not found`, small f: a record is missing below a project or group that can be read.
+- `404 Not Found`, capital F: refused without a reason. A licence, a switch or a state can be behind it.
+- `{"error": "404 Not Found"}`: this GitLab has no such route.
+"""
 
 from __future__ import annotations
 
 from typing import Final
 
-from gitlab_mcp.failures import allowed_words as words
+from gitlab_mcp.actions.ask import Ask
+from gitlab_mcp.failures import allowed_words
 from gitlab_mcp.failures.codes import Code
-from gitlab_mcp.refusals.case import Case
-from gitlab_mcp.refusals.findings import Finding, Proof
+from gitlab_mcp.refusals import causes
+from gitlab_mcp.refusals.case import Case, with_context
+from gitlab_mcp.refusals.findings import Confidence, Finding
+from gitlab_mcp.refusals.known_sentences import recognise
+from gitlab_mcp.refusals.sentence_findings import as_sentence_says, rejected
 
-PLACES: Final = ("Project", "Group", "Namespace")
+_PROJECTS_AND_GROUPS: Final = ("Project", "Group", "Namespace")
 
 
-def missing_place(case: Case, thing: str) -> Finding:
-    field = f"{thing.lower()}_id"
+async def not_found(case: Case, ask: Ask) -> Finding:
+    name = case.body.missing_name
+    if name in _PROJECTS_AND_GROUPS:
+        return _missing_project_or_group(name)
+    if name and (sentence := recognise((name,))):
+        # A validation error in the place of the name: `404 Award Emoji Name has already been taken Not Found`.
+        return (
+            rejected(case, sentence) if sentence.code == Code.REJECTED else as_sentence_says(case, sentence)
+        )
+    case = await with_context(case, ask)
+    if case.body.no_such_route:
+        return causes.most_likely(case, causes.CAUSES_OF_404_ROUTE, _missing_route(case))
+    if case.body.is_unexplained_404:
+        return causes.most_likely(case, causes.CAUSES_OF_404_UNEXPLAINED, missing_record(case, None))
+    return causes.most_likely(case, causes.CAUSES_OF_404_RECORD, missing_record(case, name))
+
+
+def _missing_project_or_group(name: str) -> Finding:
+    kind = name.lower()
+    field = f"{kind}_id"
     return Finding(
         Code.NOT_FOUND,
-        Proof.LIKELY,
-        f"There is no such {thing.lower()}, or this user may not see it.",
-        (f"GitLab does not find the {thing.lower()}",),
+        Confidence.LIKELY,
+        f"There is no such {kind}, or this user may not see it.",
+        (f"GitLab does not find the {kind}",),
         f"Check {field}: give the full path, such as acme/website, or the number; check who the token belongs to."
-        if thing == "Project"
+        if name == "Project"
         else f"Check {field}: give the full path or the number; check who the token belongs to.",
         {"missing": field},
         (Code.PERMISSION_DENIED,),
     )
 
 
-def missing_record(case: Case, thing: str | None) -> Finding:
-    name = words.thing(thing)
-    missing = ", ".join(case.placeholders) or name
+def missing_record(case: Case, name: str | None) -> Finding:
+    """A record below the project or group: a ref, a branch, an issue. `name` is GitLab's word for it."""
+    record = allowed_words.record(name)
+    missing = ", ".join(case.path_fields) or record
     return Finding(
         Code.NOT_FOUND,
-        Proof.LIKELY if case.said.bare != "404 Not Found" else Proof.POSSIBLE,
-        f"There is no such {name or 'object'}, or this user may not see it.",
+        Confidence.POSSIBLE if case.body.is_unexplained_404 else Confidence.LIKELY,
+        f"There is no such {record or 'object'}, or this user may not see it.",
         ("the project can be read, so what is missing lies below it",) if case.project else (),
         f"Check {missing}; look it up with a list action." if missing else "Look it up with a list action.",
         {"missing": missing} if missing else {},
-        (Code.FEATURE_UNAVAILABLE,) if case.said.bare == "404 Not Found" else (),
+        (Code.FEATURE_UNAVAILABLE,) if case.body.is_unexplained_404 else (),
     )
 
 
-def no_route(case: Case) -> Finding:
+def _missing_route(case: Case) -> Finding:
     version = case.instance.version
     return Finding(
         Code.NOT_FOUND,
-        Proof.POSSIBLE,
+        Confidence.POSSIBLE,
         "This GitLab has no such address: an identifier is malformed, or this version does not have it.",
         (f"this GitLab is {version}",) if version else (),
         "Check the identifiers; a newer GitLab may be needed.",

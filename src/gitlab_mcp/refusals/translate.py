@@ -1,4 +1,4 @@
-"""From whatever went wrong to one `Failure`: by type, by signature, and by what separates the causes that are left."""
+"""Any exception of a call becomes one `Failure`."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from gitlab_mcp.gitlab.faults import (
     Unreachable,
     may_have_happened,
 )
-from gitlab_mcp.refusals import decide as refusals
-from gitlab_mcp.refusals import graphql_errors as graphql
-from gitlab_mcp.refusals import transport_failures as unanswered
+from gitlab_mcp.refusals import transport_failures
+from gitlab_mcp.refusals.decide import explain_refusal
+from gitlab_mcp.refusals.graphql_errors import explain_graphql_errors
 from gitlab_mcp.tiers.feature_map import TierMap, tier_map
 
 log = logging.getLogger("gitlab_mcp.errors")
@@ -36,12 +36,12 @@ DOCS: Final = "https://docs.gitlab.com/"
 async def translate(
     problem: BaseException, action: Action | None, ask: Ask, tiers: Callable[[], TierMap] = tier_map
 ) -> Failure:
-    """One failure for any problem. Never raises; what nobody foresaw is a bug of ours and says so."""
+    """Never raises. An exception of no known type is a bug of this server: INTERNAL_ERROR."""
     try:
         failure = await _translated(problem, action, ask, tiers)
     except Exception:
-        # The translator itself failed: the caller still gets an answer.
-        failure = _bug()
+        # A bug in the translation: the caller still gets an answer.
+        failure = _internal_error()
         with suppress(Exception):
             log.exception("a failure could not be explained", extra={"event_id": failure.facts["event_id"]})
     return _complete(failure, action)
@@ -53,34 +53,34 @@ async def _translated(
     match problem:
         case CallFailed():
             return problem.failure
-        case Refused() if _may_have_worked(problem):
-            return unanswered.given_up(problem, action)
+        case Refused() if _may_have_taken_effect(problem):
+            return transport_failures.gateway_error(problem, action)
         case Refused():
-            return await refusals.translate(problem, action, ask, tiers)
+            return await explain_refusal(problem, action, ask, tiers)
         case GraphQLRefused():
-            return await graphql.translate(problem, action, ask, tiers)
+            return await explain_graphql_errors(problem, action, ask, tiers)
         case Unreachable():
-            return unanswered.unreachable(problem, action)
+            return transport_failures.unreachable(problem, action)
         case BadAnswer():
-            return unanswered.bad_answer(problem, action)
+            return transport_failures.bad_answer(problem, action)
         case ReplayMiss():
-            return unanswered.replay_miss(problem)
+            return transport_failures.replay_miss(problem)
         case ForeignHost():
-            return unanswered.foreign_host(problem)
+            return transport_failures.foreign_host(problem)
         case CircuitOpen():
-            return unanswered.paused(problem)
+            return transport_failures.circuit_open(problem)
         case NoToken():
-            return unanswered.no_token()
+            return transport_failures.no_token()
         case _:
-            return _bug()
+            return _internal_error()
 
 
-def _may_have_worked(refused: Refused) -> bool:
+def _may_have_taken_effect(refused: Refused) -> bool:
     request = refused.request
     return may_have_happened(refused) and not request.reads and not request.repeatable
 
 
-def _bug() -> Failure:
+def _internal_error() -> Failure:
     return Failure(
         Code.INTERNAL_ERROR,
         "Something went wrong inside this server; it is not the fault of the arguments.",
@@ -93,8 +93,8 @@ def _complete(failure: Failure, action: Action | None) -> Failure:
     facts: dict[str, Any] = {"http_status": code.status, "retryable": code.retryable}
     if action is not None:
         facts["docs_url"] = DOCS + action.spec.docs
-    return Failure(failure.code, failure.message, {**facts, **_known(failure.facts)})
+    return Failure(failure.code, failure.message, {**facts, **_without_none(failure.facts)})
 
 
-def _known(facts: Mapping[str, Any]) -> dict[str, Any]:
+def _without_none(facts: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in facts.items() if value is not None}

@@ -1,4 +1,4 @@
-"""Failures without an answer of GitLab: the network, what stands in between, and this server's own set-up."""
+"""Failures without a usable answer of GitLab: network, proxy, replay, a missing token."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import math
 from typing import Any, Final
 
 from gitlab_mcp.actions.action import Action
-from gitlab_mcp.failures import codes
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import Failure
+from gitlab_mcp.failures.tool_names import browse_tool
 from gitlab_mcp.gitlab.faults import (
     BadAnswer,
     BadAnswerReason,
@@ -46,7 +46,7 @@ _UNREACHABLE: Final[dict[UnreachableReason, tuple[str, str]]] = {
     ),
 }
 
-_BAD: Final[dict[BadAnswerReason, str]] = {
+_BAD_ANSWER: Final[dict[BadAnswerReason, str]] = {
     BadAnswerReason.HTML: "a web page came back instead of GitLab's API: a login page, a proxy, or a wrong base URL",
     BadAnswerReason.NOT_JSON: "what came back is not JSON",
     BadAnswerReason.CUT_OFF: "the answer ends in the middle",
@@ -54,7 +54,7 @@ _BAD: Final[dict[BadAnswerReason, str]] = {
     BadAnswerReason.UNEXPECTED_SHAPE: "what came back is not of the shape that GitLab documents",
 }
 
-_LOOK_FIRST: Final = "Do not send it again before check_with showed that it did not happen."
+_CHECK_FIRST: Final = "Do not send it again before check_with showed that it did not happen."
 
 
 def unreachable(problem: Unreachable, action: Action | None) -> Failure:
@@ -72,7 +72,7 @@ def unreachable(problem: Unreachable, action: Action | None) -> Failure:
             facts,
         ).knowing(
             check_with=check_with(action),
-            suggested_fix=_LOOK_FIRST,
+            suggested_fix=_CHECK_FIRST,
         )
     return Failure(
         Code.NETWORK_ERROR, f"GitLab at {problem.host} was not reached: {because}.", facts
@@ -81,16 +81,16 @@ def unreachable(problem: Unreachable, action: Action | None) -> Failure:
     )
 
 
-def given_up(problem: Refused, action: Action | None) -> Failure:
+def gateway_error(problem: Refused, action: Action | None) -> Failure:
     """A gateway's answer to a write that may have been carried out behind it."""
     return Failure(
         Code.OUTCOME_UNKNOWN,
         f"What stands before GitLab answered {problem.status}: the request may or may not have taken effect.",
-    ).knowing(check_with=check_with(action), suggested_fix=_LOOK_FIRST, confidence="certain")
+    ).knowing(check_with=check_with(action), suggested_fix=_CHECK_FIRST, confidence="certain")
 
 
 def check_with(action: Action | None) -> dict[str, Any] | None:
-    """The read that shows whether a write happened: as declared, else the thing itself, else the list of them."""
+    """The read that shows whether a write happened: the declared one, else `get`, else `list`."""
     if action is None:
         return None
     if action.spec.recover_with is not None:
@@ -98,7 +98,7 @@ def check_with(action: Action | None) -> dict[str, Any] | None:
             "action": action.spec.recover_with.read,
             "arguments": action.spec.recover_with.arguments(action),
         }
-    tool = "browse_" + codes.plural(action.spec.tool.name.removeprefix("manage_"))
+    tool = browse_tool(action.spec.tool.name)
     arguments = {name: value for name, value in action.given().items() if name in action.spec.placeholders}
     own = [name for name in arguments if name not in ("project_id", "group_id")]
     return {"action": f"{tool} {'get' if own else 'list'}", "arguments": arguments}
@@ -108,22 +108,22 @@ def bad_answer(problem: BadAnswer, action: Action | None) -> Failure:
     if problem.request.reads or problem.request.repeatable:
         return _unusable(problem)
     if problem.reason is BadAnswerReason.HTML:
-        # A login page, most likely: nothing was done. But nobody can know.
+        # Most likely a login page, and nothing was done; but that is not certain.
         return _unusable(problem).knowing(
-            check_with=check_with(action), suggested_fix=_LOOK_FIRST, retryable=False
+            check_with=check_with(action), suggested_fix=_CHECK_FIRST, retryable=False
         )
     return Failure(
         Code.OUTCOME_UNKNOWN,
-        f"GitLab answered {problem.status}, but {_BAD[problem.reason]}: the write has most likely taken effect.",
-    ).knowing(check_with=check_with(action), suggested_fix=_LOOK_FIRST, confidence="likely")
+        f"GitLab answered {problem.status}, but {_BAD_ANSWER[problem.reason]}: the write has most likely taken effect.",
+    ).knowing(check_with=check_with(action), suggested_fix=_CHECK_FIRST, confidence="likely")
 
 
 def _unusable(problem: BadAnswer) -> Failure:
     if problem.reason is BadAnswerReason.TOO_LARGE:
-        return Failure(Code.PAYLOAD_TOO_LARGE, f"GitLab answered, but {_BAD[problem.reason]}.").knowing(
-            limit=problem.limit, suggested_fix="Ask for less: a page, a range of lines, one file."
-        )
-    return Failure(Code.BAD_RESPONSE, f"The answer cannot be used: {_BAD[problem.reason]}.").knowing(
+        return Failure(
+            Code.PAYLOAD_TOO_LARGE, f"GitLab answered, but {_BAD_ANSWER[problem.reason]}."
+        ).knowing(limit=problem.limit, suggested_fix="Ask for less: a page, a range of lines, one file.")
+    return Failure(Code.BAD_RESPONSE, f"The answer cannot be used: {_BAD_ANSWER[problem.reason]}.").knowing(
         http_status=problem.status,
         suggested_fix="Check GITLAB_URL and what stands between this server and GitLab.",
     )
@@ -147,7 +147,7 @@ def foreign_host(problem: ForeignHost) -> Failure:
     ).knowing(host=problem.host, suggested_fix="Use an address below the configured GitLab.")
 
 
-def paused(problem: CircuitOpen) -> Failure:
+def circuit_open(problem: CircuitOpen) -> Failure:
     seconds = math.ceil(problem.seconds)
     return Failure(
         Code.UPSTREAM_PAUSED,

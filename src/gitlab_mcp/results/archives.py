@@ -1,4 +1,4 @@
-"""Archives: which files they hold, without unpacking any."""
+"""Lists the files in an archive without unpacking them."""
 
 from __future__ import annotations
 
@@ -7,36 +7,39 @@ import zipfile
 from collections.abc import Iterator
 from typing import Any, BinaryIO, cast
 
-from gitlab_mcp.actions.result import Result
+from gitlab_mcp.actions.result import Omission, Result
 
-LARGEST = 100 * 1024 * 1024
+LARGEST_ARCHIVE = 100 * 1024 * 1024
 MOST_FILES = 2_000
 _IN_MEMORY = 1024 * 1024
+"""A larger archive is kept in a temporary file while it is read."""
 
 
 def archive_result(chunks: Iterator[bytes]) -> Result:
-    """The files in a zip archive. Its directory is at its end, so it must be read whole, though not kept."""
-    with tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY) as kept:
+    """The files in a zip archive. The archive must be read whole, since its list of files is at its end."""
+    with tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY) as archive:
         size = 0
         for chunk in chunks:
             size += len(chunk)
-            if size > LARGEST:
+            if size > LARGEST_ARCHIVE:
                 return Result(
-                    data={"larger_than": LARGEST, "why_empty": "The archive is too large to look into."}
+                    data={
+                        "larger_than": LARGEST_ARCHIVE,
+                        "why_empty": "The archive is too large to look into.",
+                    }
                 )
-            kept.write(chunk)
+            archive.write(chunk)
         try:
-            return _listed(cast(BinaryIO, kept), size)
+            return _list_files(cast(BinaryIO, archive), size)
         except zipfile.BadZipFile:
             return Result(data={"size": size, "why_empty": "The archive is not a zip file."})
 
 
-def _listed(archive: BinaryIO, size: int) -> Result:
+def _list_files(archive: BinaryIO, size: int) -> Result:
     with zipfile.ZipFile(archive) as opened:
         files = [entry for entry in opened.infolist() if not entry.is_dir()]
-    shown: list[dict[str, Any]] = [{"path": file.filename, "size": file.file_size} for file in files]
-    data: dict[str, Any] = {"items": shown[:MOST_FILES], "total": len(files), "archive_size": size}
-    left_out = len(files) - MOST_FILES
+    items = [{"path": file.filename, "size": file.file_size} for file in files[:MOST_FILES]]
+    data: dict[str, Any] = {"items": items, "total": len(files), "archive_size": size}
+    omitted = len(files) - len(items)
     how = "read a file by its path: browse_jobs artifact_file"
-    truncated = [{"what": "files", "omitted": left_out, "how_to_get_it": how}] if left_out > 0 else []
-    return Result(data=data, truncated=truncated)
+    return Result(data=data, truncated=[Omission("files", omitted, how)] if omitted else [])

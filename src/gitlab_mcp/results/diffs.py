@@ -1,4 +1,4 @@
-"""Diffs: which files and how much, then one file after the other, and what GitLab itself left out."""
+"""Diffs: a list of the changed files as data, and their diffs as text."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from gitlab_mcp.actions.result import Result
-from gitlab_mcp.results.texts import Diff
+from gitlab_mcp.actions.result import DiffText, Omission, Result
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,8 +19,8 @@ class FileDiff:
     remarks: tuple[str, ...]
     diff: str
 
-    def listed(self) -> dict[str, Any]:
-        """A line of the file list: what is not worth saying is left out."""
+    def summary(self) -> dict[str, Any]:
+        """An entry of the file list."""
         entry: dict[str, Any] = {"path": self.path}
         if self.kind != "changed":
             entry["is"] = self.kind
@@ -57,24 +56,24 @@ def diff_result(
     changes_count: str | None = None,
     facts: Mapping[str, Any] | None = None,
 ) -> Result:
-    """The file list as data, the diffs as text. `changes_count` is as in a merge request: "1000+"."""
+    """`changes_count` is that of the merge request; "1000+" means that GitLab left files out."""
     files = [file_diff(entry) for entry in entries]
     data: dict[str, Any] = {
         **(facts or {}),
-        "files": [file.listed() for file in files],
+        "files": [file.summary() for file in files],
         "added": sum(file.added for file in files),
         "removed": sum(file.removed for file in files),
     }
-    truncated: list[dict[str, Any]] = []
+    truncated = []
     if changes_count is not None and changes_count.endswith("+"):
         data["changes_count"] = changes_count
         how = "GitLab does not give more; compare smaller ranges of commits"
-        truncated.append({"what": "files, by GitLab", "omitted": "unknown", "how_to_get_it": how})
+        truncated.append(Omission("files, by GitLab", None, how))
     shown = [file for file in files if file.diff]
     text = "\n".join(
         f"diff --git a/{file.renamed_from or file.path} b/{file.path}\n{file.diff.rstrip()}" for file in shown
     )
-    return Result(data=data, text=Diff(text, source) if shown else None, truncated=truncated)
+    return Result(data=data, text=DiffText(text, source) if shown else None, truncated=truncated)
 
 
 def _kind(entry: Mapping[str, Any]) -> str:
@@ -101,5 +100,5 @@ def _remarks(entry: Mapping[str, Any], diff: str) -> Iterable[str]:
     elif not diff and entry.get("renamed_file"):
         yield "content unchanged"
     elif not diff and not mode_changed:
-        # GitLab before 18 does not say which.
+        # GitLab before 18 does not say which of the two it is.
         yield "no diff: the file is empty, or GitLab left its diff out for its size; read the file itself"

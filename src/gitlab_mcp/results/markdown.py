@@ -1,4 +1,4 @@
-"""A result for the eyes of a person: the same facts as the JSON, as a list."""
+"""A result as Markdown, for people: the same facts as the JSON, as a list."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lists with nothing in them, for a reason that is not the data."""
+"""Lists that are empty because of a switch, a ref or a path."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from gitlab_mcp.success_checks.success import Success
 _REFS: Final = ("ref", "ref_name", "sha", "branch", "source_branch", "target_branch")
 
 
-async def why_empty(success: Success) -> Notice | None:
-    """The first reason found. Asks the project, and where a ref was given for its commit."""
-    if not success.is_empty:
+async def empty_list_reason(success: Success) -> Notice | None:
+    """The first reason found. Asks for the project, and for the commit of a given ref."""
+    if not success.is_empty_list:
         return None
-    if told := _by_itself(success):
-        return told
+    if reason := _by_arguments(success):
+        return reason
     project_id = success.given.get("project_id")
     if not project_id or "{project_id}" not in success.path:
         return None
     return await _switched_off(success, str(project_id)) or await _no_such_ref(success, str(project_id))
 
 
-def _by_itself(success: Success) -> Notice | None:
+def _by_arguments(success: Success) -> Notice | None:
     given = success.given
     if success.path.endswith("/repository/tree") and given.get("path"):
         message = "path names a file: git has no empty directories."

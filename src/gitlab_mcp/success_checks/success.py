@@ -1,4 +1,4 @@
-"""One success with all that is known of it: what the doubts about it are weighed on."""
+"""One call that succeeded, as the checks look at it."""
 
 from __future__ import annotations
 
@@ -36,17 +36,17 @@ class Success:
 
     @property
     def path(self) -> str:
-        """With the placeholders still in it."""
+        """Of the endpoint, with its placeholders."""
         return self.action.endpoint().path
 
     @property
     def body(self) -> Any:
-        """GitLab's own answer; an action that made something else of it has looked at it itself."""
+        """GitLab's own answer; None where the action made a result of it, and so has looked at it itself."""
         return self.outcome.body if isinstance(self.outcome, Answer) else None
 
     @property
-    def is_empty(self) -> bool:
-        """A first page of nothing: what a list says when it has no better answer."""
+    def is_empty_list(self) -> bool:
+        """An empty first page."""
         if self.writes or self.given.get("page", 1) != 1:
             return False
         if isinstance(self.outcome, Answer):
@@ -55,7 +55,7 @@ class Success:
 
     @property
     def sent(self) -> list[tuple[str, str, Any]]:
-        """What was sent beside the path: our name, GitLab's name, the value."""
+        """The fields that are not in the path: our name, GitLab's name, the value."""
         given, placeholders = self.given, self.action.endpoint().placeholders
         kind = type(self.action)
         return [

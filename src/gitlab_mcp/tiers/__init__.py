@@ -1,1 +1,7 @@
-"""GitLab's tiers: the feature map, what a call requires, and which tier is in effect for it."""
+"""GitLab's tiers: Free, Premium and Ultimate.
+
+- `feature_map.py`: what each feature needs, read from `tier_features.yaml`
+- `requirements.py`: the features that an action, or one call of it, needs
+- `effective_tier.py`: the tier that is in effect for a call
+- `notices.py`: the warnings of a call that succeeded on a tier that is too low
+"""

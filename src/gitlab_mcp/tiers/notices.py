@@ -1,4 +1,4 @@
-"""The warnings of a success that a tier stands behind."""
+"""The warnings of a call that succeeded although it needs a feature above the tier."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ _MOST_ALTERNATIVES: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
-class UnmetRequirement:
-    """A feature that the tier at hand lacks, the field that needs it where not the whole action does."""
+class TierNotices:
+    """Makes the warnings about one feature; `field` is what needs it where the action as a whole does not."""
 
     feature: Feature
     effective_tier: EffectiveTier
@@ -24,36 +24,36 @@ class UnmetRequirement:
     field: str | None = None
 
     def ignored(self) -> Notice:
-        what = f"{self.field} was ignored" if self.field else "What was asked for was dropped"
-        return self._warning(NoticeCode.TIER_IGNORED, f"{what}: {self._needs}.")
+        subject = f"{self.field} was ignored" if self.field else "What was asked for was dropped"
+        return self._notice(NoticeCode.TIER_IGNORED, f"{subject}: {self._needs}.")
 
-    def ignored_as_filter(self) -> Notice:
+    def filter_ignored(self) -> Notice:
         message = f"{self.field} was ignored, so that more is listed than was asked for: {self._needs}."
-        return self._warning(NoticeCode.TIER_IGNORED, message)
+        return self._notice(NoticeCode.TIER_IGNORED, message)
 
     def not_enforced(self) -> Notice:
         message = f"GitLab keeps it and does not act on it: {self._needs}."
-        return self._warning(NoticeCode.TIER_NOT_ENFORCED, message)
+        return self._notice(NoticeCode.TIER_NOT_ENFORCED, message)
 
-    def empty(self) -> Notice:
-        so = f": nothing here can have what {self.field} asks for" if self.field else ""
-        return self._warning(NoticeCode.EMPTY_BECAUSE, f"{self._needs}{so}.")
+    def empty_list(self) -> Notice:
+        because = f": nothing here can have what {self.field} asks for" if self.field else ""
+        return self._notice(NoticeCode.EMPTY_BECAUSE, f"{self._needs}{because}.")
 
     @property
     def _needs(self) -> str:
-        feature, known = self.feature, self.effective_tier.known
-        above = feature.needs(self.effective_tier.instance.version)
-        here = f", and this GitLab is on {known[0]}" if known else ""
-        return f"{feature.name} {'need' if feature.plural else 'needs'} GitLab {above}{here}"
+        feature, tier = self.feature, self.effective_tier.known
+        available_on = feature.available_on(self.effective_tier.instance.version)
+        here = f", and this GitLab is on {tier.name}" if tier else ""
+        return f"{feature.name} {'need' if feature.is_plural else 'needs'} GitLab {available_on}{here}"
 
-    def _warning(self, code: NoticeCode, message: str) -> Notice:
-        here = self.effective_tier.known[0] if self.effective_tier.known else None
+    def _notice(self, code: NoticeCode, message: str) -> Notice:
+        tier = self.effective_tier.known.name if self.effective_tier.known else None
         facts = {
             "field": self.field,
             "feature_name": self.feature.name,
             "tier_required": self.feature.tier_in(self.effective_tier.instance.version),
-            "current_tier": here,
-            "confidence": None if here else "possible",
-            "alternatives": self.feature.instead(here, self.given)[:_MOST_ALTERNATIVES],
+            "current_tier": tier,
+            "confidence": None if tier else "possible",
+            "alternatives": self.feature.alternatives_on(tier, self.given)[:_MOST_ALTERNATIVES],
         }
         return Notice(code, message, {name: value for name, value in facts.items() if value})

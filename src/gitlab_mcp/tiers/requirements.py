@@ -1,9 +1,9 @@
-"""What an action costs: the tier it needs as a whole, by place and by field. Read off its declaration and the map."""
+"""The features of the map that an action needs, and those that one call of it needs."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from gitlab_mcp.actions.action import Action
 from gitlab_mcp.actions.fields import Needs
@@ -12,70 +12,86 @@ from gitlab_mcp.tiers.feature_map import Feature, TierMap, rank
 
 
 @dataclass(frozen=True, slots=True)
-class Requirement:
-    """A feature the call needs, and the field that needs it where the action as a whole does not."""
+class _Declared:
+    """The keys of the features that an action declares. No map is needed to read them."""
 
-    feature: Feature
-    field: str | None = None
+    action: str | None
+    path_fields: Mapping[str, str]
+    fields: Mapping[str, str]
+
+
+def _declared(action: type[Action]) -> _Declared:
+    marked = {name: mark.feature for name, shape in shapes(action).items() if (mark := shape.mark(Needs))}
+    in_path = action.spec.placeholders
+    return _Declared(
+        action.spec.feature,
+        {name: key for name, key in marked.items() if name in in_path},
+        {name: key for name, key in marked.items() if name not in in_path},
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class ActionRequirements:
-    whole: Feature | None = None
-    places: Mapping[str, Feature] = field(default_factory=dict)
-    """By the field that names the place: the wiki of a project is free, that of a group is not."""
-    fields: Mapping[str, Feature] = field(default_factory=dict)
-    version: str | None = None
+    """The features that calls of an action can need."""
+
+    feature: Feature | None
+    """What every call needs, unless a field of the path needs something else."""
+    by_path_field: Mapping[str, Feature]
+    """The wiki of a project is free; with `group_id` it is not."""
+    by_field: Mapping[str, Feature]
+    version: str | None
 
     @property
     def tier(self) -> str:
-        """The lowest tier on which something of it works."""
-        return self.tier_of(self.whole) if self.whole else "Free"
+        """The lowest tier on which some call works."""
+        return self.tier_of(self.feature) if self.feature else "Free"
 
     @property
     def features(self) -> tuple[Feature, ...]:
-        named = [*([self.whole] if self.whole else []), *self.places.values(), *self.fields.values()]
-        return tuple({feature.key: feature for feature in named}.values())
+        action = [self.feature] if self.feature else []
+        every = [*action, *self.by_path_field.values(), *self.by_field.values()]
+        return tuple({feature.key: feature for feature in every}.values())
 
     def tier_of(self, feature: Feature) -> str:
         return feature.tier_in(self.version)
 
     def above(self, features: Mapping[str, Feature]) -> dict[str, str]:
-        """Those that cost more than the action itself, by name, with their tier."""
+        """The names whose feature needs a higher tier than the action, with that tier."""
         tiers = {name: self.tier_of(feature) for name, feature in features.items()}
         return {name: tier for name, tier in tiers.items() if rank(tier) > rank(self.tier)}
 
 
-def action_requirements(
+def requirements_of_action(
     action: type[Action], tiers: TierMap, version: str | None = None
 ) -> ActionRequirements:
     """`version`: of a GitLab in which a feature may still have had another tier."""
-    placeholders = action.spec.placeholders
-    marked = {
-        name: tiers[mark.feature] for name, shape in shapes(action).items() if (mark := shape.mark(Needs))
-    }
-    whole = tiers[action.spec.feature] if action.spec.feature else None
+    declared = _declared(action)
     return ActionRequirements(
-        whole,
-        {name: feature for name, feature in marked.items() if name in placeholders},
-        {name: feature for name, feature in marked.items() if name not in placeholders},
+        tiers[declared.action] if declared.action else None,
+        {name: tiers[key] for name, key in declared.path_fields.items()},
+        {name: tiers[key] for name, key in declared.fields.items()},
         version,
     )
 
 
-def requirements_of(action: Action | None, tiers: Callable[[], TierMap]) -> tuple[Requirement, ...]:
-    """The features behind the action and behind the fields that were given. Most need none: then no map is read."""
+@dataclass(frozen=True, slots=True)
+class Requirement:
+    """A feature that a call needs, and the field that needs it where the action as a whole does not."""
+
+    feature: Feature
+    field: str | None = None
+
+
+def requirements_of_call(action: Action | None, tiers: Callable[[], TierMap]) -> tuple[Requirement, ...]:
+    """The features behind the action and behind the given fields. Most calls need none: then no map is read."""
     if action is None:
         return ()
-    known = shapes(type(action))
-    marked = {name: mark for name in sorted(action.given()) if (mark := known[name].mark(Needs))}
-    # A place has its price: the wiki of a project is free, that of a group is not.
-    places = [marked.pop(name).feature for name in action.endpoint().placeholders if name in marked]
-    price = places[-1] if places else action.spec.feature
-    whole = [Requirement(tiers()[price])] if price else []
-    fields = [
+    declared, given = _declared(type(action)), action.given()
+    in_path = [name for name in action.endpoint().placeholders if name in declared.path_fields]
+    key = declared.path_fields[in_path[-1]] if in_path else declared.action
+    by_field = [
         Requirement(feature, name)
-        for name, mark in marked.items()
-        if (feature := tiers()[mark.feature]).paid_with(name, getattr(action, name))
+        for name, field_key in sorted(declared.fields.items())
+        if name in given and (feature := tiers()[field_key]).is_needed_for(name, given[name])
     ]
-    return (*whole, *fields)
+    return (*([Requirement(tiers()[key])] if key else []), *by_field)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from gitlab_mcp.actions.action import GET, Role, fill
+from gitlab_mcp.actions.action_facts import Differs
 from gitlab_mcp.actions.exchange import GitLab
 from gitlab_mcp.actions.fields import FilePath, MergeRequestIid, Ref
 from gitlab_mcp.actions.result import Result
@@ -13,14 +14,13 @@ from gitlab_mcp.actions.scopes import InProject
 from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.gitlab.faults import Refused
 from gitlab_mcp.gitlab.pages import every_page, has_next_page
-from gitlab_mcp.results.files import file_result
-from gitlab_mcp.workflows.code_owners import PLACES, CodeOwners, Rule, Section, parse
+from gitlab_mcp.results.file_contents import file_result
+from gitlab_mcp.workflows.codeowners_file import PATHS, CodeOwners, Rule, Section, parse_codeowners
 
 browse = Tool(
     "browse_code_owners",
     "Read CODEOWNERS: whose a path or a merge request is. Only Premium enforces it.",
     toolset="security",
-    switch="repository",
 )
 
 DEFAULT_BRANCH = "HEAD"
@@ -68,7 +68,7 @@ class OwnersOfPath(InProject):
         if found is None:
             return _no_file()
         place, owners = found
-        decided = owners.of(self.file_path)
+        decided = owners.rules_for(self.file_path)
         data = {"owned_by": [{**_named(section), **_shown(rule)} for section, rule in decided]}
         nobody = {} if decided else {"why_empty": "No rule with an owner fits this path."}
         return Result(data={"code_owners_file": place, **data, **nobody})
@@ -77,10 +77,8 @@ class OwnersOfPath(InProject):
 @browse.action(
     "merge_request",
     GET("/projects/{project_id}/merge_requests/{merge_request_iid}"),
-    docs="user/project/codeowners/",
+    docs=Differs("user/project/codeowners/", "the page about the job, not about its first request"),
     example={"project_id": "acme/shop", "merge_request_iid": 1},
-    role=Role.REPORTER,
-    switch="merge_requests",
 )
 class OwnersOfMergeRequest(InProject):
     """Say whose the changed files are, by the CODEOWNERS of the target branch."""
@@ -113,7 +111,7 @@ def _by_owners(owners: CodeOwners, paths: list[str]) -> dict[str, Any]:
     groups: dict[tuple[Section, tuple[str, ...]], list[str]] = {}
     unowned = []
     for path in paths:
-        decided = owners.of(path)
+        decided = owners.rules_for(path)
         for section, rule in decided:
             groups.setdefault((section, rule.owners), []).append(path)
         if not decided:
@@ -126,7 +124,7 @@ def _by_owners(owners: CodeOwners, paths: list[str]) -> dict[str, Any]:
 
 
 async def _code_owners(gitlab: GitLab, project_id: str, ref: str) -> tuple[str, CodeOwners] | None:
-    for place in PLACES:
+    for place in PATHS:
         path = fill("/projects/{project_id}/repository/files/{place}", project_id=project_id, place=place)
         try:
             answer = await gitlab.get(path, ref=ref)
@@ -135,12 +133,12 @@ async def _code_owners(gitlab: GitLab, project_id: str, ref: str) -> tuple[str, 
                 continue
             raise
         text = file_result(answer.body).text
-        return place, parse(text.content if text else "")
+        return place, parse_codeowners(text.content if text else "")
     return None
 
 
 def _no_file() -> Result:
-    return Result(data={"owned_by": [], "why_empty": f"There is none of {', '.join(PLACES)} on this branch."})
+    return Result(data={"owned_by": [], "why_empty": f"There is none of {', '.join(PATHS)} on this branch."})
 
 
 def _named(section: Section) -> dict[str, Any]:

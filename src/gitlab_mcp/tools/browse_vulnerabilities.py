@@ -14,7 +14,7 @@ from gitlab_mcp.actions.result import Result
 from gitlab_mcp.actions.scopes import InProject, InProjectOrGroup, Paged
 from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.gitlab.graphql import full_path, numeric_id, value_at
-from gitlab_mcp.results.downloads import downloaded
+from gitlab_mcp.results.file_contents import export_result
 
 browse = Tool("browse_vulnerabilities", "Read vulnerabilities and findings (Ultimate).", toolset="security")
 
@@ -156,11 +156,9 @@ class GetVulnerability(Action):
 @browse.action(
     "findings",
     GET("/projects/{project_id}/vulnerability_findings"),
-    docs="api/vulnerability_findings/#list-all-project-vulnerability-findings",
     example={"project_id": "tiers-b/one"},
     shows="id name severity report_type state location=location.file line=location.start_line"
     " scanner=scanner.name identifiers=identifiers.name | description solution",
-    feature="vulnerability_findings",
     role=Role.DEVELOPER,
 )
 class ListFindings(InProject, Paged):
@@ -174,10 +172,8 @@ class ListFindings(InProject, Paged):
 @browse.action(
     "get_export",
     GET("/security/vulnerability_exports/{export_id}"),
-    docs="api/vulnerability_exports/#retrieve-a-vulnerability-export",
     example={"export_id": 2},
     shows="id status format created_at started_at finished_at",
-    feature="vulnerability_exports",
     role=Role.DEVELOPER,
 )
 class GetExport(Action):
@@ -189,9 +185,7 @@ class GetExport(Action):
 @browse.action(
     "download_export",
     GET("/security/vulnerability_exports/{export_id}/download"),
-    docs="api/vulnerability_exports/#download-a-vulnerability-export",
     example={"export_id": 2},
-    feature="vulnerability_exports",
     role=Role.DEVELOPER,
 )
 class DownloadExport(Action):
@@ -200,7 +194,8 @@ class DownloadExport(Action):
     export_id: Id
 
     async def run(self, gitlab: GitLab) -> Result:
-        return await downloaded(gitlab, self.request(), f"vulnerability export {self.export_id}")
+        name = f"vulnerability export {self.export_id}"
+        return await gitlab.stream(self.request(), lambda chunks, _: export_result(chunks, name))
 
 
 def _global_id(number: int) -> str:

@@ -26,14 +26,13 @@ from gitlab_mcp.actions.result import Notice, Result
 from gitlab_mcp.actions.scopes import OfMergeRequest
 from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.failures.codes import NoticeCode
-from gitlab_mcp.workflows.drafts import is_astray
-from gitlab_mcp.workflows.review_position import Ends, changed_file
+from gitlab_mcp.workflows.draft_notes import has_unknown_line
+from gitlab_mcp.workflows.review_position import CommentedLines, read_changed_file
 from gitlab_mcp.workflows.review_submission import Review, Verdict
 
 manage = Tool(
     "manage_review",
     "Review a merge request: comment on lines, now or as drafts to submit.",
-    switch="merge_requests",
 )
 
 MR = "/projects/{project_id}/merge_requests/{merge_request_iid}"
@@ -73,7 +72,7 @@ class Comment(OfMergeRequest):
         body = {"note": self.body, "position": position}
         draft = (await gitlab.send(Request("POST", f"{self.path}/draft_notes", body=body))).body
         message = "GitLab took the draft and does not find its line: delete it, it would be lost."
-        warnings = [Notice(NoticeCode.NOT_APPLIED, message)] if is_astray(draft) else []
+        warnings = [Notice(NoticeCode.NOT_APPLIED, message)] if has_unknown_line(draft) else []
         return Result(data={"draft_note_id": draft["id"]}, warnings=warnings)
 
 
@@ -81,9 +80,7 @@ class Comment(OfMergeRequest):
     "comment_line",
     POST(f"{MR}/discussions"),
     danger=Danger.REVERSIBLE,
-    docs="api/discussions/#create-new-merge-request-thread",
     example={**EXAMPLE, "file_path": "src/shop/cart.py", "line": 27, "body": "Replay: added."},
-    role=Role.REPORTER,
     recover_with=FIND_THREAD,
 )
 class CommentLine(Comment):
@@ -101,9 +98,9 @@ class CommentLine(Comment):
         return self
 
     async def run(self, gitlab: GitLab) -> Result:
-        file = await changed_file(gitlab, self.path, self.file_path)
-        ends = Ends(self.line, self.old_line, self.start_line, self.old_start_line)
-        position, line = await file.lines(gitlab, ends)
+        file = await read_changed_file(gitlab, self.path, self.file_path)
+        commented = CommentedLines(self.line, self.old_line, self.start_line, self.old_start_line)
+        position, line = await file.line_position(gitlab, commented)
         result = await self.put(gitlab, position)
         return Result(data={**result.data, "line_is": line.kind, **line.numbers}, warnings=result.warnings)
 
@@ -112,26 +109,24 @@ class CommentLine(Comment):
     "comment_file",
     POST(f"{MR}/discussions"),
     danger=Danger.REVERSIBLE,
-    docs="api/discussions/#create-new-merge-request-thread",
     example={**EXAMPLE, "file_path": "src/shop/returns.py", "body": "Replay: file."},
-    role=Role.REPORTER,
     recover_with=FIND_THREAD,
 )
 class CommentFile(Comment):
     """Comment on a changed file as a whole: also renamed, binary and very large ones."""
 
     async def run(self, gitlab: GitLab) -> Result:
-        return await self.put(gitlab, (await changed_file(gitlab, self.path, self.file_path)).whole)
+        return await self.put(
+            gitlab, (await read_changed_file(gitlab, self.path, self.file_path)).file_position
+        )
 
 
 @manage.action(
     "create_draft",
     POST(f"{MR}/draft_notes"),
     danger=Danger.REVERSIBLE,
-    docs="api/draft_notes/#create-a-draft-note",
     example={**EXAMPLE, "body": "Draft: overall fine."},
     shows="draft_note_id=id",
-    role=Role.REPORTER,
     recover_with=_find_draft("a draft says neither who wrote it nor when"),
 )
 class CreateDraft(OfMergeRequest):
@@ -152,7 +147,6 @@ class CreateDraft(OfMergeRequest):
     "update_draft",
     PUT(DRAFT),
     danger=Danger.REVERSIBLE,
-    docs="api/draft_notes/#update-a-draft-note",
     example={**EXAMPLE, "draft_note_id": 12, "body": "Draft: overall fine, two remarks."},
     shows="draft_note_id=id",
     role=Role.REPORTER,
@@ -169,7 +163,6 @@ class UpdateDraft(OfMergeRequest):
     "delete_draft",
     DELETE(DRAFT),
     danger=Danger.REVERSIBLE,
-    docs="api/draft_notes/#delete-a-draft-note",
     example={**EXAMPLE, "draft_note_id": 16},
     role=Role.REPORTER,
     recover_with=_find_draft(),
@@ -184,7 +177,6 @@ class DeleteDraft(OfMergeRequest):
     "publish_draft",
     PUT(f"{DRAFT}/publish"),
     danger=Danger.REVERSIBLE,
-    docs="api/draft_notes/#publish-a-draft-note",
     example={"project_id": "writes/app", "merge_request_iid": 1, "draft_note_id": 4},
     role=Role.REPORTER,
     repeatable=False,
@@ -204,9 +196,7 @@ class PublishDraft(OfMergeRequest):
     "submit_review",
     POST(f"{MR}/draft_notes/bulk_publish"),
     danger=Danger.REVERSIBLE,
-    docs="api/draft_notes/#publish-all-pending-draft-notes",
     example={**EXAMPLE, "verdict": "approve", "sha": "e9a02b999ff53785a56eb6a4807765f8d29dd38d"},
-    role=Role.REPORTER,
     recover_with=_find_draft("GitLab may have published some and kept the drafts"),
 )
 class SubmitReview(OfMergeRequest):

@@ -12,14 +12,13 @@ from pydantic import BaseModel, ConfigDict, model_validator
 
 from gitlab_mcp.actions.call import FEWEST_BYTES
 from gitlab_mcp.actions.fields import FromJson, Line
-from gitlab_mcp.actions.result import Notice, Result, Text
+from gitlab_mcp.actions.result import Notice, Omission, Result, TailText, Text
 from gitlab_mcp.actions.server import Server
 from gitlab_mcp.failures.codes import Code, NoticeCode
 from gitlab_mcp.failures.failure import CallFailed, Failure
-from gitlab_mcp.results.blocks import compact
-from gitlab_mcp.results.envelope import warning_entry
-from gitlab_mcp.results.texts import Tail
-from gitlab_mcp.results.untrusted import wrap
+from gitlab_mcp.results.content_blocks import compact_json
+from gitlab_mcp.results.metadata import warning_entry
+from gitlab_mcp.results.untrusted_text import wrap_untrusted
 
 _READS_AT_ONCE = 8
 _CUT_A_LITTLE_MORE = 0.95
@@ -80,22 +79,19 @@ def _as_item(result: Result, share: int) -> Mapping[str, Any]:
         data["image"] = "left out: make this call alone to see it"
     if result.text is None:
         return {"result": data}
-    text = _cut(result.text, share - len(compact(data).encode()))
+    text = _cut(result.text, share - len(compact_json(data).encode()))
     if text is not result.text:
-        entry = {
-            "what": "text",
-            "omitted": len(result.text.content) - len(text.content),
-            "how_to_get_it": "make this call alone",
-        }
-        data["truncated"] = [*data.get("truncated", ()), entry]
-    return {"result": data, "text": wrap(text.content, text.source)}
+        omitted = len(result.text.content) - len(text.content)
+        omission = Omission("text", omitted, "make this call alone")
+        data["truncated"] = [*data.get("truncated", ()), omission.as_json()]
+    return {"result": data, "text": wrap_untrusted(text.content, text.source)}
 
 
 def _cut(text: Text, room: int) -> Text:
     """The text as long as it may be inside JSON, where a line end and a quote take two bytes."""
-    while text.content and (size := len(compact(text.content).encode())) > max(room, 0):
+    while text.content and (size := len(compact_json(text.content).encode())) > max(room, 0):
         length = int(len(text.content) * max(room, 0) / size * _CUT_A_LITTLE_MORE)
-        kept = text.content[-length:] if isinstance(text, Tail) and length else text.content[:length]
+        kept = text.content[-length:] if isinstance(text, TailText) and length else text.content[:length]
         text = replace(text, content=kept)
     return text
 

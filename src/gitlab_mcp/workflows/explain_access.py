@@ -14,7 +14,7 @@ from gitlab_mcp.api.switches import SWITCHES, switch_of, switched_off
 from gitlab_mcp.failures.codes import Code, NoticeCode
 from gitlab_mcp.tiers.effective_tier import EffectiveTier
 from gitlab_mcp.tiers.feature_map import Feature, TierMap
-from gitlab_mcp.tiers.requirements import ActionRequirements, action_requirements
+from gitlab_mcp.tiers.requirements import ActionRequirements, requirements_of_action
 
 _SILENTLY: Final = {
     "dropped": (NoticeCode.TIER_IGNORED, "GitLab takes it and drops it"),
@@ -95,11 +95,11 @@ def _about(place: Place) -> dict[str, Any]:
         "gitlab": _known(
             edition=instance.edition,
             version=instance.version,
-            tier=known[0] if known else "unknown",
+            tier=known.name if known else "unknown",
             tier_at_least=None
-            if known or place.effective_tier.least == "Free"
-            else place.effective_tier.least,
-            known_by=known[1] if known else None,
+            if known or place.effective_tier.lowest_possible == "Free"
+            else place.effective_tier.lowest_possible,
+            known_by=known.evidence if known else None,
         ),
         "token": _known(
             kind=token.kind,
@@ -144,13 +144,13 @@ def _obstacles(action: type[Action], place: Place, tiers: TierMap) -> Iterator[_
 
 
 def _requirements(action: type[Action], place: Place, tiers: TierMap) -> ActionRequirements:
-    return action_requirements(action, tiers, place.effective_tier.instance.version)
+    return requirements_of_action(action, tiers, place.effective_tier.instance.version)
 
 
 def _needed(requirements: ActionRequirements, place: Place) -> Iterable[Feature]:
-    if place.kind and place.kind in requirements.places:
-        return (requirements.places[place.kind],)
-    return (requirements.whole,) if requirements.whole else ()
+    if place.kind and place.kind in requirements.by_path_field:
+        return (requirements.by_path_field[place.kind],)
+    return (requirements.feature,) if requirements.feature else ()
 
 
 def _of_tier(feature: Feature, place: Place, *, writes: bool) -> tuple[Code | NoticeCode, str]:
@@ -163,7 +163,7 @@ def _of_tier(feature: Feature, place: Place, *, writes: bool) -> tuple[Code | No
 
 
 def _effect(feature: Feature, place: Place) -> str:
-    usual = place.effective_tier.without(feature)
+    usual = place.effective_tier.behaviour_without(feature)
     return usual.effect if usual else "refused"
 
 
@@ -181,7 +181,7 @@ def _is_about(action: type[Action], place: Place) -> bool:
 def _fields(actions: Iterable[type[Action]], place: Place, tiers: TierMap) -> Iterator[Mapping[str, Any]]:
     found: dict[str, tuple[Feature, list[str]]] = {}
     for action in actions:
-        for name, feature in _requirements(action, place, tiers).fields.items():
+        for name, feature in _requirements(action, place, tiers).by_field.items():
             if place.effective_tier.lacks(feature) and _effect(feature, place) != "works":
                 where = f"{action.spec.tool.name} {action.spec.name} {name}"
                 found.setdefault(feature.key, (feature, []))[1].append(where)

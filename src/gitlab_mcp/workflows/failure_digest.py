@@ -1,180 +1,133 @@
-"""Why a pipeline failed, in one answer: from what was gathered to what is worth reading."""
+"""Says in one result why a pipeline failed, from the facts that were read."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from gitlab_mcp.actions.result import Result, Text, partly_read
-from gitlab_mcp.results.log_lines import Excerpt
-from gitlab_mcp.results.logs import LogWindow
-from gitlab_mcp.results.test_reports import counts, failures, suite_errors
-from gitlab_mcp.results.views import project, view
-from gitlab_mcp.workflows.failing_jobs import means, why_no_log, why_waiting
+from gitlab_mcp.actions.result import Omission, Result, Text, partial_read_notices
+from gitlab_mcp.results.job_explanations import explain_failure, why_no_log, why_waiting
+from gitlab_mcp.results.job_log_lines import Excerpt
+from gitlab_mcp.results.pipeline_test_reports import failed_tests, nonzero_counts, unreadable_suites
+from gitlab_mcp.results.shown_fields import pick_fields, shown_fields
+from gitlab_mcp.workflows.failure_facts import (
+    DefaultBranch,
+    FailureFacts,
+    JobLog,
+    Json,
+    PipelineFacts,
+    failed_jobs,
+)
 
-TAIL = 12
-"""Lines from the end of a log, beside the place of the error."""
 MOST_TESTS = 20
 LONGEST_LINE = 400
 
-_PIPELINE = view("id name status ref sha source yaml_errors user=user.username web_url").in_a_list
-_BELOW = view("id project_id status yaml_errors web_url").in_a_list
-_JOB = view("id name stage status failure_reason allow_failure").in_a_list
-_ON_A_BRANCH = view("id status sha updated_at web_url").in_a_list
-_UNSETTLED = frozenset(("manual", "pending", "running", "waiting_for_resource", "preparing", "scheduled"))
-_FINISHED = ("success", "failed")
+_PIPELINE = shown_fields("id name status ref sha source yaml_errors user=user.username web_url").in_a_list
+_DOWNSTREAM = shown_fields("id project_id status yaml_errors web_url").in_a_list
+_JOB = shown_fields("id name stage status failure_reason allow_failure").in_a_list
+_ON_DEFAULT_BRANCH = shown_fields("id status sha updated_at web_url").in_a_list
+_UNFINISHED = frozenset(("manual", "pending", "running", "waiting_for_resource", "preparing", "scheduled"))
 
 
-@dataclass(frozen=True, slots=True)
-class JobLog:
-    job: Mapping[str, Any]
-    window: LogWindow | None
-    """None when it could not be read."""
-
-
-@dataclass(frozen=True, slots=True)
-class Evidence:
-    """What was found out about one pipeline."""
-
-    pipeline: Mapping[str, Any]
-    jobs: Sequence[Mapping[str, Any]]
-    """The failed ones of a failed pipeline, else all of them, retried ones too."""
-    bridges: Sequence[Mapping[str, Any]] = ()
-    tests: Mapping[str, Any] | None = None
-    logs: Sequence[JobLog] = ()
-    below: Sequence[Evidence] = ()
-    """Of the pipelines that its bridges started and that failed."""
-
-
-@dataclass(frozen=True, slots=True)
-class DefaultBranch:
-    name: str
-    pipelines: Sequence[Mapping[str, Any]]
-    """The newest first."""
-    failed_jobs: Sequence[Mapping[str, Any]] = ()
-    """Of its newest finished pipeline, if that failed."""
-
-    @property
-    def newest(self) -> Mapping[str, Any] | None:
-        return next((each for each in self.pipelines if each["status"] in _FINISHED), None)
-
-
-@dataclass(frozen=True, slots=True)
-class Gathered:
-    evidence: Evidence
-    default_branch: DefaultBranch | None = None
-    unread: Sequence[str] = field(default_factory=tuple)
-    """What could not be read."""
-    more_logs: int = 0
-    """Failed jobs whose logs were not read, to stay within bounds."""
-
-
-def digest(gathered: Gathered) -> Result:
-    evidence, branch = gathered.evidence, gathered.default_branch
-    everything = list(_all(evidence))
+def failure_digest(facts: FailureFacts) -> Result:
+    top, branch = facts.top, facts.default_branch
+    pipelines = list(_with_downstream(top))
     data: dict[str, Any] = {
-        "verdict": _verdict(gathered),
-        "pipeline": project(evidence.pipeline, _PIPELINE),
-        "failed_jobs": [_job(job, one, evidence) for one in everything for job in failed(one.jobs)],
+        "verdict": _verdict(facts),
+        "pipeline": pick_fields(top.pipeline, _PIPELINE),
+        "failed_jobs": [_job(job, each, top) for each in pipelines for job in failed_jobs(each.jobs)],
         "bridges": [
-            _bridge(bridge, one, evidence)
-            for one in everything
-            for bridge in one.bridges
-            if _troubled(bridge)
+            _bridge(bridge, each, top)
+            for each in pipelines
+            for bridge in each.bridges
+            if bridge["status"] not in ("success", "skipped", "created")
         ],
-        "tests": _tests(everything),
-        "flaky_jobs": _flaky(evidence.jobs),
-        "waiting_jobs": [_waiting(job) for job in evidence.jobs if job.get("status") in _UNSETTLED],
-        "default_branch": _branch(branch, evidence) if branch else None,
+        "tests": _tests(pipelines),
+        "flaky_jobs": _flaky_jobs(top.jobs),
+        "waiting_jobs": [_waiting_job(job) for job in top.jobs if job.get("status") in _UNFINISHED],
+        "default_branch": _default_branch(branch, top) if branch else None,
     }
     truncated = []
-    if gathered.more_logs:
-        how = "browse_jobs log with the job_id"
-        truncated.append({"what": "logs", "omitted": gathered.more_logs, "how_to_get_it": how})
-    logs = [log for one in everything for log in one.logs]
-    text = "\n\n".join(section for section in map(_section, logs) if section)
+    if facts.skipped_logs:
+        truncated.append(Omission("logs", facts.skipped_logs, "browse_jobs log with the job_id"))
+    logs = [log for each in pipelines for log in each.logs]
+    text = "\n\n".join(section for section in map(_log_section, logs) if section)
     return Result(
         data={name: value for name, value in data.items() if value},
-        text=Text(text, f"logs of pipeline {evidence.pipeline['id']}") if text else None,
-        warnings=partly_read(gathered.unread),
+        text=Text(text, f"logs of pipeline {top.pipeline['id']}") if text else None,
+        warnings=partial_read_notices(facts.unread),
         truncated=truncated,
     )
 
 
-def failed(jobs: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """The failed jobs that no later try replaced; those that matter to the pipeline first."""
-    newest: dict[str, int] = {}
-    for job in jobs:
-        newest[job["name"]] = max(job["id"], newest.get(job["name"], 0))
-    mine = [job for job in jobs if job["status"] == "failed" and newest[job["name"]] == job["id"]]
-    return sorted(mine, key=lambda job: (bool(job.get("allow_failure")), job["id"]))
+def _with_downstream(facts: PipelineFacts) -> Iterable[PipelineFacts]:
+    yield facts
+    for downstream in facts.downstream:
+        yield from _with_downstream(downstream)
 
 
-def _all(evidence: Evidence) -> Iterable[Evidence]:
-    yield evidence
-    for below in evidence.below:
-        yield from _all(below)
-
-
-def _verdict(gathered: Gathered) -> str:
-    evidence, pipeline = gathered.evidence, gathered.evidence.pipeline
+def _verdict(facts: FailureFacts) -> str:
+    top, pipeline = facts.top, facts.top.pipeline
     if pipeline.get("yaml_errors"):
         return "The CI configuration is not valid, so no job ran: see yaml_errors."
-    everything = list(_all(evidence))
-    # Counted, not named: names are other people's words, and this sentence is ours.
-    blocking = [job for one in everything for job in failed(one.jobs) if not job.get("allow_failure")]
-    causes = [
-        _counted(blocking, "job", "failed"),
-        _counted(_stillborn(everything), "bridge", "started nothing"),
-    ]
-    said = ", ".join(filter(None, causes))
+    pipelines = list(_with_downstream(top))
+    # Counted, not named: names are other people's text, and this sentence is ours.
+    blocking = [job for each in pipelines for job in failed_jobs(each.jobs) if not job.get("allow_failure")]
+    causes = ", ".join(
+        filter(
+            None,
+            (
+                _count(blocking, "job", "failed"),
+                _count(_bridges_without_jobs(pipelines), "bridge", "started nothing"),
+            ),
+        )
+    )
     if pipeline["status"] != "failed":
-        return f"The pipeline is {pipeline['status']}" + (f"; so far {said}." if said else ".")
-    unknown = "It failed; what is unread may say why" if gathered.unread else "It failed, and no job says why"
-    return f"{said or unknown}.{_compared(evidence, gathered.default_branch)}"
+        return f"The pipeline is {pipeline['status']}" + (f"; so far {causes}." if causes else ".")
+    unknown = "It failed; what is unread may say why" if facts.unread else "It failed, and no job says why"
+    return f"{causes or unknown}.{_compare(top, facts.default_branch)}"
 
 
-def _counted(things: Sequence[Any], noun: str, did: str) -> str:
-    return f"{len(things)} {noun}{'s' if len(things) > 1 else ''} {did}" if things else ""
+def _count(things: Sequence[Any], noun: str, verb: str) -> str:
+    return f"{len(things)} {noun}{'s' if len(things) > 1 else ''} {verb}" if things else ""
 
 
-def _stillborn(everything: Iterable[Evidence]) -> list[Mapping[str, Any]]:
-    """Failed bridges below which nothing ran."""
+def _bridges_without_jobs(pipelines: Iterable[PipelineFacts]) -> list[Json]:
+    """Failed bridges in whose downstream pipeline no job failed."""
     return [
         bridge
-        for one in everything
-        for bridge in one.bridges
+        for each in pipelines
+        for bridge in each.bridges
         if bridge["status"] == "failed"
-        and not any(failed(each.jobs) for each in _below(bridge, one))
-        # A pipeline below that could not be read may well have run.
-        and (_below(bridge, one) or not bridge.get("downstream_pipeline"))
+        and not any(failed_jobs(downstream.jobs) for downstream in _started_by(bridge, each))
+        # A downstream pipeline that could not be read may well have run.
+        and (_started_by(bridge, each) or not bridge.get("downstream_pipeline"))
     ]
 
 
-def _below(bridge: Mapping[str, Any], above: Evidence) -> list[Evidence]:
+def _started_by(bridge: Json, upstream: PipelineFacts) -> list[PipelineFacts]:
     started = (bridge.get("downstream_pipeline") or {}).get("id")
-    return [each for each in above.below if each.pipeline["id"] == started]
+    return [each for each in upstream.downstream if each.pipeline["id"] == started]
 
 
-def _compared(evidence: Evidence, branch: DefaultBranch | None) -> str:
-    """Whether the default branch has the same trouble."""
-    newest = branch.newest if branch else None
-    if branch is None or newest is None or newest["id"] == evidence.pipeline["id"]:
+def _compare(top: PipelineFacts, branch: DefaultBranch | None) -> str:
+    """Whether the default branch fails too."""
+    newest = branch.newest_finished if branch else None
+    if branch is None or newest is None or newest["id"] == top.pipeline["id"]:
         return ""
     if newest["status"] == "success":
         return f" {branch.name} is green."
-    shared = len(_shared(evidence, branch))
+    shared = len(_failing_there_too(top, branch))
     return f" {branch.name} is red too, and {shared or 'none'} of these jobs fails there."
 
 
-def _shared(evidence: Evidence, branch: DefaultBranch) -> list[str]:
+def _failing_there_too(top: PipelineFacts, branch: DefaultBranch) -> list[str]:
     there = {job["name"] for job in branch.failed_jobs}
-    return [job["name"] for job in failed(evidence.jobs) if job["name"] in there]
+    return [job["name"] for job in failed_jobs(top.jobs) if job["name"] in there]
 
 
-def _branch(branch: DefaultBranch, evidence: Evidence) -> dict[str, Any]:
-    newest = branch.newest
+def _default_branch(branch: DefaultBranch, top: PipelineFacts) -> dict[str, Any]:
+    newest = branch.newest_finished
     if newest is None:
         return {"name": branch.name, "status": "no finished pipeline"}
     shown: dict[str, Any] = {"name": branch.name, "status": newest["status"]}
@@ -182,24 +135,24 @@ def _branch(branch: DefaultBranch, evidence: Evidence) -> dict[str, Any]:
         red = []
         for each in branch.pipelines:
             if each["status"] == "success":
-                shown["last_green"] = project(each, _ON_A_BRANCH)
+                shown["last_green"] = pick_fields(each, _ON_DEFAULT_BRANCH)
                 break
             if each["status"] == "failed":
                 red.append(each)
-        shown["red_since"] = project(red[-1], _ON_A_BRANCH)
+        shown["red_since"] = pick_fields(red[-1], _ON_DEFAULT_BRANCH)
         shown["red_pipelines"] = len(red)
-        if shared := newest["id"] != evidence.pipeline["id"] and _shared(evidence, branch):
+        if shared := newest["id"] != top.pipeline["id"] and _failing_there_too(top, branch):
             shown["failing_there_too"] = shared
     return shown
 
 
-def _job(job: Mapping[str, Any], of: Evidence, top: Evidence) -> dict[str, Any]:
-    shown: dict[str, Any] = {**project(job, _JOB), **_where(of, top)}
+def _job(job: Json, facts: PipelineFacts, top: PipelineFacts) -> dict[str, Any]:
+    shown: dict[str, Any] = {**pick_fields(job, _JOB), **_pipeline_ids(facts, top)}
     if not job.get("allow_failure"):
         shown.pop("allow_failure", None)
-    if explained := means(job):
-        shown["means"] = explained
-    log = next((log for log in of.logs if log.job["id"] == job["id"]), None)
+    if explanation := explain_failure(job):
+        shown["means"] = explanation
+    log = next((log for log in facts.logs if log.job["id"] == job["id"]), None)
     if log and log.window and not log.window.total_bytes:
         shown["log"] = why_no_log(job)
     elif log and log.window:
@@ -207,38 +160,35 @@ def _job(job: Mapping[str, Any], of: Evidence, top: Evidence) -> dict[str, Any]:
     return shown
 
 
-def _where(of: Evidence, top: Evidence) -> dict[str, Any]:
-    """What a caller must say to read on, where it is not what was said already."""
-    names = ("id", "project_id")
+def _pipeline_ids(facts: PipelineFacts, top: PipelineFacts) -> dict[str, Any]:
+    """The pipeline and project of a job, where they are not those of the pipeline that was asked about."""
+    ids = {"pipeline_id": "id", "project_id": "project_id"}
     return {
-        {"id": "pipeline_id"}.get(name, name): of.pipeline[name]
-        for name in names
-        if of.pipeline[name] != top.pipeline[name]
+        name: facts.pipeline[member]
+        for name, member in ids.items()
+        if facts.pipeline[member] != top.pipeline[member]
     }
 
 
-def _troubled(bridge: Mapping[str, Any]) -> bool:
-    return bridge["status"] not in ("success", "skipped", "created")
-
-
-def _bridge(bridge: Mapping[str, Any], of: Evidence, top: Evidence) -> dict[str, Any]:
-    shown: dict[str, Any] = {**project(bridge, _JOB), **_where(of, top)}
+def _bridge(bridge: Json, facts: PipelineFacts, top: PipelineFacts) -> dict[str, Any]:
+    shown: dict[str, Any] = {**pick_fields(bridge, _JOB), **_pipeline_ids(facts, top)}
     shown.pop("allow_failure", None)
-    if explained := means(bridge):
-        shown["means"] = explained
+    if explanation := explain_failure(bridge):
+        shown["means"] = explanation
     if downstream := bridge.get("downstream_pipeline"):
-        read = next((each.pipeline for each in _below(bridge, of)), downstream)
-        shown["downstream"] = project(read, _BELOW)
+        # A pipeline that was read tells more than the bridge does.
+        pipeline = next((each.pipeline for each in _started_by(bridge, facts)), downstream)
+        shown["downstream"] = pick_fields(pipeline, _DOWNSTREAM)
     return shown
 
 
-def _waiting(job: Mapping[str, Any]) -> dict[str, Any]:
+def _waiting_job(job: Json) -> dict[str, Any]:
     shown = {"id": job["id"], "name": job["name"], "status": job["status"]}
     waits_for = why_waiting(job)
     return {**shown, "means": waits_for} if waits_for else shown
 
 
-def _flaky(jobs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def _flaky_jobs(jobs: Sequence[Json]) -> list[dict[str, Any]]:
     """Jobs that failed and then succeeded without a change."""
     green = {job["name"] for job in jobs if job["status"] == "success"}
     return [
@@ -248,23 +198,23 @@ def _flaky(jobs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     ]
 
 
-def _tests(everything: Iterable[Evidence]) -> dict[str, Any] | None:
-    reports = [one.tests for one in everything if one.tests]
-    found = [failure for report in reports for failure in failures(report)]
-    broken = [error for report in reports for error in suite_errors(report)]
-    if not found and not broken:
+def _tests(pipelines: Iterable[PipelineFacts]) -> dict[str, Any] | None:
+    reports = [each.test_report for each in pipelines if each.test_report]
+    failed = [test for report in reports for test in failed_tests(report)]
+    unreadable = [suite for report in reports for suite in unreadable_suites(report)]
+    if not failed and not unreadable:
         return None
-    shown: dict[str, Any] = counts(reports[0]) if len(reports) == 1 else {"failed": len(found)}
-    shown["failures"] = found[:MOST_TESTS]
-    if len(found) > MOST_TESTS:
-        shown["more_failures"] = f"{len(found) - MOST_TESTS}: browse_pipelines test_report"
-    if broken:
-        shown["unreadable_reports"] = broken
+    shown: dict[str, Any] = nonzero_counts(reports[0]) if len(reports) == 1 else {"failed": len(failed)}
+    shown["failures"] = failed[:MOST_TESTS]
+    if len(failed) > MOST_TESTS:
+        shown["more_failures"] = f"{len(failed) - MOST_TESTS}: browse_pipelines test_report"
+    if unreadable:
+        shown["unreadable_reports"] = unreadable
     return shown
 
 
-def _section(log: JobLog) -> str:
-    """What is worth reading of one log: the place of the error, and the end."""
+def _log_section(log: JobLog) -> str:
+    """The lines around the error, and the end of the log."""
     window = log.window
     if window is None or not window.excerpts:
         return ""

@@ -1,4 +1,4 @@
-"""Where a review comment goes: GitLab wants shas, both paths and the right numbers, and stores wrong ones."""
+"""Works out the position of a review comment: shas, paths and line numbers. GitLab stores wrong ones without a word."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from gitlab_mcp.actions.arguments.problems import closest_name
 from gitlab_mcp.actions.exchange import GitLab, Request
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
-from gitlab_mcp.results.diff_lines import DiffLine, DiffLines, read_diff
+from gitlab_mcp.workflows.diff_lines import DiffLine, DiffLines, read_diff
 
 Json = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Ends:
-    """The line that is meant, or the first and the last of several, by their numbers now or before."""
+class CommentedLines:
+    """The commented line, or the last and the first of several, each by its new or its old number."""
 
     line: int | None = None
     old_line: int | None = None
@@ -28,45 +28,50 @@ class Ends:
 
 @dataclass(frozen=True, slots=True)
 class ChangedFile:
-    """A file in the latest version of a merge request."""
+    """A file that a merge request changes, in its latest version."""
 
     path: str
-    """Of the merge request, below /api/v4."""
+    """The path of the merge request, below /api/v4."""
     shas: Mapping[str, str]
     entry: Json
 
     @property
-    def whole(self) -> dict[str, Any]:
+    def file_position(self) -> dict[str, Any]:
         """The position of a comment on the file as a whole."""
         return {"position_type": "file", **self.shas, **self._paths}
 
-    async def lines(self, gitlab: GitLab, ends: Ends) -> tuple[dict[str, Any], DiffLine]:
+    async def line_position(
+        self, gitlab: GitLab, commented: CommentedLines
+    ) -> tuple[dict[str, Any], DiffLine]:
         """The position of a comment on one line or several, and the line it is shown at."""
         diff = str(self.entry["diff"] or "")
         if not diff.startswith("@@"):
             raise CallFailed(_no_lines(self.entry, diff))
         lines = read_diff(diff)
-        last = await self._find(gitlab, lines, ends.line, ends.old_line, ("line", "old_line"))
+        last = await self._find_line(gitlab, lines, commented.line, commented.old_line, ("line", "old_line"))
         position = {"position_type": "text", **self.shas, **self._paths, **last.numbers}
-        if ends.start_line is None and ends.old_start_line is None:
+        if commented.start_line is None and commented.old_start_line is None:
             return position, last
         names = ("start_line", "old_start_line")
-        first = await self._find(gitlab, lines, ends.start_line, ends.old_start_line, names)
+        first = await self._find_line(gitlab, lines, commented.start_line, commented.old_start_line, names)
         if (first.old, first.new) > (last.old, last.new) or first.new > last.new:
-            name = "start_line" if ends.start_line is not None else "old_start_line"
+            name = "start_line" if commented.start_line is not None else "old_start_line"
             raise CallFailed(_not_a_line(name, "a line before the last one"))
-        # Of a range GitLab takes codes and types, and refuses line numbers.
-        return {**position, "line_range": {"start": self._end(first), "end": self._end(last)}}, last
+        # GitLab refuses line numbers in a range: it wants line codes and types.
+        return {
+            **position,
+            "line_range": {"start": self._range_end(first), "end": self._range_end(last)},
+        }, last
 
     @property
     def _paths(self) -> dict[str, str]:
         return {"new_path": self.entry["new_path"], "old_path": self.entry["old_path"]}
 
-    def _end(self, line: DiffLine) -> dict[str, str]:
+    def _range_end(self, line: DiffLine) -> dict[str, str]:
         types = {"added": {"type": "new"}, "removed": {"type": "old"}, "unchanged": {}}
         return {"line_code": line.code(self.entry["new_path"]), **types[line.kind]}
 
-    async def _find(
+    async def _find_line(
         self, gitlab: GitLab, lines: DiffLines, new: int | None, old: int | None, names: tuple[str, str]
     ) -> DiffLine:
         name = names[0] if new is not None else names[1]
@@ -77,13 +82,13 @@ class ChangedFile:
             raise CallFailed(_not_a_line(name, f"at most {end}, where the file ends"))
         if new is not None and old is not None and found.numbers != {"old_line": old, "new_line": new}:
             raise CallFailed(_not_a_line(names[1], _right_number(found)))
-        if lines.is_after_all(found) and (count := await self._count(gitlab)) < found.new:
+        if lines.is_after_last_hunk(found) and (count := await self._line_count(gitlab)) < found.new:
             end = count if new is not None else count - (found.new - found.old)
             raise CallFailed(_not_a_line(name, f"at most {end}, where the file ends"))
         return found
 
-    async def _count(self, gitlab: GitLab) -> int:
-        """How many lines the file has now. The diff does not tell where it ends when its last hunk is before."""
+    async def _line_count(self, gitlab: GitLab) -> int:
+        """How many lines the file has now, which the diff does not tell."""
         project = self.path.partition("/merge_requests/")[0]
         file = fill("/repository/files/{file_path}/raw", file_path=self.entry["new_path"])
         return await gitlab.stream(
@@ -99,8 +104,8 @@ def _count_lines(chunks: Iterator[bytes], headers: Mapping[str, str]) -> int:
     return count + (last != b"\n")
 
 
-async def changed_file(gitlab: GitLab, path: str, file_path: str) -> ChangedFile:
-    """From the latest version: its diffs and its shas belong together, and it has the collapsed ones too."""
+async def read_changed_file(gitlab: GitLab, path: str, file_path: str) -> ChangedFile:
+    """Reads the latest version: its shas belong to its diffs, and it has the collapsed diffs too."""
     versions = (await gitlab.get(f"{path}/versions")).body
     if not versions:
         raise CallFailed(_no_changes())

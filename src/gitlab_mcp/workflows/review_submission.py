@@ -1,4 +1,4 @@
-"""A review handed in as a whole: looked at first, published once, and then counted."""
+"""Submits a review: checks its drafts, publishes them once, and checks that they were published."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from gitlab_mcp.failures.codes import Code, NoticeCode
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.gitlab.faults import FAULTS, BadAnswer, Refused, Unreachable, may_have_happened
 from gitlab_mcp.gitlab.pages import every_page
-from gitlab_mcp.workflows.drafts import Json, flaw, published_as, unpublished
+from gitlab_mcp.workflows.draft_notes import Json, find_published, unpublished, why_not_publishable
 
 Verdict = Literal["approve", "request_changes"]
 
-_A_FEW = 10
-_MOST = 100
+_FEW_DRAFTS = 10
+_LARGEST_PAGE = 100
 
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """A caller's review of the merge request at `path`. Every step that can refuse comes before publishing."""
+    """The caller's review of the merge request at `path`. All that can be refused comes before publishing."""
 
     gitlab: GitLab
     path: str
@@ -30,7 +30,7 @@ class Review:
     async def submit(self, body: str | None, verdict: Verdict | None, sha: str | None) -> Result:
         drafts = await self.drafts()
         if not drafts and not body and not verdict:
-            raise CallFailed(_nothing())
+            raise CallFailed(_nothing_to_submit())
         before = await self._notes(len(drafts)) if drafts else []
         await self._check(drafts, before)
         data: dict[str, Any] = {}
@@ -40,9 +40,9 @@ class Review:
             data["verdict"] = await self._request_changes(drafts)
         warnings: list[Notice] = []
         if drafts:
-            data |= await self._publish(drafts, before, warnings, judged=verdict is not None)
+            data |= await self._publish(drafts, before, warnings, has_verdict=verdict is not None)
         if body and not warnings:
-            data |= await self._say(body, warnings)
+            data |= await self._write_summary(body, warnings)
         return Result(data=data, warnings=warnings)
 
     async def publish(self, draft_note_id: int) -> Result:
@@ -53,62 +53,64 @@ class Review:
         await self._check(drafts, before)
         await self.gitlab.send(Request("PUT", f"{self.path}/draft_notes/{draft_note_id}/publish"))
         warnings: list[Notice] = []
-        return Result(data=await self._counted(drafts, before, warnings), warnings=warnings)
+        return Result(data=await self._count_published(drafts, before, warnings), warnings=warnings)
 
     async def drafts(self) -> list[Json]:
-        """The caller's own; GitLab shows nobody else's, and all of them at once."""
+        """The caller's own drafts. GitLab shows no others, and does not page this list."""
         return list((await self.gitlab.get(f"{self.path}/draft_notes")).body)
 
-    async def _notes(self, drafts: int) -> list[Json]:
-        """The newest notes: as many as may come in when so many drafts are published, and some more."""
+    async def _notes(self, draft_count: int) -> list[Json]:
+        """The newest notes: more than the drafts can become."""
         query: dict[str, Any] = {"sort": "desc", "order_by": "created_at"}
-        if drafts > _A_FEW:
-            query["per_page"] = _MOST
+        if draft_count > _FEW_DRAFTS:
+            query["per_page"] = _LARGEST_PAGE
         path = f"{self.path}/notes"
-        if drafts > _MOST // 2:
+        if draft_count > _LARGEST_PAGE // 2:
             return list((await every_page(self.gitlab, path, **query)).body)
         return list((await self.gitlab.get(path, **query)).body)
 
     async def _check(self, drafts: Sequence[Json], notes: Sequence[Json]) -> None:
-        flaws = {}
+        reasons = {}
         for draft in drafts:
-            if why := flaw(draft) or await self._twin(draft, notes):
-                flaws[draft["id"]] = why
-        if flaws:
-            raise CallFailed(_not_publishable(flaws))
+            if why := why_not_publishable(draft) or await self._why_already_published(draft, notes):
+                reasons[draft["id"]] = why
+        if reasons:
+            raise CallFailed(_not_publishable(reasons))
 
-    async def _twin(self, draft: Json, notes: Sequence[Json]) -> str | None:
-        """The note a draft was published as already: GitLab keeps drafts that it published before it failed."""
-        twin = published_as(draft, notes)
-        if twin is not None and draft.get("discussion_id"):
-            # "Done." may be the answer in many threads.
+    async def _why_already_published(self, draft: Json, notes: Sequence[Json]) -> str | None:
+        """GitLab keeps drafts that it published before it failed."""
+        note = find_published(draft, notes)
+        if note is not None and draft.get("discussion_id"):
+            # The same text, such as "Done.", may stand in other threads.
             thread = await self.gitlab.get(f"{self.path}/discussions/{draft['discussion_id']}")
-            twin = published_as(draft, thread.body["notes"])
-        return f"it is published already, as note {twin['id']}" if twin else None
+            note = find_published(draft, thread.body["notes"])
+        return f"it is published already, as note {note['id']}" if note else None
 
     async def _publish(
-        self, drafts: Sequence[Json], before: list[Json], warnings: list[Notice], *, judged: bool
+        self, drafts: Sequence[Json], before: list[Json], warnings: list[Notice], *, has_verdict: bool
     ) -> Json:
-        """`judged`: the verdict is given already, so that a failure is not the whole story."""
+        """With `has_verdict` the verdict is given already, so a failure to publish becomes a warning."""
         try:
             await self.gitlab.send(Request("POST", f"{self.path}/draft_notes/bulk_publish"))
         except (Refused, Unreachable, BadAnswer) as fault:
-            # A 500 may come after some were published, and those stay drafts: they must not be sent again.
+            # GitLab may answer 500 after it published some. Those stay drafts, and must not be sent again.
             if not (may_have_happened(fault) or (isinstance(fault, Refused) and fault.status >= 500)):
                 raise
             try:
                 after = await self._notes(len(drafts))
             except FAULTS:
                 raise fault from None
-            missing = unpublished(drafts, _new(after, before))
-            if len(missing) == len(drafts) and not judged:
+            missing = unpublished(drafts, _new_notes(after, before))
+            if len(missing) == len(drafts) and not has_verdict:
                 raise
-            warnings.append(_half_done(drafts, missing))
+            warnings.append(_partly_published(drafts, missing))
             return {"published": len(drafts) - len(missing)}
-        return await self._counted(drafts, before, warnings)
+        return await self._count_published(drafts, before, warnings)
 
-    async def _counted(self, drafts: Sequence[Json], before: list[Json], warnings: list[Notice]) -> Json:
-        """What was said must be there: GitLab answers 204 also for drafts that it drops."""
+    async def _count_published(
+        self, drafts: Sequence[Json], before: list[Json], warnings: list[Notice]
+    ) -> Json:
+        """Look for the published notes: GitLab answers 204 also for drafts that it drops."""
         try:
             after = await self._notes(len(drafts))
         except FAULTS:
@@ -116,7 +118,7 @@ class Review:
                 Notice(NoticeCode.PARTIAL, "They were published; whether all arrived was not read.")
             )
             return {"published": len(drafts)}
-        lost = unpublished(drafts, _new(after, before))
+        lost = unpublished(drafts, _new_notes(after, before))
         if lost:
             facts = {"lost": [{"draft_note_id": draft["id"], "body": draft["note"]} for draft in lost]}
             warnings.append(
@@ -132,7 +134,7 @@ class Review:
         return "approved"
 
     async def _request_changes(self, drafts: Sequence[Json]) -> str:
-        """REST has a quick action for it alone, whose answer is the same whether or not it changed anything."""
+        """Sends a quick action, since REST has nothing else. Its answer does not say whether it had an effect."""
         await self.gitlab.send(Request("POST", f"{self.path}/notes", body={"body": "/request_changes"}))
         me = drafts[0]["author_id"] if drafts else (await self.gitlab.get("/user")).body["id"]
         for reviewer in (await self.gitlab.get(f"{self.path}/reviewers")).body:
@@ -140,7 +142,7 @@ class Review:
                 return "changes requested"
         raise CallFailed(_no_reviewer())
 
-    async def _say(self, body: str, warnings: list[Notice]) -> Json:
+    async def _write_summary(self, body: str, warnings: list[Notice]) -> Json:
         try:
             answer = await self.gitlab.send(Request("POST", f"{self.path}/notes", body={"body": body}))
         except FAULTS:
@@ -153,23 +155,23 @@ class Review:
         )
 
 
-def _new(after: list[Json], before: list[Json]) -> list[Json]:
+def _new_notes(after: list[Json], before: list[Json]) -> list[Json]:
     known = max((note["id"] for note in before), default=0)
     return [note for note in after if note["id"] > known]
 
 
-def _not_publishable(flaws: Mapping[int, str]) -> Failure:
+def _not_publishable(reasons: Mapping[int, str]) -> Failure:
     message = "Nothing was published: some drafts would be lost, doubled or break the others."
     return Failure(Code.CONFLICT, message).knowing(
         state="drafts that cannot be published",
         confidence="certain",
-        evidence=[f"draft {number}: {why}" for number, why in flaws.items()],
+        evidence=[f"draft {number}: {why}" for number, why in reasons.items()],
         suggested_fix="Remove each with manage_review delete_draft, and where its remark is still wanted write it"
         " again with comment_line; then submit.",
     )
 
 
-def _half_done(drafts: Sequence[Json], missing: Sequence[Json]) -> Notice:
+def _partly_published(drafts: Sequence[Json], missing: Sequence[Json]) -> Notice:
     left = [draft["id"] for draft in missing]
     done = [draft["id"] for draft in drafts if draft["id"] not in left]
     message = "GitLab failed on the way: what it published may be among the drafts still."
@@ -177,7 +179,7 @@ def _half_done(drafts: Sequence[Json], missing: Sequence[Json]) -> Notice:
     return Notice(NoticeCode.PARTIAL, message, {"published": done, "not_published": left, "next": next_step})
 
 
-def _nothing() -> Failure:
+def _nothing_to_submit() -> Failure:
     return Failure(
         Code.CONFLICT, "You have no drafts on this merge request, and gave no body and no verdict."
     ).knowing(

@@ -1,4 +1,4 @@
-"""A GitLab on loopback: recorded answers, a small world that can be written to, and faults on demand.
+"""A GitLab on loopback: recorded answers, projects and groups that can be written to, and faults on demand.
 
     with StandIn() as gitlab:
         gitlab.play(cassettes / "labels.json")              # what a real GitLab answered
@@ -8,7 +8,7 @@
         assert project.count("labels") == 1
         assert [request.method for request in gitlab.requests] == ["POST", "GET"]
 
-A token is the name of the caller it stands for. What no recording says carries `X-Synthetic: true`.
+A token is the name of its caller. A reply that was not recorded has the header `X-Synthetic: true`.
 """
 
 from tests.support.standin.exchange import Received, Reply
@@ -22,7 +22,7 @@ from tests.support.standin.faults import (
     LogOf,
     LoseAnswer,
     NotUtf8,
-    Say,
+    ReplyWith,
     Silence,
     Stall,
     Together,
@@ -48,7 +48,7 @@ __all__ = [
     "NotUtf8",
     "Received",
     "Reply",
-    "Say",
+    "ReplyWith",
     "Silence",
     "Stall",
     "StandIn",

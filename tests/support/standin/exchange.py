@@ -1,4 +1,4 @@
-"""What the stand-in heard and what it says."""
+"""A request that the stand-in received, and a reply that it sends."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Reply:
 
     @classmethod
     def of(cls, status: int, content: Any = None, headers: Mapping[str, str] | None = None) -> Reply:
-        """JSON from anything but text and bytes, which go as they are."""
+        """Text and bytes are sent as they are, anything else as JSON."""
         if isinstance(content, bytes):
             body, kind = content, "application/octet-stream"
         elif isinstance(content, str):
@@ -64,6 +64,6 @@ class Reply:
             body, kind = (b"" if content is None else json.dumps(content).encode()), "application/json"
         return cls(status, body, {"Content-Type": kind, **(headers or {})})
 
-    def saying(self, body: bytes) -> Reply:
-        """The same with another body: no longer what was recorded."""
+    def with_body(self, body: bytes) -> Reply:
+        """The same reply with another body. It is then synthetic."""
         return replace(self, body=body, synthetic=True)

@@ -1,4 +1,4 @@
-"""Recorded answers by question: who asks, method, path, query, body. In order, and the last one stays."""
+"""Recorded answers by caller, method, path, query and body. They come in order, and the last one repeats."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from tests.support.standin.exchange import Received, Reply
 
 DEFAULT_PAGING = (("page", "1"), ("per_page", "20"))
-SCOPED = re.compile(r"^(/api/v4/(projects|groups)/)([^/]+)(.*)$")
+PROJECT_OR_GROUP = re.compile(r"^(/api/v4/(projects|groups)/)([^/]+)(.*)$")
 
-Question = tuple[str, str, str, tuple[tuple[str, str], ...], str]
+RequestKey = tuple[str, str, str, tuple[tuple[str, str], ...], str]
 
 
 @dataclass(slots=True)
 class Recorded:
-    answers: dict[Question, deque[Reply]] = field(default_factory=dict)
+    answers: dict[RequestKey, deque[Reply]] = field(default_factory=dict)
     numbers: dict[tuple[str, str], str] = field(default_factory=dict)
-    """The number of each project and group whose path an answer told."""
+    """The number of each project and group, by kind and path, read from the answers."""
     pending: list[tuple[str, str, str, str, Reply]] = field(default_factory=list)
-    """Not filed yet: what number a path has may be told by a later answer."""
+    """Not indexed yet: the number of a path may be in a later answer."""
 
     def add_cassette(self, path: Path) -> None:
         for interaction in json.loads(path.read_text(encoding="utf-8"))["interactions"]:
@@ -65,39 +65,39 @@ class Recorded:
         headers: Mapping[str, str],
         answer: str,
     ) -> None:
-        self._learn_numbers(answer)
+        self._add_numbers(answer)
         reply = Reply(status, answer.encode(), headers, synthetic=False)
         self.pending.append((caller, method, url, body, reply))
 
     def answer_to(self, received: Received) -> Reply | None:
         for caller, method, url, body, reply in self.pending:
             parts = urlsplit(url)
-            question = self._question(caller, method, parts.path, parts.query, body)
-            self.answers.setdefault(question, deque()).append(reply)
+            key = self._key(caller, method, parts.path, parts.query, body)
+            self.answers.setdefault(key, deque()).append(reply)
         self.pending.clear()
-        question = self._question(
+        key = self._key(
             received.caller,
             received.method,
             received.path,
             received.query,
             received.body.decode("utf-8", "replace"),
         )
-        answers = self.answers.get(question)
+        answers = self.answers.get(key)
         if answers is None:
             return None
         return answers.popleft() if len(answers) > 1 else answers[0]
 
-    def _question(self, caller: str, method: str, path: str, query: str, body: str) -> Question:
-        asked = (pair for pair in parse_qsl(query, keep_blank_values=True) if pair not in DEFAULT_PAGING)
-        return caller, method, self._by_number(path), tuple(sorted(asked)), canonical(body)
+    def _key(self, caller: str, method: str, path: str, query: str, body: str) -> RequestKey:
+        pairs = (pair for pair in parse_qsl(query, keep_blank_values=True) if pair not in DEFAULT_PAGING)
+        return caller, method, self._with_number(path), tuple(sorted(pairs)), normalized(body)
 
-    def _by_number(self, path: str) -> str:
-        if not (scoped := SCOPED.match(path)):
+    def _with_number(self, path: str) -> str:
+        if not (match := PROJECT_OR_GROUP.match(path)):
             return path
-        start, kind, name, rest = scoped.groups()
+        start, kind, name, rest = match.groups()
         return f"{start}{self.numbers.get((kind, unquote(name)), name)}{rest}"
 
-    def _learn_numbers(self, answer: str) -> None:
+    def _add_numbers(self, answer: str) -> None:
         if "path_with_namespace" not in answer and "full_path" not in answer:
             return
         try:
@@ -113,8 +113,8 @@ class Recorded:
                 self.numbers.setdefault(("groups", path), str(item["id"]))
 
 
-def canonical(body: str) -> str:
-    """JSON is equal whatever the order of its keys, and an empty object is nothing."""
+def normalized(body: str) -> str:
+    """JSON with sorted keys. An empty object equals an empty body."""
     try:
         content = json.loads(body)
     except ValueError:

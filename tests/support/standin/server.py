@@ -1,4 +1,4 @@
-"""The stand-in itself: one thread per connection, HTTP/1.1 kept alive, nothing printed."""
+"""The HTTP server of the stand-in: one thread per connection, HTTP/1.1 with keep-alive."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from tests.support.standin.faults import Drop, Fault
 from tests.support.standin.recorded import Recorded
 from tests.support.standin.world import World
 
-SLICE = 0.02
-"""How often a waiting line looks whether its client hung up."""
+POLL_SECONDS = 0.02
+"""How often a waiting connection checks whether its client disconnected."""
 
 
 @dataclass(slots=True)
@@ -36,7 +36,7 @@ class _Rule:
     fault: Fault
     times: int | None
 
-    def fits(self, method: str, route: str) -> bool:
+    def matches(self, method: str, route: str) -> bool:
         return self.times != 0 and self.method in ("*", method) and fnmatchcase(route, self.path)
 
 
@@ -58,14 +58,14 @@ class StandIn:
         self._changed = threading.Condition(threading.RLock())
         self._requests: list[Received] = []
         self._unanswered: list[Received] = []
-        self._hangups = 0
+        self._disconnects = 0
         self._rules: list[_Rule] = []
         self._answers: list[tuple[str, str, Reply]] = []
         self._recorded = Recorded()
         self._worlds: list[World] = []
-        self._broken: list[BaseException] = []
+        self._errors: list[BaseException] = []
         self._server = _Server(self, host, port)
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(SLICE,), daemon=True)
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(POLL_SECONDS,), daemon=True)
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -76,11 +76,11 @@ class StandIn:
     ) -> None:
         self.stopping.set()
         self._server.shutdown()
-        self._server.hang_up()
+        self._server.close_connections()
         self._server.server_close()
         self._thread.join()
-        if self._broken and error is None:
-            raise self._broken[0]
+        if self._errors and error is None:
+            raise self._errors[0]
 
     @property
     def url(self) -> str:
@@ -93,26 +93,26 @@ class StandIn:
 
     @property
     def requests(self) -> list[Received]:
-        """All that came in, oldest first."""
+        """All requests, oldest first."""
         with self._changed:
             return list(self._requests)
 
     @property
     def unanswered(self) -> list[Received]:
-        """Questions nobody had an answer to; they got a synthetic 404."""
+        """Requests without a recorded or invented answer. They got a synthetic 404."""
         with self._changed:
             return list(self._unanswered)
 
     @property
-    def hangups(self) -> int:
-        """How often a client left while it was waiting for an answer."""
+    def disconnects(self) -> int:
+        """How often a client disconnected while it was waiting for an answer."""
         with self._changed:
-            return self._hangups
+            return self._disconnects
 
-    def wait_for(self, what: Callable[[StandIn], bool], timeout: float = 20.0) -> bool:
-        """Until `what` holds of the requests or hang-ups; False when it never did."""
+    def wait_for(self, condition: Callable[[StandIn], bool], timeout: float = 20.0) -> bool:
+        """Wait until the condition holds. False if it did not within the timeout."""
         with self._changed:
-            return self._changed.wait_for(lambda: what(self), timeout)
+            return self._changed.wait_for(lambda: condition(self), timeout)
 
     def play(self, *cassettes: Path) -> None:
         """Answer from cassettes; a directory means those directly in it."""
@@ -135,8 +135,9 @@ class StandIn:
         return self._add(World("groups", path, number))
 
     def fault(self, method: str, path: str, fault: Fault, times: int | None = 1) -> None:
-        """The next `times` requests that fit, all of them when None, run into it. `path` is below /api/v4 and
-        may hold `*`; faults are tried in the order they were given."""
+        """Let the next `times` matching requests run into the fault; all of them if `times` is None.
+
+        `path` is below /api/v4 and may hold `*`. The first matching fault is used."""
         with self._changed:
             self._rules.append(_Rule(method, path, fault, times))
 
@@ -148,7 +149,7 @@ class StandIn:
         body: Any = None,
         headers: Mapping[str, str] | None = None,
     ) -> None:
-        """An invented answer; the newest that fits wins, before anything recorded."""
+        """Add an invented answer. The newest that matches is used, before anything recorded."""
         with self._changed:
             self._answers.insert(0, (method, path, Reply.of(status, body, headers)))
 
@@ -160,7 +161,7 @@ class StandIn:
     def fault_for(self, method: str, route: str) -> Fault | None:
         with self._changed:
             for rule in self._rules:
-                if rule.fits(method, route):
+                if rule.matches(method, route):
                     if rule.times is not None:
                         rule.times -= 1
                     return rule.fault
@@ -179,19 +180,19 @@ class StandIn:
             self._unanswered.append(received)
         return Reply.of(404, {"error": "404 Not Found"})
 
-    def heard(self, received: Received) -> None:
+    def record_request(self, received: Received) -> None:
         with self._changed:
             self._requests.append(received)
             self._changed.notify_all()
 
-    def left(self) -> None:
+    def record_disconnect(self) -> None:
         with self._changed:
-            self._hangups += 1
+            self._disconnects += 1
             self._changed.notify_all()
 
-    def failed(self, error: BaseException) -> None:
+    def record_error(self, error: BaseException) -> None:
         with self._changed:
-            self._broken.append(error)
+            self._errors.append(error)
 
 
 class _Server(socketserver.ThreadingTCPServer):
@@ -203,27 +204,27 @@ class _Server(socketserver.ThreadingTCPServer):
         self.standin = standin
         self.address_family = socket.AF_INET6 if ":" in host else socket.AF_INET
         self._open: set[socket.socket] = set()
-        self._guard = threading.Lock()
-        super().__init__((host, port), _Line)
+        self._lock = threading.Lock()
+        super().__init__((host, port), _ConnectionHandler)
 
     def get_request(self) -> tuple[socket.socket, Any]:
         connection, address = super().get_request()
         if self.standin.tls:
-            # The handshake is left to the connection's own thread: a client that stalls in it blocks nobody.
+            # The handshake happens in the thread of the connection, so that a client that stalls blocks nobody else.
             connection = self.standin.tls.wrap_socket(
                 connection, server_side=True, do_handshake_on_connect=False
             )
-        with self._guard:
+        with self._lock:
             self._open.add(connection)
         return connection, address
 
     def shutdown_request(self, request: Any) -> None:
-        with self._guard:
+        with self._lock:
             self._open.discard(request)
         super().shutdown_request(request)
 
-    def hang_up(self) -> None:
-        with self._guard:
+    def close_connections(self) -> None:
+        with self._lock:
             for connection in self._open:
                 with suppress(OSError):
                     connection.shutdown(socket.SHUT_RDWR)
@@ -231,10 +232,10 @@ class _Server(socketserver.ThreadingTCPServer):
     def handle_error(self, request: Any, client_address: Any) -> None:
         error = sys.exception()
         if error is not None and not isinstance(error, OSError):
-            self.standin.failed(error)
+            self.standin.record_error(error)
 
 
-class _Line(BaseHTTPRequestHandler):
+class _ConnectionHandler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
     server: _Server
@@ -257,7 +258,7 @@ class _Line(BaseHTTPRequestHandler):
             body=body,
             at=time.monotonic(),
         )
-        standin.heard(self.received)
+        standin.record_request(self.received)
         try:
             if fault:
                 fault.play(self)
@@ -266,17 +267,17 @@ class _Line(BaseHTTPRequestHandler):
         except OSError:
             self.close_connection = True
             if not standin.stopping.is_set():
-                standin.left()
+                standin.record_disconnect()
 
     def answer(self) -> Reply:
         return self.server.standin.reply_to(self.received)
 
     def send(self, reply: Reply) -> None:
-        bare = reply.status in (204, 304)
+        without_body = reply.status in (204, 304)
         headers = {"Content-Length": str(len(reply.body)), **reply.headers}
-        if bare:
+        if without_body:
             headers.pop("Content-Length")
-        body = b"" if bare or self.command == "HEAD" else reply.body
+        body = b"" if without_body or self.command == "HEAD" else reply.body
         self.write(self._head(reply.status, headers, reply.synthetic) + body)
 
     def stream(self, status: int, headers: Mapping[str, str], chunks: Iterator[bytes]) -> None:
@@ -298,17 +299,17 @@ class _Line(BaseHTTPRequestHandler):
         end = None if seconds is None else time.monotonic() + seconds
         stopping = self.server.standin.stopping
         while not stopping.is_set() and (end is None or time.monotonic() < end):
-            slice_ = SLICE if end is None else max(0.0, min(SLICE, end - time.monotonic()))
-            # A client that waits sends nothing: what can be read now is its end of the connection closing.
-            if select.select([self.connection], [], [], slice_)[0]:
-                raise ConnectionAbortedError("the client hung up")
+            timeout = POLL_SECONDS if end is None else max(0.0, min(POLL_SECONDS, end - time.monotonic()))
+            # A client that waits sends nothing. If the socket is readable, the client has closed it.
+            if select.select([self.connection], [], [], timeout)[0]:
+                raise ConnectionAbortedError("the client disconnected")
 
     def log_message(self, format: str, *args: Any) -> None:
         pass
 
     @staticmethod
     def _head(status: int, headers: Mapping[str, str], synthetic: bool) -> bytes:
-        said = {**headers, "X-Synthetic": "true"} if synthetic else headers
+        fields = {**headers, "X-Synthetic": "true"} if synthetic else headers
         lines = [f"HTTP/1.1 {status} {HTTPStatus(status).phrase}"]
-        lines += [f"{name}: {value}" for name, value in said.items()]
+        lines += [f"{name}: {value}" for name, value in fields.items()]
         return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1")

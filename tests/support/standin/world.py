@@ -1,6 +1,6 @@
-"""A project or group that can be written to: it keeps what is created and refuses what GitLab would refuse.
+"""A project or group that can be written to. It keeps what is created and refuses what GitLab would refuse.
 
-Invented from end to end, in GitLab's shapes, so that after a lost answer one can count what is really there.
+All of it is invented, in the shapes of GitLab, so that a test can count what exists after a lost answer.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ NOT_FOUND = Reply.of(404, {"message": "404 Not found"})
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """What GitLab keeps in one collection, and when it says that there is one already."""
+    """The rules of one collection: required fields, and what may exist only once."""
 
     required: tuple[str, ...]
     named_by: tuple[str, ...]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from gitlab_mcp.failures.codes import CODES, FACTS, CodeEntry
+from gitlab_mcp.failures.codes import CODES, CodeEntry
+from gitlab_mcp.failures.facts import FACTS
 from gitlab_mcp.failures.failure import Failure
 
 _RANK: Final = {name: number for number, name in enumerate(FACTS)}
@@ -19,7 +20,7 @@ def status_of(failure: Failure) -> int:
 
 
 def facts(failure: Failure) -> dict[str, Any]:
-    """The facts in the order of the catalogue; the two that follow from the code are always there."""
+    """The facts in the order of FACTS; the two that follow from the code are always there."""
     code = code_of(failure)
     known = {"http_status": code.status, "retryable": code.retryable, **failure.facts}
     present = [(name, value) for name, value in known.items() if value is not None]

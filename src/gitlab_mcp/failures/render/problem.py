@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from gitlab_mcp.failures.codes import operation
 from gitlab_mcp.failures.failure import Failure
 from gitlab_mcp.failures.render.facts import code_of, facts, status_of
+from gitlab_mcp.failures.tool_names import operation_name
 
 
 def render(failure: Failure) -> dict[str, Any]:
@@ -24,7 +24,7 @@ def render(failure: Failure) -> dict[str, Any]:
             "title": code.title,
             "status": status_of(failure),
             "detail": failure.message,
-            "instance": f"urn:gitlab-mcp:{operation(tool, action)}",
+            "instance": f"urn:gitlab-mcp:{operation_name(tool, action)}",
             "code": code.slug,
             "extensions": known,
         },

@@ -1,0 +1,26 @@
+"""What the name of a tool says: `manage_branch` and `browse_branches` are both about branches."""
+
+from __future__ import annotations
+
+
+def subject(tool: str) -> str:
+    """What the tool is about, in the plural: `merge_requests` for `manage_merge_request`."""
+    return _plural(tool.removeprefix("browse_").removeprefix("manage_"))
+
+
+def browse_tool(manage_tool: str) -> str:
+    """The tool that reads what this one writes."""
+    return f"browse_{subject(manage_tool)}"
+
+
+def operation_name(tool: str, action: str) -> str:
+    """`merge_requests:create` for `manage_merge_request` and `create`."""
+    return f"{subject(tool)}:{action}"
+
+
+def _plural(noun: str) -> str:
+    if noun in ("registry", "instance", "search", "ci_config") or noun.endswith("s"):
+        return noun
+    if noun.endswith(("ch", "x")):
+        return noun + "es"
+    return noun[:-1] + "ies" if noun.endswith("y") else noun + "s"

@@ -1,0 +1,167 @@
+"""The sentences of GitLab that name a cause, and the cause each names. The first row that matches wins.
+
+Rows hold for every status: GitLab uses the same words under many.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from gitlab_mcp.failures.codes import Code
+
+
+@dataclass(frozen=True, slots=True)
+class KnownSentence:
+    code: Code
+    pattern: re.Pattern[str]
+    message: str
+    fix: str = ""
+    facts: Mapping[str, str] = field(default_factory=dict)
+
+
+def _row(code: Code, pattern: str, message: str, fix: str = "", **facts: str) -> KnownSentence:
+    return KnownSentence(code, re.compile(pattern, re.IGNORECASE), message, fix, facts)
+
+
+KNOWN_SENTENCES: Final = (
+    # Who calls.
+    _row(
+        Code.AUTHENTICATION_FAILED,
+        r"your account has been|(account|user) is (blocked|banned|deactivated)|api not accessible for user"
+        r"|pending approval from your|confirm your email|password (has )?expired|accept the terms",
+        "GitLab does not let this token's user in: the account is blocked, deactivated or not confirmed.",
+        "An administrator of GitLab, or the user in a browser, has to make the account active again.",
+        token_problem="blocked",
+    ),
+    _row(
+        Code.AUTHENTICATION_FAILED,
+        r"invalid token|token (is|was) (expired|revoked)|impersonation was disabled",
+        "GitLab does not accept this token.",
+        "Create a new token in GitLab and give it to the server.",
+        token_problem="unknown",
+    ),
+    # What the licence lacks.
+    _row(
+        Code.TIER_RESTRICTED,
+        r"not (available|supported) (for|with|by|under) (your |the )?(current )?(license|subscription)"
+        r"|licen[sc]ed? (feature|required)|does not support .* licen[sc]e|your license does not support"
+        r"|upgrade to a paid tier|requires (premium|ultimate)|not licensed for|milestone does not support burndown"
+        r"|scope not supported without elasticsearch|supported only with advanced search"
+        r"|access levels (user|group) must be blank|(group )?saml not enabled",
+        "This needs a higher tier of GitLab.",
+        "Ask for an upgrade, or do without it.",
+        upgrade_url="https://about.gitlab.com/pricing/",
+    ),
+    # What is switched off.
+    _row(
+        Code.FEATURE_UNAVAILABLE,
+        r"\b(is|are|was|been) (disabled|turned off|switched off|not enabled|not available)\b"
+        r"|has been disabled|deprecated on self-managed|no longer supported on|not enabled\b",
+        "This is switched off here.",
+        "Ask somebody who may change the settings of the project, group or instance to switch it on.",
+    ),
+    # What is too much at once.
+    _row(
+        Code.PAYLOAD_TOO_LARGE,
+        r"exceeds max (complexity|depth)|recursive query|query too large|(file|payload|request) is too large",
+        "GitLab takes no request this large.",
+        "Ask for less at a time.",
+    ),
+    # A CI file that does not work: what it lacks is not what the caller lacks.
+    _row(
+        Code.REJECTED,
+        r"(local|remote|template) file .*(does not exist|not found)|missing ci config|included? .*not found"
+        r"|yaml|jobs? .*config|job .*(undefined|unknown) need|workflow rules|no (stages|jobs)|prevented any jobs"
+        r"|(project|component) .*not found or access denied",
+        "The CI/CD configuration does not allow this pipeline.",
+        "Check the configuration with browse_ci_config, then change .gitlab-ci.yml.",
+    ),
+    # Whom GitLab does not let.
+    _row(
+        Code.PERMISSION_DENIED,
+        r"not (allowed|authorized|permitted) to|^not (allowed|authorized)|no access granted"
+        r"|(insufficient|(do|does)(n't| not|nt) have|no) (enough |sufficient )?permission"
+        r"|cannot push to|must be (an )?(admin|owner|maintainer)|insufficient (access|rights)"
+        r"|only (admins?|administrators?|owners?|maintainers?) (can|may)|could not provision owner|access denied"
+        r"|(do|does)(n't| not|nt) have (push |enough |sufficient )*(access|rights)|namespace (is )?not valid"
+        r"|protected from force push|unauthorized",
+        "GitLab does not let this user do that.",
+        "Ask a maintainer or owner to do it, or for the role or the exception it needs.",
+    ),
+    # What is there already, or in another state.
+    _row(
+        Code.CONFLICT,
+        r"\btaken\b|already (exists|being used|a member)|duplicate|same (name|path) .*exists",
+        "It exists already.",
+        "Read what is there, and change it instead of creating it again, or choose another name.",
+        state="exists",
+    ),
+    _row(
+        Code.CONFLICT,
+        r"has changed since|was changed|does not match head|sha .*(mismatch|does not match)|precondition failed|stale"
+        r"|out of date|resource lock|is locked|state is locked",
+        "It changed in the meantime, or somebody else is changing it.",
+        "Read it again and repeat the change on what is there now.",
+        state="changed",
+    ),
+    _row(
+        Code.CONFLICT,
+        r"branch cannot be merged|can't perform this action automatically|merge conflict|fast-forward|can't apply",
+        "It cannot be merged or applied automatically.",
+        "Resolve the conflict on the source branch, or rebase it.",
+        state="conflict",
+    ),
+    _row(
+        Code.CONFLICT,
+        r"\balready\b|cannot transition|currently deployed|unplayable|writing tree|^(the )?ref is ambiguous|last owner"
+        r"|not (retryable|playable|cancel+able|erasable|stoppable|mergeable|pending|archived|blocked|active|locked)\b"
+        r"|(cannot|can't) (be )?(delete|remove|destroy|cancel|retr|play|erase|reopen|unarchive|(un)?block|(de)?activate"
+        r"|(un)?ban|approve|reject|revoke)|only one project associated|environment is not protected|not stopped"
+        r"|must be (unblocked|stopped|closed|merged)|awaiting|is not open|not ready|\bin use\b|in progress"
+        r"|still (running|has|contains)|pending deletion|being deleted|multiple .* with provided",
+        "Its present state does not allow this.",
+        "Read its present state first.",
+        state="wrong",
+    ),
+    # Mistakes that sound like something missing.
+    _row(
+        Code.REJECTED,
+        r"cannot be (shared with|related to|linked to|moved to|transferred|blank|empty)|to itself|same (project|branch)"
+        r"|one of its (sub|ancest)|cannot transfer .* to one of|not a fork of|refs? not specified|is not specified"
+        r"|no previous tag could be found|not a valid|valid (url|color|email)|sha-1 or sha-256",
+        "GitLab does not accept the values.",
+    ),
+    # What is missing.
+    _row(
+        Code.NOT_FOUND,
+        r"(does not|doesn't|don't) exist|not[ -]found|(could not|cannot|couldn't|can't) (be )?(find|found)|no such"
+        r"|target .* is invalid|invalid reference name|when you are on a branch|commits' sha is not valid"
+        r"|unknown (ref|branch|commit|revision)|for nil:nilclass|not found or has expired|^is ambiguous",
+        "Something the arguments name does not exist, or this user may not see it.",
+        "Look it up with a list action and use what it returns.",
+    ),
+)
+
+
+def recognise(texts: Iterable[str]) -> KnownSentence | None:
+    """The cause that the sentences of one refusal name; None where one of them only says that a value is wrong."""
+    return _common_cause([_first(text) for text in texts if text])
+
+
+def recognise_field_errors(fields: Mapping[str, Iterable[str]]) -> KnownSentence | None:
+    """The same for errors by field. Some name a cause only with the field: `is not valid` does for a namespace."""
+    found = [_first(text) or _first(f"{name} {text}") for name, texts in fields.items() for text in texts]
+    return _common_cause(found)
+
+
+def _common_cause(found: list[KnownSentence | None]) -> KnownSentence | None:
+    """None where one sentence is unknown: it is about a value, and a wrong value has to be corrected first."""
+    known = [sentence for sentence in found if sentence is not None]
+    return min(known, key=KNOWN_SENTENCES.index) if known and len(known) == len(found) else None
+
+
+def _first(text: str) -> KnownSentence | None:
+    return next((sentence for sentence in KNOWN_SENTENCES if sentence.pattern.search(text)), None)

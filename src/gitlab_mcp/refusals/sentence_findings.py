@@ -1,0 +1,47 @@
+"""Findings from GitLab's own sentence: the cause it names, or the fields it does not accept."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from gitlab_mcp.failures.codes import Code
+from gitlab_mcp.refusals.case import Case
+from gitlab_mcp.refusals.field_errors import field_errors, field_errors_in_sentences
+from gitlab_mcp.refusals.findings import Confidence, Finding
+from gitlab_mcp.refusals.known_sentences import KnownSentence
+
+_EVIDENCE: Final = ("GitLab says so in gitlab_message",)
+_MOST_NAMES: Final = 6
+
+
+def as_sentence_says(case: Case, sentence: KnownSentence) -> Finding:
+    errors = field_errors(case.body.field_errors, case.action)
+    facts: dict[str, Any] = {**sentence.facts, **errors.facts()}
+    if sentence.code == Code.NOT_FOUND and errors.names:
+        facts["missing"] = ", ".join(errors.names)
+    return Finding(sentence.code, Confidence.LIKELY, sentence.message, _EVIDENCE, sentence.fix, facts)
+
+
+def rejected(case: Case, sentence: KnownSentence | None = None) -> Finding:
+    body = case.body
+    errors = (
+        field_errors(body.field_errors, case.action)
+        if body.field_errors
+        else field_errors_in_sentences(body.sentences, case.action)
+    )
+    names = _listed(errors.names)
+    if errors.missing and not errors.invalid:
+        message = f"GitLab needs {names}."
+    elif names:
+        message = f"GitLab does not accept {names}."
+    else:
+        message = sentence.message if sentence else "GitLab does not accept the arguments."
+    fix = f"Correct {names}." if names else "Read gitlab_message and correct the arguments."
+    if sentence and sentence.fix:
+        fix = sentence.fix
+    return Finding(Code.REJECTED, Confidence.LIKELY, message, _EVIDENCE, fix, errors.facts())
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+    return ", ".join(names[:_MOST_NAMES]) + more

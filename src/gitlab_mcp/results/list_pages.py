@@ -1,0 +1,102 @@
+"""Pages of a list: how many items there are, what the next page is, and why a page is empty."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+from gitlab_mcp.actions.action import Action
+from gitlab_mcp.actions.exchange import Answer
+
+# GitLab counts up to 10,000 and then leaves x-total out; these it never counts.
+_NEVER_COUNTED = ("/projects/{project_id}/jobs", "/repository/commits", "/repository/tags", "/search")
+_TOO_MANY_TO_COUNT = "10000+"
+_NEXT_LINK = re.compile(r'<([^>]*)>;\s*rel="next"')
+_CURSORS = ("cursor", "page_token", "id_after", "id_before")
+_NO_FILTERS = frozenset(("page", "per_page", "order_by", "sort", "pagination", *_CURSORS))
+
+
+def list_page(action: Action, answer: Answer, items: list[Any]) -> dict[str, Any]:
+    """The items, with `total`, `next_page` and `why_empty` as far as they apply."""
+    following = next_page(answer.headers)
+    page: dict[str, Any] = {"items": items}
+    total = _total(action, answer, len(items), following)
+    if total is not None:
+        page["total"] = total
+    if following is not None:
+        page["next_page"] = following
+    if not items:
+        page["why_empty"] = _why_empty(action, answer, total)
+    return page
+
+
+def next_page(headers: Mapping[str, str]) -> int | dict[str, str] | None:
+    """The number of the next page, or the arguments that continue a list GitLab pages by cursor."""
+    number = headers.get("x-next-page", "")
+    if number.isdigit():
+        return int(number)
+    link = _NEXT_LINK.search(headers.get("link", ""))
+    if link is None:
+        return None
+    query = parse_qs(urlsplit(link[1]).query)
+    cursors = {name: query[name][0] for name in _CURSORS if name in query}
+    if cursors:
+        return cursors
+    numbers = [number for number in query.get("page", []) if number.isdigit()]
+    return int(numbers[0]) if numbers else None
+
+
+def items_before(headers: Mapping[str, str]) -> int:
+    """How many items come before this page."""
+    return (_number(headers, "x-page", 1) - 1) * _number(headers, "x-per-page", 20)
+
+
+def correct_paging_headers(
+    headers: Mapping[str, str], count: int, *, searched: bool = False
+) -> dict[str, str]:
+    """The headers of a page of `count` tags or tree entries.
+
+    GitLab 17 announces a next page of them after the last one too, and its total counts what a search of tags
+    left out.
+    """
+    page, per_page = int(headers.get("x-page") or 1), int(headers.get("x-per-page") or 20)
+    full = count >= per_page
+    last = full and not searched and headers.get("x-total-pages") == str(page)
+    wrong = set() if full and not last else {"link", "x-next-page"}
+    if searched:
+        wrong |= {"x-total", "x-total-pages"}
+    correct = {name: value for name, value in headers.items() if name not in wrong}
+    if searched and 0 < count < per_page:
+        correct["x-total"] = str((page - 1) * per_page + count)
+    return correct
+
+
+def _total(action: Action, answer: Answer, count: int, following: Any) -> int | str | None:
+    total = answer.headers.get("x-total", "")
+    if total.isdigit():
+        return int(total)
+    before = items_before(answer.headers)
+    if following is None:
+        return before + count if count or not before else None
+    if isinstance(following, dict) or action.endpoint().path.endswith(_NEVER_COUNTED):
+        return f"{before + count}+"
+    return _TOO_MANY_TO_COUNT
+
+
+def _why_empty(action: Action, answer: Answer, total: int | str | None) -> str:
+    if answer.headers.get("x-page", "1") not in ("", "1"):
+        pages = answer.headers.get("x-total-pages")
+        return "This page is beyond the end" + (f"; the last page is {max(1, int(pages))}." if pages else ".")
+    if isinstance(total, int) and total > 0:
+        return "GitLab counts more than it shows: this token may not see them."
+    filters = sorted(action.model_fields_set - _NO_FILTERS - set(action.endpoint().placeholders))
+    if filters:
+        return f"Nothing matches {', '.join(filters)}; leave one out to see more."
+    return "There are none that this token can see."
+
+
+def _number(headers: Mapping[str, str], name: str, default: int) -> int:
+    value = headers.get(name, "")
+    return int(value) if value.isdigit() else default

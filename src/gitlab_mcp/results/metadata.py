@@ -1,0 +1,31 @@
+"""What a result says beside its data: `untrusted`, `truncated` and `warnings`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from gitlab_mcp.actions.result import Notice, Result
+from gitlab_mcp.results.untrusted_text import untrusted_members
+
+
+def add_metadata(result: Result) -> Result:
+    """The result with `untrusted`, `truncated` and `warnings` as members of its data."""
+    data: dict[str, Any] = {}
+    if untrusted := untrusted_members(result.data):
+        data["untrusted"] = untrusted
+    data.update(result.data)
+    if result.truncated:
+        data["truncated"] = [omission.as_json() for omission in result.truncated]
+    if result.warnings:
+        # The answer of a CI lint has warnings of its own.
+        theirs = data.get("warnings")
+        data["warnings"] = [
+            *(theirs if isinstance(theirs, list) else ()),
+            *map(warning_entry, result.warnings),
+        ]
+    return replace(result, data=data, truncated=(), warnings=())
+
+
+def warning_entry(notice: Notice) -> dict[str, Any]:
+    return {"code": notice.code, "message": notice.message, **notice.facts}

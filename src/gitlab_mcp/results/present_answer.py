@@ -1,0 +1,95 @@
+"""The last step of a call that succeeded: GitLab's answer becomes what the agent reads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from gitlab_mcp.actions.action import Action
+from gitlab_mcp.actions.call import FEWEST_BYTES, MOST_BYTES, Detail
+from gitlab_mcp.actions.exchange import Answer
+from gitlab_mcp.actions.result import Notice, Result
+from gitlab_mcp.actions.shape import sent_name
+from gitlab_mcp.results.list_pages import items_before, list_page
+from gitlab_mcp.results.secret_redaction import redact_json, redact_text
+from gitlab_mcp.results.shown_fields import pick_fields, pick_new_fields, shown_fields
+from gitlab_mcp.results.size_limit import limit_size
+from gitlab_mcp.results.text_cleaning import remove_invisible, remove_invisible_in_json
+
+
+def present_answer(
+    action: Action,
+    outcome: Answer | Result,
+    *,
+    detail: Detail,
+    max_bytes: int,
+    warnings: Sequence[Notice] = (),
+) -> Result:
+    """The outcome with the fields to show, without secrets and invisible characters, within `max_bytes`."""
+    before = None
+    if isinstance(outcome, Answer):
+        before = _items_before(outcome)
+        result = Result(data=_data(action, replace(outcome, body=redact_json(outcome.body)), detail))
+    else:
+        result = replace(outcome, data=redact_json(outcome.data))
+    result = _clean(replace(result, warnings=(*result.warnings, *warnings)))
+    return limit_size(
+        result,
+        min(max(max_bytes, FEWEST_BYTES), MOST_BYTES),
+        items_before=before,
+        arguments=frozenset(type(action).model_fields),
+    )
+
+
+def _data(action: Action, answer: Answer, detail: Detail) -> dict[str, Any]:
+    if answer.already:
+        return {"already": True}
+    data = _body(action, answer, detail)
+    return {**data, "recovered": True} if answer.recovered else data
+
+
+def _body(action: Action, answer: Answer, detail: Detail) -> dict[str, Any]:
+    spec, body = action.spec, answer.body
+    if isinstance(body, list):
+        fields = shown_fields(spec.shows).in_a_list
+        items = body if detail == "full" else [pick_fields(item, fields) for item in body]
+        return list_page(action, answer, items)
+    if body is None or body == "" or body == {} or (spec.writes and _says_only_yes(answer)):
+        return {"done": True} if spec.writes else {"empty": True}
+    if not isinstance(body, dict):
+        return {"value": body}
+    if detail == "full":
+        return body
+    if spec.writes:
+        return pick_new_fields(body, spec.shows, _sent(action)) or {"done": True}
+    return dict(pick_fields(body, shown_fields(spec.shows).alone)) or {"empty": True}
+
+
+def _says_only_yes(answer: Answer) -> bool:
+    """Some writes are answered with `true`, or with their own status for a body."""
+    return answer.body is True or str(answer.body) == str(answer.status)
+
+
+def _sent(action: Action) -> dict[str, Any]:
+    """What the caller gave, by GitLab's names."""
+    return {sent_name(type(action), name): value for name, value in action.given().items()}
+
+
+def _items_before(answer: Answer) -> int | None:
+    """None for a list that is paged by cursor or not at all."""
+    return items_before(answer.headers) if answer.headers.get("x-per-page", "").isdigit() else None
+
+
+def _clean(result: Result) -> Result:
+    """The result without invisible characters, and its text without secrets."""
+    cleaned = remove_invisible_in_json(result.data)
+    removed, text = cleaned.removed, result.text
+    data: dict[str, Any] = dict(cleaned.value)
+    if text is not None:
+        cleaned_text = remove_invisible(redact_text(text.content))
+        removed += cleaned_text.removed
+        text = replace(text, content=cleaned_text.value)
+    if removed:
+        data["invisible_characters_removed"] = removed
+    return replace(result, data=data, text=text)

@@ -1,0 +1,73 @@
+"""Keeps secrets out of what a model reads: tokens, passwords, values of CI variables."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+REDACTED = "[redacted]"
+
+_SECRET_NAME = re.compile(
+    r"(?:^|_)(?:token|password|secret|private_key|signing_key|secret_access_key|api_key|client_key_pass)$"
+)
+# GitLab's token prefixes; routable tokens go on after a dot. The last is the old runner registration token.
+_TOKEN = re.compile(
+    r"\b(?:gl(?:pat|dt|rt|rtr|cbt|ptt|ft|soat|oas|agent|imt|ffct|wt)-[\w-]{8,}(?:\.[\w-]+)*|GR1348941[\w-]{20,})"
+)
+_PASSWORD_IN_URL = re.compile(r"(?<=://)[^\s/:@]*:[^\s/@]+(?=@)")
+
+
+class VisibleSecret(str):
+    """A secret that the caller asked for, such as the token just created. It is not redacted."""
+
+    __slots__ = ()
+
+
+def keep_visible(body: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    """The body of an answer in which the secrets under these names are not redacted."""
+    return {
+        name: VisibleSecret(value) if name in names and isinstance(value, str) else value
+        for name, value in body.items()
+    }
+
+
+def redact_json(value: Any) -> Any:
+    """The JSON value without secrets, recognised by the names of members and by how they look."""
+    if isinstance(value, VisibleSecret):
+        return value
+    if isinstance(value, str):
+        return redact_text(value)
+    if value is None or isinstance(value, (int, float)):
+        return value
+    if isinstance(value, (dict, Mapping)):
+        return {name: _redact_member(value, name, member) for name, member in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [redact_json(item) for item in value]
+    return value
+
+
+def redact_strings(value: Any) -> Any:
+    """The JSON value with `redact_text` applied to every string, whatever the names of members.
+
+    For failures: they show tokens of our own, such as a confirmation token.
+    """
+    if isinstance(value, str):
+        return redact_text(value)
+    if isinstance(value, Mapping):
+        return {name: redact_strings(member) for name, member in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [redact_strings(item) for item in value]
+    return value
+
+
+def redact_text(text: str) -> str:
+    """The text without what looks like a secret."""
+    return _PASSWORD_IN_URL.sub(REDACTED, _TOKEN.sub(REDACTED, text))
+
+
+def _redact_member(parent: Mapping[str, Any], name: str, member: Any) -> Any:
+    if isinstance(member, VisibleSecret) or not isinstance(member, str) or not member:
+        return redact_json(member)
+    is_ci_variable = name == "value" and "key" in parent and "variable_type" in parent
+    return REDACTED if is_ci_variable or _SECRET_NAME.search(name) else redact_text(member)

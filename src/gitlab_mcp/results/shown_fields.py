@@ -1,0 +1,141 @@
+"""Picks the fields an agent needs out of an answer, as the action's `shows=` names them.
+
+`shows` is a line of fields. A field is the name of a member, `name=path.to.member`, or `path.to.member`, which
+is then named by the first part of the path. A path through a list is followed in each item. `notes(id body)`
+shows of each note the fields in parentheses. Fields after ` | ` are for one object only, so that a list and a
+get share a line.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+_IDENTIFYING = (
+    "id iid key name title path path_with_namespace full_path username tag_name ref sha state status "
+    "merge_status web_url url slug file_path branch expires_at job_id pipeline_id merge_error"
+)
+"""Shown of a write whose action does not say what it shows."""
+_FIELD = re.compile(r"([^\s()]+)(?:\(([^()]*)\))?")
+
+
+@dataclass(frozen=True, slots=True)
+class ShownField:
+    name: str
+    path: tuple[str, ...]
+    inside: tuple[ShownField, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ShownFields:
+    in_a_list: tuple[ShownField, ...]
+    alone: tuple[ShownField, ...]
+
+
+@cache
+def shown_fields(shows: str) -> ShownFields:
+    always, _, alone = shows.partition("|")
+    in_a_list = _parse(always)
+    return ShownFields(in_a_list, in_a_list + _parse(alone))
+
+
+def _parse(line: str) -> tuple[ShownField, ...]:
+    return tuple(_parse_field(*match) for match in _FIELD.findall(line))
+
+
+def _parse_field(field: str, inside: str) -> ShownField:
+    name, _, path = field.rpartition("=")
+    parts = tuple(path.split("."))
+    return ShownField(name or parts[0], parts, _parse(inside))
+
+
+def pick_fields(value: Any, fields: Iterable[ShownField]) -> Any:
+    """An object with these fields. What is no object, or has none of the fields, is slimmed instead."""
+    if not isinstance(value, (dict, Mapping)):
+        return slim(value)
+    return _without_empty(_pick(value, fields)) or slim(value)
+
+
+def pick_new_fields(body: Any, shows: str, sent: Mapping[str, Any]) -> Any:
+    """The shown fields of a write's answer, without those that say what the caller sent."""
+    if not isinstance(body, Mapping):
+        return slim(body)
+    picked = _without_empty(_pick(body, shown_fields(shows or _IDENTIFYING).in_a_list))
+    return {name: member for name, member in picked.items() if not _is_as_sent(member, sent.get(name))}
+
+
+def _is_as_sent(answered: Any, sent: Any) -> bool:
+    return sent is not None and (answered == sent or str(answered) == str(sent))
+
+
+def _pick(value: Mapping[str, Any], fields: Iterable[ShownField]) -> dict[str, Any]:
+    return {field.name: _pick_inside(_follow(value, field.path), field.inside) for field in fields}
+
+
+def _pick_inside(value: Any, inside: tuple[ShownField, ...]) -> Any:
+    if inside and isinstance(value, list):
+        return [pick_fields(item, inside) for item in value]
+    return pick_fields(value, inside) if inside else slim(value, depth=1)
+
+
+def _follow(value: Any, path: tuple[str, ...]) -> Any:
+    if not path:
+        return value
+    if isinstance(value, list):
+        return [_follow(item, path) for item in value]
+    if isinstance(value, (dict, Mapping)):
+        return _follow(value.get(path[0]), path[1:])
+    return None
+
+
+def slim(value: Any, depth: int = 0) -> Any:
+    """The value without empty members and decoration; a nested user, milestone or project is only its name."""
+    if value is None or isinstance(value, (str, int, float)):
+        return value
+    if isinstance(value, list):
+        return [item for item in (slim(item, depth) for item in value) if not _is_empty(item)]
+    if not isinstance(value, (dict, Mapping)):
+        return value
+    if depth > 0 and (name := _name_of(value)) is not None:
+        return name
+    return _without_empty(
+        {name: slim(member, depth + 1) for name, member in value.items() if not _is_decoration(name, member)}
+    )
+
+
+def _name_of(value: Mapping[str, Any]) -> Any:
+    """The name of an object that GitLab repeats inside others: user, milestone, project, group, label, reference."""
+    if "username" in value and "name" in value:
+        return value["username"]
+    if "title" in value and "iid" in value and "due_date" in value and "start_date" in value:
+        return value["title"]
+    if "path_with_namespace" in value:
+        return value["path_with_namespace"]
+    if "full_path" in value and "kind" in value:
+        return value["full_path"]
+    if "text_color" in value and "name" in value:
+        return value["name"]
+    if value.keys() >= {"short", "relative", "full"}:
+        return value["full"]
+    return None
+
+
+def _is_decoration(name: str, member: Any) -> bool:
+    return (
+        name.startswith("avatar")
+        or name in ("_links", "web_path", "text_color")
+        or name.endswith(("_html", "_avatar_url"))
+        # A list of links is content, as of a release; a map of API addresses is not.
+        or (name == "links" and isinstance(member, Mapping))
+    )
+
+
+def _is_empty(value: Any) -> bool:
+    return value is None or (isinstance(value, (str, list, dict, Mapping)) and not value)
+
+
+def _without_empty(members: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: member for name, member in members.items() if not _is_empty(member)}

@@ -1,0 +1,67 @@
+"""Checks draft notes: GitLab accepts drafts that it cannot publish, and may publish a draft twice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from gitlab_mcp.actions.quick_actions import without_commands
+
+Json = Mapping[str, Any]
+
+
+def why_not_publishable(draft: Json) -> str | None:
+    """Why a draft must not be published, or None."""
+    if not str(draft.get("note") or "").strip():
+        return "it is empty: GitLab would drop it without a word"
+    if has_unknown_line(draft):
+        return "its line is not in the diff: GitLab would drop it, or fail and publish the others twice"
+    return None
+
+
+def find_published(draft: Json, notes: Iterable[Json]) -> Json | None:
+    """The note with the same author, text and place."""
+    return next((note for note in notes if _is_published_as(draft, note)), None)
+
+
+def has_unknown_line(draft: Json) -> bool:
+    """Whether the draft is on a line that GitLab does not find. Such a draft has no line code."""
+    position = draft.get("position") or {}
+    on_a_line = position.get("position_type") == "text" and _lines(position) != (None, None)
+    return on_a_line and not draft.get("line_code")
+
+
+def unpublished(drafts: Sequence[Json], notes: Iterable[Json]) -> list[Json]:
+    """The drafts that are not among the notes."""
+    left = list(notes)
+    missing = []
+    for draft in drafts:
+        if not _without_quick_actions(draft["note"]):
+            # Quick actions alone leave no note.
+            continue
+        note = find_published(draft, left)
+        if note is None:
+            missing.append(draft)
+        else:
+            left.remove(note)
+    return missing
+
+
+def _is_published_as(draft: Json, note: Json) -> bool:
+    if (note.get("author") or {}).get("id") != draft.get("author_id") or note.get("system"):
+        return False
+    if _without_quick_actions(note.get("body")) != _without_quick_actions(draft.get("note")):
+        return False
+    position = draft.get("position") or {}
+    if not position.get("new_path"):
+        return True
+    published = note.get("position") or {}
+    return (position["new_path"], _lines(position)) == (published.get("new_path"), _lines(published))
+
+
+def _lines(position: Json) -> tuple[Any, Any]:
+    return position.get("old_line"), position.get("new_line")
+
+
+def _without_quick_actions(text: Any) -> str:
+    return without_commands(str(text or "").replace("\r\n", "\n"))

@@ -1,0 +1,98 @@
+"""Reads from GitLab what stands between a merge request and its merge."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from gitlab_mcp.actions.action import fill
+from gitlab_mcp.actions.exchange import Answer, GitLab
+from gitlab_mcp.gitlab.concurrently import concurrently
+from gitlab_mcp.gitlab.faults import FAULTS, GraphQLRefused
+from gitlab_mcp.gitlab.pages import every_page
+from gitlab_mcp.workflows.open_threads import open_threads
+
+Json = Mapping[str, Any]
+
+# REST names only the first check that fails; GraphQL names them all, since 16.5.
+_CHECKS = (
+    "query($p: ID!, $i: String!) { project(fullPath: $p) { mergeRequest(iid: $i) { iid state draft conflicts"
+    " mergeable detailedMergeStatus mergeabilityChecks { identifier status } mergeError shouldBeRebased"
+    " rebaseInProgress divergedFromTargetBranch sourceBranchExists targetBranchExists diffHeadSha approved"
+    " approvalsRequired approvalsLeft autoMergeEnabled autoMergeStrategy availableAutoMergeStrategies"
+    " userDiscussionsCount mergeableDiscussionsState userPermissions { canMerge canApprove }"
+    " headPipeline { status } } } }"
+)
+# Asked where GitLab refuses the first: one field that it does not know makes it refuse a whole query.
+_CHECKS_ALONE = (
+    "query($p: ID!, $i: String!) { project(fullPath: $p) { mergeRequest(iid: $i) {"
+    " mergeabilityChecks { identifier status } sourceBranchExists targetBranchExists } } }"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class MergeFacts:
+    """A merge request and what is known around it. None is what could not be read."""
+
+    merge_request: Json
+    checks: Json | None = None
+    """The merge request in GitLab's answer to GraphQL."""
+    approvals: Json | None = None
+    reviewers: Sequence[Json] = ()
+    threads: Sequence[Json] = ()
+    jobs: Sequence[Json] = ()
+    """Of its head pipeline."""
+    unread: Sequence[str] = ()
+
+
+async def read_merge_facts(gitlab: GitLab, path: str) -> MergeFacts:
+    """`path` is that of the merge request. Only the merge request itself must be readable."""
+    query = {"include_rebase_in_progress": True, "include_diverged_commits_count": True}
+    merge_request = (await gitlab.get(path, **query)).body
+    asks: dict[str, Callable[[], Awaitable[Any]]] = {
+        "checks": lambda: _checks(gitlab, merge_request),
+        "approvals": lambda: gitlab.get(f"{path}/approvals"),
+        "reviewers": lambda: gitlab.get(f"{path}/reviewers"),
+        "threads": lambda: every_page(gitlab, f"{path}/discussions"),
+    }
+    jobs = _jobs_path(merge_request, path)
+    if jobs is not None:
+        asks["jobs of the pipeline"] = lambda: every_page(gitlab, jobs)
+    answers = dict(zip(asks, await concurrently(list(asks.values())), strict=True))
+    checks, approvals = answers["checks"], answers["approvals"]
+    return MergeFacts(
+        merge_request,
+        None if isinstance(checks, FAULTS) else checks,
+        approvals.body if isinstance(approvals, Answer) else None,
+        _items(answers["reviewers"]),
+        open_threads(_items(answers["threads"])),
+        _items(answers.get("jobs of the pipeline")),
+        tuple(name for name, answer in answers.items() if isinstance(answer, FAULTS) and name != "checks"),
+    )
+
+
+async def _checks(gitlab: GitLab, merge_request: Json) -> Json | None:
+    project_path, _, iid = str(merge_request["references"]["full"]).rpartition("!")
+    variables = {"p": project_path, "i": iid}
+    try:
+        data = await gitlab.graphql(_CHECKS, variables)
+    except GraphQLRefused:
+        data = await gitlab.graphql(_CHECKS_ALONE, variables)
+    return (data.get("project") or {}).get("mergeRequest")
+
+
+def _jobs_path(merge_request: Json, path: str) -> str | None:
+    """The path of the jobs of its head pipeline, where they say more than the pipeline does."""
+    pipeline = merge_request.get("head_pipeline")
+    if not pipeline or pipeline["status"] in ("success", "skipped"):
+        return None
+    project_path = path.partition("/merge_requests/")[0]
+    # The pipeline of a merge request from a fork lives in the fork.
+    if pipeline["project_id"] != merge_request["project_id"]:
+        project_path = fill("/projects/{project}", project=pipeline["project_id"])
+    return f"{project_path}/pipelines/{pipeline['id']}/jobs"
+
+
+def _items(answer: object) -> Sequence[Any]:
+    return answer.body if isinstance(answer, Answer) else ()

@@ -1,0 +1,33 @@
+"""The open threads of a merge request: where each is, and its first comment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+LONGEST_BODY = 300
+
+
+def open_threads(discussions: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    return [_thread(each) for each in discussions if _is_open(each)]
+
+
+def _is_open(discussion: Mapping[str, Any]) -> bool:
+    notes = discussion.get("notes") or ()
+    return any(note.get("resolvable") and not note.get("resolved") for note in notes)
+
+
+def _thread(discussion: Mapping[str, Any]) -> dict[str, Any]:
+    notes = discussion["notes"]
+    first = notes[0]
+    position = first.get("position") or {}
+    body = str(first.get("body") or "")
+    shown = {
+        "discussion_id": discussion["id"],
+        "author": (first.get("author") or {}).get("username"),
+        "file": position.get("new_path") or position.get("old_path"),
+        "line": position.get("new_line") or position.get("old_line"),
+        "body": body if len(body) <= LONGEST_BODY else f"{body[:LONGEST_BODY]}…",
+        "replies": len(notes) - 1,
+    }
+    return {name: value for name, value in shown.items() if value}

@@ -1,0 +1,91 @@
+"""Reads in one job what a reviewer of a merge request needs: the request, commits, open threads and diffs."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
+
+from gitlab_mcp.actions.exchange import Answer, GitLab
+from gitlab_mcp.actions.result import Omission, Result, partial_read_notices
+from gitlab_mcp.gitlab.concurrently import concurrently
+from gitlab_mcp.gitlab.faults import FAULTS
+from gitlab_mcp.gitlab.pages import every_page, has_next_page
+from gitlab_mcp.results.diffs import diff_result
+from gitlab_mcp.results.shown_fields import pick_fields, shown_fields
+from gitlab_mcp.workflows.open_threads import open_threads
+
+_LISTS: dict[str, dict[str, int]] = {
+    "diffs": {},
+    "commits": {},
+    # A review of twenty comments, GitLab's usual page, is a small one.
+    "discussions": {"per_page": 100},
+    "closes_issues": {},
+}
+"""The lists that are read, each with its query."""
+
+_MERGE_REQUEST = shown_fields(
+    "iid title state draft author=author.username source_branch target_branch description labels"
+    " reviewers=reviewers.username detailed_merge_status sha head_pipeline_id=head_pipeline.id"
+    " head_pipeline=head_pipeline.status web_url"
+).in_a_list
+_COMMIT = shown_fields("id=short_id title author=author_name").in_a_list
+_ISSUE = shown_fields("iid title state web_url").in_a_list
+
+
+async def read_review_bundle(gitlab: GitLab, path: str) -> Result:
+    """`path` is that of the merge request. Only the merge request itself must be readable."""
+    asks: list[Callable[[], Awaitable[Answer]]] = [
+        lambda: gitlab.get(path),
+        lambda: gitlab.get(f"{path}/approvals"),
+    ]
+    asks += [
+        lambda name=name, query=query: every_page(gitlab, f"{path}/{name}", **query)  # type: ignore[misc]
+        for name, query in _LISTS.items()
+    ]
+    merge_request, approvals, *lists = await concurrently(asks)
+    if not isinstance(merge_request, Answer):
+        raise merge_request
+    diffs, commits, discussions, issues = map(_items, lists)
+    facts: dict[str, Any] = {
+        **pick_fields(merge_request.body, _MERGE_REQUEST),
+        "approved_by": _approvers(approvals),
+        "closes_issues": [pick_fields(issue, _ISSUE) for issue in issues],
+        "commits": [pick_fields(commit, _COMMIT) for commit in commits],
+        "open_threads": open_threads(discussions),
+    }
+    result = diff_result(
+        diffs,
+        source=f"diffs of merge request !{merge_request.body['iid']}",
+        changes_count=str(merge_request.body.get("changes_count") or ""),
+        facts={name: value for name, value in facts.items() if value},
+    )
+    answers = zip(("approvals", *_LISTS), (approvals, *lists), strict=True)
+    unread = [name for name, answer in answers if isinstance(answer, FAULTS)]
+    omissions = [
+        _omission(name, answer)
+        for name, answer in zip(_LISTS, lists, strict=True)
+        if isinstance(answer, Answer) and has_next_page(answer)
+    ]
+    return Result(
+        data=result.data,
+        text=result.text,
+        truncated=[*result.truncated, *omissions],
+        warnings=partial_read_notices(unread),
+    )
+
+
+def _omission(name: str, answer: Answer) -> Omission:
+    """The rest of a list that goes on."""
+    total = answer.headers.get("x-total", "")
+    omitted = int(total) - len(answer.body) if total.isdigit() else None
+    tool = "browse_discussions list" if name == "discussions" else f"browse_merge_requests {name}"
+    return Omission(name, omitted, f"{tool}, page={answer.headers['x-next-page']}")
+
+
+def _items(answer: object) -> Sequence[Any]:
+    return answer.body if isinstance(answer, Answer) else ()
+
+
+def _approvers(approvals: object) -> list[str]:
+    given = approvals.body.get("approved_by") or () if isinstance(approvals, Answer) else ()
+    return [each["user"]["username"] for each in given]
