@@ -25,7 +25,6 @@ from gitlab_mcp.gitlab.faults import (
     UnreachableReason,
 )
 from gitlab_mcp.refusals.translate import translate
-from gitlab_mcp.tiers.feature_map import tier_map
 
 pytestmark = pytest.mark.anyio
 
@@ -410,12 +409,3 @@ async def test_graphql_that_hides_everything_is_looked_into() -> None:
 async def test_every_failure_of_an_action_points_to_its_page() -> None:
     failure = await failure_of(refused(403, FORBIDDEN), CREATE)
     assert failure.facts["docs_url"] == "https://docs.gitlab.com/api/issues/#new-issue"
-
-
-async def test_only_what_can_be_called_is_offered_instead() -> None:
-    action = Create(project_id="1", epic_id=7)
-    ask = Told(project(), instance=InstanceFacts("EE", "17.2.0", "Free"))
-    answer = refused(404, {"message": "404 Not found"})
-    failure = await translate(answer, action, ask, lambda: tier_map().offering(()))
-    assert failure.code == Code.TIER_RESTRICTED
-    assert "alternatives" not in failure.facts

@@ -65,6 +65,10 @@ class Ask(Protocol):
         """Whether the project has what a branch, tag or sha names."""
         ...
 
+    async def exists(self, path: str) -> bool | None:
+        """Whether the caller can read what is at this path. A project is remembered for a few minutes."""
+        ...
+
 
 class NobodyToAsk:
     """Stands in where no connection came about: everything is unknown."""
@@ -88,6 +92,9 @@ class NobodyToAsk:
         return None
 
     async def has_commit(self, project: str, ref: str) -> bool | None:
+        return None
+
+    async def exists(self, path: str) -> bool | None:
         return None
 
     async def look(self, path: str, **query: str) -> Any | None:

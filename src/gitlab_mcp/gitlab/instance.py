@@ -26,6 +26,7 @@ _LICENCE_PROBE: Final = "/projects/0/approval_rules"
 """GitLab checks the licence before it looks for the project, so that any token with a scope gets an answer about the
 licence. On GitLab.com it says nothing, because each namespace has its own plan. CE has no such route."""
 _NEW_PROJECT_URL: Final = re.compile(r"/api/v4/projects/(\d+)$")
+_PROJECT_PATH: Final = re.compile(r"/projects/[^/]+")
 _BOT_USERNAME: Final = re.compile(r"(project|group)_\d+_bot")
 _SET_BY_OPERATOR: Final = "GITLAB_TIER says so"
 
@@ -119,6 +120,14 @@ class CachedLookups:
         )
         if isinstance(answer, Refused):
             return False if answer.body() == {"message": "404 Commit Not Found"} else None
+        return None if answer is None else True
+
+    async def exists(self, path: str) -> bool | None:
+        answer = await (self._get_cached(path) if _PROJECT_PATH.fullmatch(path) else self._get(path))
+        if isinstance(answer, Refused):
+            # `{"error": ...}` speaks of the route, not of the object.
+            body = answer.body()
+            return False if answer.status == 404 and isinstance(body, dict) and "message" in body else None
         return None if answer is None else True
 
     async def look(self, path: str, **query: str) -> Any | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from gitlab_mcp.actions.registry import Registry
@@ -18,6 +18,7 @@ class ListedTools:
         self._toolsets = toolsets
         self._read_only = read_only
         self._actions = actions
+        self._allowed: Mapping[str, str] | None = None
         self._listings: dict[tuple[frozenset[str], bool], Sequence[Mapping[str, Any]]] = {}
 
     def __call__(self, context: RequestContext | None = None) -> Sequence[Mapping[str, Any]]:
@@ -31,13 +32,28 @@ class ListedTools:
             self._listings[key] = self._list(*key)
         return self._listings[key]
 
-    def actions(self) -> frozenset[str]:
-        """Every action of the listed tools, as `browse_issues list`."""
-        return frozenset(
-            f"{tool['name']} {action}"
-            for tool in self()
-            for action in tool["inputSchema"]["properties"]["action"]["enum"]
-        )
+    def as_offered(self, alternatives: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+        """Alternatives without those that may not be called here. One whose tool is not listed names its toolset."""
+        listed, allowed = {tool["name"] for tool in self()}, self._toolset_of_allowed()
+        offered: list[Mapping[str, Any]] = []
+        for each in alternatives:
+            action = each.get("action")
+            if action is None or (action in allowed and action.partition(" ")[0] in listed):
+                offered.append(each)
+            elif action in allowed:
+                offered.append({**each, "toolset": allowed[action]})
+        return offered
+
+    def _toolset_of_allowed(self) -> Mapping[str, str]:
+        """The toolset of every action that policy allows, as `browse_issues list`, whether listed or not."""
+        if self._allowed is None:
+            readable = {tool["name"] for tool in self._list(frozenset(("all",)), self._read_only)}
+            self._allowed = {
+                f"{tool} {name.partition('.')[2]}": toolset
+                for tool, toolset, name in self._registry.every_name()
+                if tool in readable and self._actions.allows(tool, toolset, name)
+            }
+        return self._allowed
 
     def _list(self, toolsets: frozenset[str], read_only: bool) -> Sequence[Mapping[str, Any]]:
         callable_ = {tool for tool, *more in self._registry.every_name() if self._actions.allows(tool, *more)}

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from gitlab_mcp.failures.codes import Code
+from gitlab_mcp.refusals.findings import LOOK_IT_UP
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +142,7 @@ KNOWN_SENTENCES: Final = (
         r"|target .* is invalid|invalid reference name|when you are on a branch|commits' sha is not valid"
         r"|unknown (ref|branch|commit|revision)|for nil:nilclass|not found or has expired|^is ambiguous",
         "Something the arguments name does not exist, or this user may not see it.",
-        "Look it up with a list action and use what it returns.",
+        LOOK_IT_UP,
     ),
 )
 

@@ -7,7 +7,7 @@ A file of the operator is merged over it by key, so that a newer GitLab needs no
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -23,6 +23,7 @@ from pydantic import (
     ValidationError,
     ValidationInfo,
     field_validator,
+    model_validator,
 )
 from pydantic_core import ErrorDetails, PydanticCustomError
 
@@ -88,12 +89,20 @@ class Behaviour(_Entry):
 
 
 class Alternative(_Entry):
-    action: Text
+    action: Text | None = None
     """`tool action` of this server."""
+    where: Text | None = None
+    """Where a person does it in GitLab's pages, in place of an action."""
     why: Text
     tier: Tier = "Free"
     arguments: Mapping[str, Any] = {}
     """`$name` stands for the caller's argument of that name."""
+
+    @model_validator(mode="after")
+    def _is_an_action_or_a_place(self) -> Alternative:
+        if (self.action is None) == (self.where is None):
+            raise PydanticCustomError("alternative", "either action or where is expected")
+        return self
 
     def with_arguments(self, given: Mapping[str, Any]) -> dict[str, Any]:
         arguments = {
@@ -101,6 +110,8 @@ class Alternative(_Entry):
             for name, value in self.arguments.items()
         }
         present = {name: value for name, value in arguments.items() if value is not None}
+        if self.where is not None:
+            return {"where": self.where, "description": self.why, "available_on": f"{self.tier} (UI only)"}
         return {
             "action": self.action,
             **({"arguments": present} if present else {}),
@@ -190,15 +201,6 @@ class TierMap:
             return self.features[key]
         except KeyError:
             raise TierMapError(f"no feature is called {key}") from None
-
-    def offering(self, actions: Container[str]) -> TierMap:
-        """The same map, with only those alternatives that can be called here."""
-        return TierMap({key: _offering(feature, actions) for key, feature in self.features.items()})
-
-
-def _offering(feature: Feature, actions: Container[str]) -> Feature:
-    alternatives = tuple(each for each in feature.alternatives if each.action in actions)
-    return feature.model_copy(update={"alternatives": alternatives})
 
 
 @cache
