@@ -70,9 +70,10 @@ class Delete(Action):
 class Merge(Action):
     project_id: ProjectId
     merge_request_iid: int
+    auto_merge: bool | None = None
 
 
-class Told:
+class Told(NobodyToAsk):
     """Answers the questions from what a test says is so; the shapes are GitLab's, the values synthetic."""
 
     def __init__(self, project: Mapping[str, Any] | None = None, **more: Any) -> None:
@@ -267,6 +268,25 @@ async def test_a_blocked_merge_says_what_lifts_it(status: str) -> None:
     (blocker,) = failure.facts["blockers"]
     assert (failure.code, blocker["status"]) == (Code.CONFLICT, status)
     assert blocker["lifted_by"] in failure.facts["suggested_fix"]
+
+
+async def test_an_auto_merge_that_has_nothing_to_wait_for_is_told_to_merge_now() -> None:
+    ask = Told(merge_request={"state": "opened", "detailed_merge_status": "mergeable"})
+    answer = refused(405, {"message": "405 Method Not Allowed"}, "PUT", "/projects/1/merge_requests/3/merge")
+    failure = await failure_of(answer, Merge(project_id="1", merge_request_iid=3, auto_merge=True), ask)
+    assert (failure.code, failure.facts["state"]) == (Code.CONFLICT, "nothing to wait for")
+    [instead] = failure.facts["alternatives"]
+    assert instead["arguments"] == {"project_id": "1", "merge_request_iid": 3}
+
+
+@pytest.mark.parametrize("status", ["checking", "unchecked", "preparing"])
+async def test_a_merge_that_gitlab_still_checks_is_not_called_blocked(status: str) -> None:
+    ask = Told(merge_request={"state": "opened", "detailed_merge_status": status})
+    answer = refused(405, {"message": "405 Method Not Allowed"}, "PUT", "/projects/1/merge_requests/3/merge")
+    failure = await failure_of(answer, Merge(project_id="1", merge_request_iid=3), ask)
+    assert (failure.code, failure.facts["state"]) == (Code.CONFLICT, "checking")
+    assert "blockers" not in failure.facts
+    assert failure.facts["confidence"] == "likely"
 
 
 async def test_a_merge_refused_for_its_sha_is_not_read_as_blocked() -> None:

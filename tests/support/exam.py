@@ -63,6 +63,9 @@ class Recorded:
     async def graphql(self, document: str, variables: Mapping[str, Any] | None = None) -> Mapping[str, Any]:
         raise NotImplementedError
 
+    async def pause(self, seconds: float) -> bool:
+        raise NotImplementedError
+
     def report(self, done: float, total: float | None = None, what: str = "") -> None:
         raise NotImplementedError
 

@@ -17,6 +17,7 @@ from gitlab_mcp.actions.result import Result
 from gitlab_mcp.actions.shape import sent_name, shapes
 
 if TYPE_CHECKING:
+    from gitlab_mcp.actions.ask import Ask
     from gitlab_mcp.actions.recovery_lookup import RecoveryLookup
     from gitlab_mcp.actions.server import Server
     from gitlab_mcp.actions.tool import Tool
@@ -141,6 +142,9 @@ class Action(BaseModel):
     async def run_with(self, server: Server) -> Answer | Result:
         """Override in place of `run` where a read needs more than GitLab: other tools, the tiers."""
         return await self.run(server.gitlab)
+
+    async def refuse_before_asking(self, ask: Ask) -> None:
+        """Override where one look can tell that it will not work: then no person is asked to confirm it."""
 
     def given(self) -> dict[str, Any]:
         """The fields the caller gave, by our names."""

@@ -57,6 +57,10 @@ class Ask(Protocol):
 
     async def merge_request(self, project: str, iid: str) -> Mapping[str, Any] | None: ...
 
+    async def merge_checks(self, merge_request: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        """A merge request that was read by REST, as GraphQL shows it, with every check."""
+        ...
+
     async def look(self, path: str, **query: str) -> Any | None:
         """What is at this path now; never remembered."""
         ...
@@ -89,6 +93,9 @@ class NobodyToAsk:
         return None
 
     async def merge_request(self, project: str, iid: str) -> Mapping[str, Any] | None:
+        return None
+
+    async def merge_checks(self, merge_request: Mapping[str, Any]) -> Mapping[str, Any] | None:
         return None
 
     async def has_commit(self, project: str, ref: str) -> bool | None:

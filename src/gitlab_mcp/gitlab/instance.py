@@ -17,6 +17,7 @@ from gitlab_mcp.actions.ask import InstanceFacts, TokenFacts
 from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.failures import allowed_words as words
 from gitlab_mcp.gitlab.faults import Refused
+from gitlab_mcp.gitlab.merge_checks import read_merge_checks
 
 _INSTANCE_SECONDS: Final = 60 * 60.0
 """How long the facts about an instance are cached."""
@@ -113,6 +114,13 @@ class CachedLookups:
         return _json_object(
             await self._get(f"/projects/{encode_segment(project)}/merge_requests/{encode_segment(iid)}")
         )
+
+    async def merge_checks(self, merge_request: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        try:
+            return await read_merge_checks(self._gitlab, merge_request)
+        except Exception:
+            # Nothing here raises: what cannot be read is None.
+            return None
 
     async def has_commit(self, project: str, ref: str) -> bool | None:
         answer = await self._get(

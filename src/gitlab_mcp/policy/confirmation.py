@@ -36,6 +36,7 @@ class Confirmation:
         if given is not None and not claims(given, going_on(call)):
             await self.tokens.redeem(given, caller, subject(call, caller))
             return
+        await call.action.refuse_before_asking(intent.ask)
         token, ends = await self.tokens.issue(caller, subject(call, caller))
         will = await effect(intent)
         raise CallFailed(

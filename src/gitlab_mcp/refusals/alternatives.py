@@ -84,8 +84,8 @@ def offer(finding: Finding, case: Case) -> Finding:
         found += _lists(str(finding.facts.get("missing", "")).split(", "), case)
     if finding.code in (Code.NOT_FOUND, Code.PERMISSION_DENIED):
         found += _look_at_rights(finding, case)
-    different = {each["action"]: each for each in reversed(found) if each["action"] != _own_name(case)}
-    offered = list(reversed(different.values()))
+    different = {each["action"]: each for each in reversed(found)}
+    offered = [each for each in reversed(different.values()) if not _is_same_call(each, case)]
     return replace(finding, facts={**finding.facts, "alternatives": offered}) if offered else finding
 
 
@@ -131,5 +131,8 @@ def _collection(case: Case, field: str) -> str:
     return before.rpartition("/")[2] if found else ""
 
 
-def _own_name(case: Case) -> str | None:
-    return f"{case.action.spec.tool.name} {case.action.spec.name}" if case.action else None
+def _is_same_call(alternative: Mapping[str, Any], case: Case) -> bool:
+    if case.action is None:
+        return False
+    own = f"{case.action.spec.tool.name} {case.action.spec.name}"
+    return bool(alternative["action"] == own and alternative.get("arguments", {}) == case.given)

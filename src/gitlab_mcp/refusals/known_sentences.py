@@ -83,6 +83,20 @@ KNOWN_SENTENCES: Final = (
     # Whom GitLab does not let.
     _row(
         Code.PERMISSION_DENIED,
+        r"not allowed to create this tag as it is protected",
+        "The tag's name is protected: this user may not create it.",
+        "Choose a name that no protected pattern fits, or ask a maintainer to create it.",
+        state="protected",
+    ),
+    _row(
+        Code.PERMISSION_DENIED,
+        r"not allowed to create protected branches",
+        "The branch's name is protected: this user may not create it.",
+        "Choose a name that no protected pattern fits, or ask a maintainer to create it.",
+        state="protected",
+    ),
+    _row(
+        Code.PERMISSION_DENIED,
         r"not (allowed|authorized|permitted) to|^not (allowed|authorized)|no access granted"
         r"|(insufficient|(do|does)(n't| not|nt) have|no) (enough |sufficient )?permission"
         r"|cannot push to|must be (an )?(admin|owner|maintainer)|insufficient (access|rights)"
