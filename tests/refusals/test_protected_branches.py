@@ -77,8 +77,9 @@ async def test_a_new_branch_starts_where_the_protected_one_is(standin: StandIn, 
 async def test_a_long_file_is_not_sent_back(standin: StandIn, against: Against) -> None:
     call = {"action": "create", **FILE, "content": "x" * 5000}
     failure = await refused_push(standin, against, "files/dev_pushes_protected", "manage_file", **call)
-    again = failure.facts["alternatives"][0]["arguments"]
-    assert again == {"project_id": "12", "branch": "change-main", "start_branch": "main"}
+    [first, *_] = failure.facts["alternatives"]
+    assert first["action"] == "manage_branch create"
+    assert first["arguments"] == {"project_id": "12", "branch": "change-main", "ref": "main"}
 
 
 async def test_a_protected_tag_is_named_as_the_cause(standin: StandIn, against: Against) -> None:

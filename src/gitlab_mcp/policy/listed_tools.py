@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from gitlab_mcp.actions.registry import Registry
+from gitlab_mcp.actions.schema import required_fields
 from gitlab_mcp.callers import RequestContext
 from gitlab_mcp.policy.action_patterns import Actions
 
@@ -33,16 +34,27 @@ class ListedTools:
         return self._listings[key]
 
     def as_offered(self, alternatives: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-        """Alternatives without those that may not be called here. One whose tool is not listed names its toolset."""
+        """Alternatives without those that may not be called here, and without those that lack a required argument.
+
+        One whose tool is not listed names its toolset."""
         listed, allowed = {tool["name"] for tool in self()}, self._toolset_of_allowed()
         offered: list[Mapping[str, Any]] = []
         for each in alternatives:
             action = each.get("action")
-            if action is None or (action in allowed and action.partition(" ")[0] in listed):
+            if action is None:
                 offered.append(each)
-            elif action in allowed:
-                offered.append({**each, "toolset": allowed[action]})
+            elif action in allowed and self._is_complete(action, each.get("arguments", {})):
+                is_listed = action.partition(" ")[0] in listed
+                offered.append(each if is_listed else {**each, "toolset": allowed[action]})
         return offered
+
+    def _is_complete(self, action: str, arguments: Mapping[str, Any]) -> bool:
+        tool, _, name = action.partition(" ")
+        needed = required_fields(self._registry.tool(tool).actions[name])
+        # `project_id|group_id`: one of them; `a+b`: both.
+        return all(
+            any(arguments.keys() >= set(choice.split("+")) for choice in field.split("|")) for field in needed
+        )
 
     def _toolset_of_allowed(self) -> Mapping[str, str]:
         """The toolset of every action that policy allows, as `browse_issues list`, whether listed or not."""

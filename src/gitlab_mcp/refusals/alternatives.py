@@ -84,7 +84,7 @@ def offer(finding: Finding, case: Case) -> Finding:
         found += _lists(str(finding.facts.get("missing", "")).split(", "), case)
     if finding.code in (Code.NOT_FOUND, Code.PERMISSION_DENIED):
         found += _look_at_rights(finding, case)
-    different = {each["action"]: each for each in reversed(found)}
+    different = {each.get("action") or each.get("where"): each for each in reversed(found)}
     offered = [each for each in reversed(different.values()) if not _is_same_call(each, case)]
     return replace(finding, facts={**finding.facts, "alternatives": offered}) if offered else finding
 
@@ -135,4 +135,4 @@ def _is_same_call(alternative: Mapping[str, Any], case: Case) -> bool:
     if case.action is None:
         return False
     own = f"{case.action.spec.tool.name} {case.action.spec.name}"
-    return bool(alternative["action"] == own and alternative.get("arguments", {}) == case.given)
+    return bool(alternative.get("action") == own and alternative.get("arguments", {}) == case.given)

@@ -50,10 +50,12 @@ def tier_finding(
     if current:
         evidence.append(current.evidence)
     alternatives = feature.alternatives_on(current.name if current else None, case.given)
-    if field:
+    if feature.otherwise:
+        fix = f"{feature.otherwise} Or ask for an upgrade to {tier}."
+    elif field:
         fix = f"Leave {field} out, or upgrade to {tier}."
     elif alternatives:
-        fix = f"Use one of the alternatives, or ask for an upgrade to {tier}."
+        fix = f"Do it another way, or ask for an upgrade to {tier}."
     else:
         fix = f"Ask for an upgrade to {tier}."
     return Finding(

@@ -14,6 +14,7 @@ from gitlab_mcp.refusals.findings import Confidence, Finding
 
 _REFUSED_PUSH: Final = "not allowed to push into this branch"
 _LONGEST_CALL: Final = 2000
+"""A longer call is not sent back to who sent it."""
 
 
 def push_refused(case: Case) -> Finding | None:
@@ -45,23 +46,16 @@ def _way_round(case: Case, branch: str) -> Iterator[dict[str, Any]]:
         return
     project, new = case.given.get("project_id"), f"change-{branch}"
     name = f"{action.spec.tool.name} {action.spec.name}"
-    if "start_branch" in shapes(type(action)):
-        changed = {"branch": new, "start_branch": branch}
-        whole = action.model_dump(mode="json", exclude_unset=True, warnings=False) | changed
-        if len(json.dumps(whole)) <= _LONGEST_CALL:
-            yield call(name, whole, "Makes the same change on a new branch.")
-        else:
-            yield call(
-                name, {"project_id": project, **changed}, "The same call, with these in place of its own."
-            )
+    same = action.model_dump(mode="json", exclude_unset=True, warnings=False) | {"branch": new}
+    starts = "start_branch" in shapes(type(action))
+    if starts and len(json.dumps(same)) <= _LONGEST_CALL:
+        yield call(name, {**same, "start_branch": branch}, "Makes the same change on a new branch.")
     else:
         yield call(
             "manage_branch create",
             {"project_id": project, "branch": new, "ref": branch},
-            "A branch of your own.",
+            f"A branch of your own. Then send the same call with branch {new}.",
         )
-        whole = action.model_dump(mode="json", exclude_unset=True, warnings=False) | {"branch": new}
-        yield call(name, whole, "Then the same on that branch.")
     title = case.given.get("commit_message") or case.given.get("message") or f"Change {branch}"
     yield call(
         "manage_merge_request create",

@@ -37,6 +37,7 @@ SILENT_EFFECTS: Final[tuple[Effect, ...]] = ("dropped", "not_enforced", "empty",
 """What an edition does without a feature and does not say: the call looks like a success."""
 SEVERAL_ENTRIES: Final = "several"
 
+_ARGUMENT: Final = re.compile(r"\$(\w+)")
 _PACKAGED = Path(__file__).parent.parent / "tier_features.yaml"
 
 
@@ -96,7 +97,7 @@ class Alternative(_Entry):
     why: Text
     tier: Tier = "Free"
     arguments: Mapping[str, Any] = {}
-    """`$name` stands for the caller's argument of that name."""
+    """`$name` stands for the caller's argument of that name, also inside a text."""
 
     @model_validator(mode="after")
     def _is_an_action_or_a_place(self) -> Alternative:
@@ -105,10 +106,7 @@ class Alternative(_Entry):
         return self
 
     def with_arguments(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        arguments = {
-            name: given.get(value[1:]) if isinstance(value, str) and value.startswith("$") else value
-            for name, value in self.arguments.items()
-        }
+        arguments = {name: _filled_in(value, given) for name, value in self.arguments.items()}
         present = {name: value for name, value in arguments.items() if value is not None}
         if self.where is not None:
             return {"where": self.where, "description": self.why, "available_on": f"{self.tier} (UI only)"}
@@ -118,6 +116,21 @@ class Alternative(_Entry):
             "description": self.why,
             "available_on": self.tier,
         }
+
+
+def _filled_in(value: Any, given: Mapping[str, Any]) -> Any:
+    """None where the caller did not give what it stands for."""
+    if isinstance(value, list):
+        entries = [_filled_in(entry, given) for entry in value]
+        return None if None in entries else entries
+    if not isinstance(value, str):
+        return value
+    names = _ARGUMENT.findall(value)
+    if any(given.get(name) is None for name in names):
+        return None
+    if names and value == f"${names[0]}":
+        return given[names[0]]
+    return _ARGUMENT.sub(lambda match: str(given[match[1]]), value)
 
 
 class EarlierTier(_Entry):
@@ -146,6 +159,8 @@ class Feature(_Entry):
     changed: Text | None = None
     without_it: Mapping[Edition, Behaviour] = {}
     alternatives: tuple[Alternative, ...] = ()
+    otherwise: Text | None = None
+    """What to do where no call helps."""
     notes: tuple[str, ...] = ()
 
     @field_validator("only")
