@@ -11,16 +11,17 @@ from gitlab_mcp.actions.fields import Needs, Sent
 from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.actions.schema import required_fields
 from gitlab_mcp.actions.shape import shapes
-from gitlab_mcp.policy.action_patterns import Actions
+from gitlab_mcp.api.endpoints import every, normalised
+from gitlab_mcp.policy.action_patterns import ActionPatterns
 from gitlab_mcp.policy.listed_tools import ListedTools
 from gitlab_mcp.tiers.feature_map import Feature, tier_map
 from gitlab_mcp.tiers.requirements import requirements_of_action
-from tests.facts import facts
+from tests.support.facts import facts
 
 REGISTRY = Registry()
 ACTIONS = REGISTRY.actions()
 FEATURES = tier_map().features
-PAGES = {entry["page"].removesuffix(".md").removesuffix("/_index") for entry in facts("endpoints")}
+PAGES = {told.page for known in every() for told in known.documented}
 
 NOT_ON_A_REST_PAGE = re.compile(
     r"^(user|ci|operations|security|administration|api/graphql|api/duo_agent_platform_flows)(/|$)"
@@ -36,13 +37,8 @@ every_action = pytest.mark.parametrize("action", ACTIONS, ids=name_of)
 every_feature = pytest.mark.parametrize("feature", FEATURES.values(), ids=FEATURES)
 
 
-def form(endpoint: str) -> str:
-    """`GET /groups/:id/(-/)search` and `GET /groups/{group_id}/search` are one endpoint."""
-    return re.sub(r"[:*]\w+|\{\w+\}", ":_", re.sub(r"\(?-/\)?", "", endpoint))
-
-
 PAID = {
-    (form(endpoint), entry["attribute"])
+    (normalised(endpoint), entry["attribute"])
     for entry in facts("parameter_tiers")
     for endpoint in entry["endpoints"]
 }
@@ -55,7 +51,7 @@ def sent_as(action: type[Action], name: str) -> str:
 
 @every_action
 def test_a_field_that_gitlab_sells_says_which_feature_it_needs(action: type[Action]) -> None:
-    endpoints = {form(str(endpoint)) for endpoint in action.spec.endpoints}
+    endpoints = {normalised(str(endpoint)) for endpoint in action.spec.endpoints}
     unmarked = [
         name
         for name, shape in shapes(action).items()
@@ -77,8 +73,10 @@ def test_a_field_that_needs_a_feature_is_among_its_parameters(action: type[Actio
     for name, shape in shapes(action).items():
         if (mark := shape.mark(Needs)) and name not in places:
             known = FEATURES[mark.feature].parameters
-            endpoints = {form(str(endpoint)) for endpoint in action.spec.endpoints}
-            listed = {form(endpoint) for endpoint, names in known.items() if sent_as(action, name) in names}
+            endpoints = {normalised(str(endpoint)) for endpoint in action.spec.endpoints}
+            listed = {
+                normalised(endpoint) for endpoint, names in known.items() if sent_as(action, name) in names
+            }
             assert endpoints & listed, f"{mark.feature} does not list {name}"
 
 
@@ -99,7 +97,7 @@ def test_an_alternative_can_be_called_as_it_is_offered(feature: Feature) -> None
 @every_action
 def test_whoever_lacks_the_tier_is_told_what_to_do_instead(action: type[Action]) -> None:
     """With the arguments of the action's own example, in each place that it takes."""
-    listed = ListedTools(REGISTRY, toolsets=("all",), read_only=False, actions=Actions())
+    listed = ListedTools(REGISTRY, toolsets=("all",), read_only=False, patterns=ActionPatterns())
     for feature in requirements_of_action(action, tier_map(), "17.2").features:
         if feature.tier_in("17.2") == "Free" or feature.otherwise:
             continue

@@ -28,7 +28,7 @@ from gitlab_mcp.refusals.translate import translate
 
 pytestmark = pytest.mark.anyio
 
-manage = Tool("manage_thing", "Things.", switch="issues")
+manage = Tool("manage_thing", "Things.")
 
 
 @manage.action(

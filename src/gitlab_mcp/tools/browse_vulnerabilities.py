@@ -156,11 +156,9 @@ class GetVulnerability(Action):
 @browse.action(
     "findings",
     GET("/projects/{project_id}/vulnerability_findings"),
-    docs="api/vulnerability_findings/#list-all-project-vulnerability-findings",
     example={"project_id": "tiers-b/one"},
     shows="id name severity report_type state location=location.file line=location.start_line"
     " scanner=scanner.name identifiers=identifiers.name | description solution",
-    feature="vulnerability_findings",
     role=Role.DEVELOPER,
 )
 class ListFindings(InProject, Paged):
@@ -174,10 +172,8 @@ class ListFindings(InProject, Paged):
 @browse.action(
     "get_export",
     GET("/security/vulnerability_exports/{export_id}"),
-    docs="api/vulnerability_exports/#retrieve-a-vulnerability-export",
     example={"export_id": 2},
     shows="id status format created_at started_at finished_at",
-    feature="vulnerability_exports",
     role=Role.DEVELOPER,
 )
 class GetExport(Action):
@@ -189,9 +185,7 @@ class GetExport(Action):
 @browse.action(
     "download_export",
     GET("/security/vulnerability_exports/{export_id}/download"),
-    docs="api/vulnerability_exports/#download-a-vulnerability-export",
     example={"export_id": 2},
-    feature="vulnerability_exports",
     role=Role.DEVELOPER,
 )
 class DownloadExport(Action):
