@@ -11,7 +11,7 @@ from gitlab_mcp.actions.fields import Needs, Sent
 from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.actions.schema import required_fields
 from gitlab_mcp.actions.shape import shapes
-from gitlab_mcp.api.endpoints import every, normalised
+from gitlab_mcp.api.endpoints import every, find, normalised
 from gitlab_mcp.policy.action_patterns import ActionPatterns
 from gitlab_mcp.policy.listed_tools import ListedTools
 from gitlab_mcp.tiers.feature_map import Feature, tier_map
@@ -118,6 +118,14 @@ def test_the_page_of_a_feature_is_one_of_gitlabs(feature: Feature) -> None:
 def test_the_page_of_an_action_is_one_of_gitlabs(action: type[Action]) -> None:
     page = action.spec.docs.partition("#")[0].strip("/")
     assert page in PAGES or NOT_ON_A_REST_PAGE.match(page), page
+
+
+@every_action
+def test_the_page_of_a_call_is_that_of_its_endpoint(action: type[Action]) -> None:
+    for endpoint in action.spec.endpoints:
+        known = find(str(endpoint))
+        if "docs" not in action.spec.said and known and known.docs:
+            assert action.spec.docs_at(endpoint) == known.docs
 
 
 @pytest.mark.parametrize("tool", REGISTRY.names())

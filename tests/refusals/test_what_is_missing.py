@@ -167,3 +167,16 @@ def test_every_list_that_is_offered_can_be_called() -> None:
     for listing in {*LISTS_BY_FIELD.values(), *LISTS_BY_COLLECTION.values()}:
         tool, _, name = listing.action.partition(" ")
         assert set(listing.takes) <= shapes(registry.tool(tool).actions[name]).keys(), listing.action
+
+
+async def test_a_call_about_a_group_points_to_the_page_about_groups(
+    standin: StandIn, against: Against
+) -> None:
+    answer(standin, "/groups/acme/hooks", {"message": "404 Group Not Found"})
+    answer(standin, "/projects/1/hooks", {"message": "404 Project Not Found"})
+    pages = [
+        (await refusal(against(), "browse_webhooks", action="list", **place)).facts["docs_url"]
+        for place in ({"group_id": "acme"}, {"project_id": "1"})
+    ]
+    assert "group_webhooks" in pages[0]
+    assert "project_webhooks" in pages[1]

@@ -115,6 +115,11 @@ class Spec:
         docs: str | None = self._fact("docs")
         return docs or ""
 
+    def docs_at(self, endpoint: Endpoint) -> str:
+        """The page of one of its endpoints: that of a group is often another than that of a project."""
+        pages: Mapping[str, str] = looked_up(self.tool.name, self.name).get("docs_at", {})
+        return pages.get(str(endpoint), self.docs)
+
     @property
     def switch(self) -> str | None:
         """The project feature it needs; of those joined by `or` one is enough."""
