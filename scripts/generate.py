@@ -22,6 +22,7 @@ from gitlab_mcp.actions.schema import catalogue_entry
 from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.api.derivation import derived, docs_at
 from gitlab_mcp.tiers.feature_map import tier_map
+from gitlab_mcp.tiers.marks import TierMarks
 from tests.support.dialects import printed
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -30,7 +31,8 @@ TABLE = re.compile(r"(<!-- tools -->\n).*?(<!-- /tools -->)", re.DOTALL)
 
 def catalogue() -> str:
     """One tool a line, so that a diff shows which tool changed."""
-    entries = (catalogue_entry(tool) for tool in declared())
+    marks = TierMarks(tier_map())
+    entries = (catalogue_entry(tool, marks) for tool in declared())
     lines = (json.dumps(entry, ensure_ascii=False, separators=(",", ":")) for entry in entries)
     return "[\n" + ",\n".join(lines) + "\n]\n"
 

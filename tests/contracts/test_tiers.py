@@ -143,3 +143,22 @@ def test_a_description_names_a_tier_only_where_the_map_does(tool: str) -> None:
 
 ENFORCED_ELSEWHERE = {"browse_code_owners": {"Premium"}}
 """The file is read on every tier; what only Premium does is said."""
+
+
+LISTED = {tool["name"]: tool for tool in REGISTRY.listing(["all"])}
+
+
+@every_action
+def test_the_listing_says_which_actions_and_fields_cost_more_than_their_tool(action: type[Action]) -> None:
+    tool, name = action.spec.tool, action.spec.name
+    tiers = {requirements_of_action(each, tier_map()).tier for each in tool.actions.values()}
+    requirements = requirements_of_action(action, tier_map())
+    listed = LISTED[tool.name]
+    if requirements.tier != "Free" and "Free" in tiers:
+        marked = re.search(rf"{requirements.tier}: [^.]*\b{name}\b", listed["description"])
+        assert marked or requirements.tier in tool.about
+    for field, tier in requirements.above(requirements.by_field).items():
+        assert tier in listed["inputSchema"]["properties"][field]["description"], field
+    for field, tier in requirements.above(requirements.by_path_field).items():
+        said = listed["inputSchema"]["properties"][field].get("description", "")
+        assert tier in said or tier in tool.about, field

@@ -149,6 +149,8 @@ class Feature(_Entry):
     """By endpoint, the parameters that need the feature where the endpoint does not."""
     only: Mapping[str, Values] = {}
     """By parameter, the values that need the feature; `several` for a list with more than one entry."""
+    only_for: Mapping[str, Text] = {}
+    """By parameter, what needs the feature, in words, where it cannot be told from the value."""
     as_filter: Mapping[Edition, Literal["dropped", "empty", "works"]] = {}
     """By edition, what becomes of its parameters in a list: `dropped` means that everything is listed."""
     graphql: tuple[str, ...] = ()
