@@ -73,7 +73,7 @@ class Merge(Action):
     merge_request_iid: int
 
 
-class Told:
+class Told(NobodyToAsk):
     """Answers the questions from what a test says is so; the shapes are GitLab's, the values synthetic."""
 
     def __init__(self, project: Mapping[str, Any] | None = None, **more: Any) -> None:
@@ -367,7 +367,7 @@ async def test_a_lost_answer_to_a_read_can_simply_be_asked_again() -> None:
         (ZeroDivisionError("a secret"), Code.INTERNAL_ERROR),
     ],
 )
-async def test_every_kind_of_problem_has_its_code(problem: Exception, code: str) -> None:
+async def test_every_kind_of_problem_has_its_code(problem: Exception, code: Code) -> None:
     failure = await failure_of(problem)
     assert failure.code == code
     assert failure.facts["retryable"] is CODES[code].retryable

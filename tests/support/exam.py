@@ -53,6 +53,9 @@ class Recorded:
     async def graphql(self, document: str, variables: Mapping[str, Any] | None = None) -> Mapping[str, Any]:
         raise NotImplementedError
 
+    def with_deadline(self, seconds: float) -> Recorded:
+        return self
+
     def report(self, done: float, total: float | None = None, what: str = "") -> None:
         raise NotImplementedError
 
