@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from gitlab_mcp.actions.action import Action
 from gitlab_mcp.actions.arguments.defaults import InstanceDefaults
-from gitlab_mcp.actions.arguments.validation import example_of, validate
+from gitlab_mcp.actions.arguments.problems import example_of
+from gitlab_mcp.actions.arguments.validation import validate
 from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.actions.schema import required_fields
 from gitlab_mcp.actions.shape import shapes
