@@ -32,6 +32,17 @@ class Registry:
     def names(self) -> list[str]:
         return list(self._entries)
 
+    def also(self, name: str) -> list[str]:
+        """Other words for what a tool is about, without loading it."""
+        return list(self._entries[name].get("also", ()))
+
+    def toolset(self, name: str) -> str:
+        return str(self._entries[name]["toolset"])
+
+    def action_names(self, name: str) -> list[str]:
+        """The actions of a tool, without loading it."""
+        return list(self._entries[name]["tool"]["inputSchema"]["properties"]["action"]["enum"])
+
     def toolsets(self) -> list[str]:
         """Those that hold tools, in the fixed order."""
         held = {entry["toolset"] for entry in self._entries.values()}
@@ -49,7 +60,7 @@ class Registry:
         return [
             (name, entry["toolset"], f"{name}.{action}")
             for name, entry in self._entries.items()
-            for action in entry["tool"]["inputSchema"]["properties"]["action"]["enum"]
+            for action in self.action_names(name)
         ]
 
     def tool(self, name: str) -> Tool:

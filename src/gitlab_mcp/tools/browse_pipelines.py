@@ -23,6 +23,7 @@ from gitlab_mcp.actions.fields import (
     Time,
     broken_rule,
 )
+from gitlab_mcp.actions.other_names import Instead
 from gitlab_mcp.actions.result import Notice, Result
 from gitlab_mcp.actions.scopes import InProject, OfPipeline, Paged
 from gitlab_mcp.actions.tool import Tool
@@ -37,7 +38,21 @@ from gitlab_mcp.results.shown_fields import pick_fields, shown_fields
 from gitlab_mcp.workflows.failure_digest import failure_digest
 from gitlab_mcp.workflows.failure_facts import read_failure_facts
 
-browse = Tool("browse_pipelines", "Read CI/CD pipelines and find out why they failed.")
+browse = Tool(
+    "browse_pipelines",
+    "Read CI/CD pipelines and find out why they failed.",
+    also=("ci_pipeline",),
+    instead={
+        "failed_jobs logs log errors error failures failure why diagnose failed why_failed": Instead(
+            "failure_digest"
+        ),
+        "status": "get",
+        "tests test_results": "test_report",
+        "downstream children child_pipelines trigger_jobs triggers": "bridges",
+        "trace job_log job_logs job_trace": Instead("browse_jobs log", needs=("job_id",)),
+        "last current": "latest",
+    },
+)
 
 PIPELINE = (
     "id name status ref sha source updated_at"

@@ -12,7 +12,12 @@ from gitlab_mcp.actions.recovery_lookup import RecoveryLookup, new
 from gitlab_mcp.actions.scopes import OfWebhook, WithWebhooks
 from gitlab_mcp.actions.tool import Tool
 
-manage = Tool("manage_webhook", "Set up the webhooks of a project or group (Premium).", toolset="access")
+manage = Tool(
+    "manage_webhook",
+    "Set up the webhooks of a project or group (Premium).",
+    toolset="access",
+    also=("hook",),
+)
 
 Key = Annotated[str, Field(pattern=r"^[A-Za-z][\w.-]*$", max_length=255)]
 Trigger = Annotated[str, Field(pattern=r"^[a-z_]+_events$", description="Like push_events")]

@@ -16,6 +16,7 @@ manage = Tool(
     "manage_wiki",
     "Write the wiki of a project or group (Premium).",
     toolset="knowledge",
+    also=("wiki_page",),
 )
 
 PAGE = "slug title format"

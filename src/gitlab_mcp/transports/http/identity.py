@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from starlette.datastructures import Headers
 
 from gitlab_mcp.actions.action import Danger
-from gitlab_mcp.actions.arguments.problems import closest_name
+from gitlab_mcp.actions.arguments.words import misspelt
 from gitlab_mcp.actions.places import parse_places
 from gitlab_mcp.actions.registry import TOOLSETS
 from gitlab_mcp.callers import RequestContext, Secret, Token, TokenKind
@@ -109,7 +109,7 @@ class Authenticator:
             return None
         for name in wanted:
             if name not in TOOLSETS:
-                guess = closest_name(name, list(TOOLSETS))
+                guess = misspelt(name, TOOLSETS)
                 failure = _bad_header(TOOLSETS_WANTED, f"names out of {', '.join(TOOLSETS)}")
                 raise Rejected(failure.knowing(did_you_mean=guess), 400)
         return tuple(name for name in wanted if {"all", name} & set(self.options.toolsets))
