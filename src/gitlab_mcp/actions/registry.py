@@ -36,12 +36,13 @@ class Registry:
         """Other words for what a tool is about, without loading it."""
         return list(self._entries[name].get("also", ()))
 
-    def toolset(self, name: str) -> str:
-        return str(self._entries[name]["toolset"])
-
     def action_names(self, name: str) -> list[str]:
         """The actions of a tool, without loading it."""
         return list(self._entries[name]["tool"]["inputSchema"]["properties"]["action"]["enum"])
+
+    def has_field(self, name: str, field: str) -> bool:
+        """Whether a tool lists this field, without loading it."""
+        return name in self and field in self._entries[name]["tool"]["inputSchema"]["properties"]
 
     def toolsets(self) -> list[str]:
         """Those that hold tools, in the fixed order."""

@@ -39,6 +39,8 @@ class Calls(Protocol):
 
     def listing(self, request_context: RequestContext | None = None) -> Sequence[Mapping[str, Any]]: ...
 
+    def has_field(self, tool: str, field: str) -> bool: ...
+
     def call(
         self,
         tool: str,
@@ -91,8 +93,7 @@ class GitLabServer(MCPServer[None]):
 
         A failure that a person's word would lift is put to the person, where the client can do that.
         """
-        wanted = arguments.get("format")
-        format = wanted if wanted in ("json", "markdown", "both") else self._format
+        format = self._wanted_format(name, arguments.get("format"))
         request_context = request_context_of(context.request_context.request) if context is not None else None
         person = Person(context)
         heard = person.heard()
@@ -112,6 +113,11 @@ class GitLabServer(MCPServer[None]):
                 return self._refusal(failure, format, request_context)
             heard = answer
         return self._refusal(heard.refused, format, request_context)
+
+    def _wanted_format(self, name: str, wanted: Any) -> str:
+        """How the answer shall look. A tool with a field of that name (a wiki page's markup) means another thing."""
+        is_option = wanted in ("json", "markdown", "both") and not self._calls.has_field(name, "format")
+        return wanted if is_option else self._format
 
     def _properties(self, name: str) -> Mapping[str, Mapping[str, Any]]:
         """The fields of a tool as they are listed."""

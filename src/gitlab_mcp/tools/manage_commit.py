@@ -137,7 +137,7 @@ def _status_is_set(write: LostWrite, found: Mapping[str, Any]) -> bool:
 class SetStatus(OfCommit):
     """Report the outcome of an external check of a commit."""
 
-    state: Literal["pending", "running", "success", "failed", "canceled"]
+    state: Literal["pending", "running", "success", "failed", "canceled", "skipped"]
     name: Line | None = None
     ref: Ref | None = None
     target_url: Annotated[str, Field(pattern=r"^https?://\S+$", max_length=255)] | None = None

@@ -106,11 +106,6 @@ EpicId = Annotated[Id, Needs("issue_epic_param")]
     recover_with=RecoveryLookup(
         "browse_issues list", "project_id", {"scope": "created_by_me"}, proof=made("title")
     ),
-    not_taken=dict.fromkeys(
-        ("merge_request_iid", "target_merge_request_iid", "mr_iid", "epic_iid", "epic_id"),
-        "issue links link issues: send target_issue_iid; a merge request is linked by naming the issue in its "
-        "description (manage_merge_request update), an epic by manage_epic add_issue",
-    ),
 )
 class CreateIssue(InProject):
     """Open an issue."""
@@ -298,6 +293,11 @@ def _links_to(write: LostWrite, found: Mapping[str, Any]) -> bool:
         "project_id issue_iid",
         proof=_links_to,
         answer=lambda found: {"link_type": found["link_type"], "target_issue": found},
+    ),
+    not_taken=dict.fromkeys(
+        ("merge_request_iid", "target_merge_request_iid", "mr_iid", "epic_iid", "epic_id"),
+        "issue links link issues: send target_issue_iid; a merge request is linked by naming the issue in its "
+        "description (manage_merge_request update), an epic by manage_epic add_issue",
     ),
 )
 class AddLink(OfIssue):
