@@ -23,7 +23,7 @@ from gitlab_mcp.failures.codes import CODES, Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.observability.call_log import CallLog
 from gitlab_mcp.observability.outcome import Outcome
-from gitlab_mcp.policy import Guard, Intent
+from gitlab_mcp.policy.guard import Guard, ProposedCall
 from gitlab_mcp.results.secret_redaction import redact_strings, redact_text
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ class Dispatch:
             session = connect()
             with session.slot:
                 result = _saying_how_taken(await self._carry_out(call, caller, session), call)
-            self.call_log.close(ended())
+            self.call_log.record(ended())
             return result
         except CallFailed as failed:
             caught, failure = time.perf_counter(), failed.failure
@@ -90,7 +90,7 @@ class Dispatch:
             caught, failure = time.perf_counter(), await self._translate(problem, action, session)
             bug = problem if failure.code == Code.INTERNAL_ERROR else None
         except anyio.get_cancelled_exc_class():
-            self.call_log.close(ended(cancelled=True))
+            self.call_log.record(ended(cancelled=True))
             raise
         # GitLab repeats in its refusals what it was sent, and an agent may send a token for a name.
         failure = replace(failure, facts=redact_strings(failure.facts))
@@ -100,13 +100,13 @@ class Dispatch:
             failure = failure.knowing(taken_as=redact_strings(made_of))
         failure = await self.stop_loops(caller, tool, arguments, failure)
         status = failure.facts.get("http_status", CODES[failure.code].status)
-        outcome = ended(failure, http_status=status, explaining=time.perf_counter() - caught)
-        raise CallFailed(self.call_log.close(outcome, bug) or failure) from None
+        outcome = ended(failure, http_status=status, explaining_seconds=time.perf_counter() - caught)
+        raise CallFailed(self.call_log.record(outcome, bug) or failure) from None
 
     async def _carry_out(self, call: Call, caller: CallerKey, session: Session) -> Result:
         server = _Server(self, call, caller, session)
-        intent = Intent(call, caller, session.ask)
-        notices = [notice for guard in self.guards if (notice := await guard(intent))]
+        proposed = ProposedCall(call, caller, session.ask)
+        notices = [notice for guard in self.guards if (notice := await guard(proposed))]
         answer = await self._run(call.action, server)
         if isinstance(answer, Result) and answer.is_presented:
             return answer

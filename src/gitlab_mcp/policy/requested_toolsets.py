@@ -1,15 +1,15 @@
-"""A request may ask for fewer toolsets than the operator offers, and then has no others."""
+"""A request may ask for fewer toolsets than the operator offers (`X-MCP-Toolsets`)."""
 
 from __future__ import annotations
 
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
-from gitlab_mcp.policy import Guard, Intent
+from gitlab_mcp.policy.guard import Guard, ProposedCall
 
 
-def only(toolsets: tuple[str, ...]) -> Guard:
-    async def within(intent: Intent) -> None:
-        if intent.call.tool.toolset not in toolsets:
+def refuse_other_toolsets(toolsets: tuple[str, ...]) -> Guard:
+    async def guard(proposed: ProposedCall) -> None:
+        if proposed.call.tool.toolset not in toolsets:
             raise CallFailed(
                 Failure(
                     Code.OUT_OF_SCOPE, "This request was narrowed to toolsets that do not hold this tool."
@@ -20,4 +20,4 @@ def only(toolsets: tuple[str, ...]) -> Guard:
                 )
             )
 
-    return within
+    return guard

@@ -1,4 +1,4 @@
-"""From the start to an end that loses no call."""
+"""Listens, serves with uvicorn, and stops without losing a call."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.observability.metrics import Metrics
 from gitlab_mcp.protocol.server import GitLabServer
-from gitlab_mcp.transports.http.connections import impatient
-from gitlab_mcp.transports.http.endpoint import PATH, Endpoint
-from gitlab_mcp.transports.http.health import Check, Health
+from gitlab_mcp.transports.http.asgi_application import PATH, HttpApplication
+from gitlab_mcp.transports.http.connection_timeouts import with_timeouts
+from gitlab_mcp.transports.http.health import Health, ReadinessCheck
 from gitlab_mcp.transports.http.options import HttpOptions
 
-_FAREWELL = 1.0
-"""Seconds between the wish to stop and closing the port: readiness says no, answers say that the connection ends,
-and who still comes is served."""
-_MARGIN = 5.0
-_LARGEST_HEAD = 32 * 1024
-_CONNECTIONS = 1000
-_KEPT_ALIVE = 75
-"""Longer than proxies keep idle connections: who closes first must not be us."""
+_SECONDS_BEFORE_CLOSING = 1.0
+"""Between the signal to stop and closing the port. In this time `/readyz` fails and answers say
+`Connection: close`, so that clients go elsewhere; new requests are still served."""
+_EXTRA_SECONDS_TO_FINISH = 5.0
+_MAX_HEAD_BYTES = 32 * 1024
+_MAX_CONNECTIONS = 1000
+_KEEP_ALIVE_SECONDS = 75
+"""Longer than proxies keep idle connections, so that they close first and we lose no request."""
 
 log = logging.getLogger("gitlab_mcp.serving")
 
@@ -56,54 +56,56 @@ def serve(
     options: HttpOptions,
     *,
     metrics: Metrics,
-    knows: Callable[[RequestContext], Awaitable[bool | None]],
-    ready: Mapping[str, Check],
+    token_is_accepted: Callable[[RequestContext], Awaitable[bool | None]],
+    readiness_checks: Mapping[str, ReadinessCheck],
 ) -> int:
-    health = Health(metrics, ready, options.operator_secret)
-    endpoint = Endpoint(server, options, knows=knows, health=health, metrics=metrics)
+    health = Health(metrics, readiness_checks, options.operator_secret)
+    application = HttpApplication(
+        server, options, token_is_accepted=token_is_accepted, health=health, metrics=metrics
+    )
     config = uvicorn.Config(
-        endpoint,
-        http=impatient(options.client_timeout),  # type: ignore[arg-type]
+        application,
+        http=with_timeouts(options.client_timeout),  # type: ignore[arg-type]
         ws="none",
         lifespan="on",
         log_config=None,
         access_log=False,
         proxy_headers=False,
         server_header=False,
-        limit_concurrency=_CONNECTIONS,
-        h11_max_incomplete_event_size=_LARGEST_HEAD,
-        timeout_keep_alive=_KEPT_ALIVE,
-        timeout_graceful_shutdown=int(options.deadline + _MARGIN),
+        limit_concurrency=_MAX_CONNECTIONS,
+        h11_max_incomplete_event_size=_MAX_HEAD_BYTES,
+        timeout_keep_alive=_KEEP_ALIVE_SECONDS,
+        timeout_graceful_shutdown=int(options.deadline + _EXTRA_SECONDS_TO_FINISH),
     )
     log.setLevel(logging.INFO)
     host, number = port.getsockname()[:2]
     log.info("serving MCP at http://%s%s", f"[{host}]:{number}" if ":" in host else f"{host}:{number}", PATH)
-    anyio.run(_serve, _Server(config), health, port)
+    anyio.run(_serve, _UvicornServer(config), health, port)
     log.info("stopped")
     return 0
 
 
-class _Server(uvicorn.Server):
+class _UvicornServer(uvicorn.Server):
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Signals are ours: uvicorn would raise them again at its end, and the exit code would tell of a failure."""
+        """We handle signals. Uvicorn would raise them again when it ends, and the exit code would not be 0."""
         yield
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        # Clients that the system let in and nobody has greeted yet would be cut off when the port closes.
-        late = [client for port in sockets or () for client in _at_the_door(port)]
+        # Connections that are in the queue of the port and not yet accepted would be cut off when it closes.
+        waiting = [client for port in sockets or () for client in _accept_waiting(port)]
         for server in self.servers:
             server.close()
-        for client in late:
-            await asyncio.get_running_loop().connect_accepted_socket(self._connection, client)
+        for client in waiting:
+            await asyncio.get_running_loop().connect_accepted_socket(self._new_connection, client)
         await super().shutdown(sockets)
 
-    def _connection(self) -> asyncio.Protocol:
+    def _new_connection(self) -> asyncio.Protocol:
         state = self.lifespan.state
         return self.config.http_protocol_class(self.config, self.server_state, state)  # type: ignore[call-arg]
 
 
-def _at_the_door(port: socket.socket) -> Iterator[socket.socket]:
+def _accept_waiting(port: socket.socket) -> Iterator[socket.socket]:
     with contextlib.suppress(OSError):
         while True:
             client, _ = port.accept()
@@ -127,9 +129,9 @@ async def _stop_on_signal(server: uvicorn.Server, health: Health) -> None:
                     os._exit(0)
                 health.stopping = True
                 log.info("stopping: calls in flight are finished first")
-                tasks.start_soon(_say_farewell, server)
+                tasks.start_soon(_close_after_a_moment, server)
 
 
-async def _say_farewell(server: uvicorn.Server) -> None:
-    await anyio.sleep(_FAREWELL)
+async def _close_after_a_moment(server: uvicorn.Server) -> None:
+    await anyio.sleep(_SECONDS_BEFORE_CLOSING)
     server.should_exit = True

@@ -1,4 +1,4 @@
-"""An agent that sends the same failing call again and again is told to stop."""
+"""An agent that repeats the same failing call is told to stop."""
 
 from __future__ import annotations
 
@@ -13,34 +13,33 @@ from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import Failure
 from gitlab_mcp.store import Store, StoreUnavailable
 
-TIMES: Final = 3
-_WITHIN: Final = 300
+_FAILURES_OF_A_LOOP: Final = 3
+_WINDOW_SECONDS: Final = 300
 
 
 @dataclass(frozen=True, slots=True)
-class Loops:
+class LoopDetection:
     store: Store
 
     async def __call__(
         self, caller: CallerKey, tool: str, arguments: Mapping[str, Any], failure: Failure
     ) -> Failure:
-        """The failure, or the failure that says stop."""
+        """The failure; from the third of the same call on, with the advice to stop."""
         try:
-            times = await self.store.increment(
-                f"loop:{caller.digest}:{_digest(tool, arguments, failure.code)}", _WITHIN
-            )
+            key = f"loop:{caller.digest}:{_digest(tool, arguments, failure.code)}"
+            failures = await self.store.increment(key, _WINDOW_SECONDS)
         except (StoreUnavailable, RecursionError):
-            # To notice a loop is no reason to fail; arguments nested without end cannot even be written down.
+            # A call must not fail for this. Arguments that are nested too deeply for JSON raise RecursionError.
             return failure
-        if times < TIMES:
+        if failures < _FAILURES_OF_A_LOOP:
             return failure
-        usual = str(failure.facts.get("suggested_fix", ""))
+        usual_fix = str(failure.facts.get("suggested_fix", ""))
         return failure.knowing(
             loop=True,
-            attempts=times,
+            attempts=failures,
             retryable=False,
-            suggested_fix=f"Stop: this very call has failed {times} times within minutes, and sending it again will "
-            f"not help. Change it, or tell the person what failed. {usual}".rstrip(),
+            suggested_fix=f"Stop: this very call has failed {failures} times within minutes, and sending it again will "
+            f"not help. Change it, or tell the person what failed. {usual_fix}".rstrip(),
         )
 
 

@@ -1,4 +1,4 @@
-"""Lines that GitLab would take for commands are sent as text; here the caller hears of it."""
+"""Tells the caller when lines like `/close` were escaped, so that GitLab takes them as text and not as commands."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ from gitlab_mcp.actions.quick_actions import Speaks, was_escaped
 from gitlab_mcp.actions.result import Notice
 from gitlab_mcp.actions.shape import shapes
 from gitlab_mcp.failures.codes import NoticeCode
-from gitlab_mcp.policy import Intent
+from gitlab_mcp.policy.guard import ProposedCall
 
 
-async def sent_as_text(intent: Intent) -> Notice | None:
-    action = intent.call.action
-    if not action.spec.writes or intent.call.options.quick_actions:
+async def notice_escaped_quick_actions(proposed: ProposedCall) -> Notice | None:
+    action = proposed.call.action
+    if not action.spec.writes or proposed.call.options.quick_actions:
         return None
-    marked = (name for name, shape in shapes(type(action)).items() if shape.mark(Speaks))
-    fields = [name for name in marked if was_escaped(getattr(action, name) or "")]
-    if not fields:
+    text_fields = (name for name, shape in shapes(type(action)).items() if shape.mark(Speaks))
+    escaped = [name for name in text_fields if was_escaped(getattr(action, name) or "")]
+    if not escaped:
         return None
     return Notice(
         NoticeCode.NOT_APPLIED,
         "Lines that begin with a slash and a word were sent as text, not as quick actions.",
         {
-            "fields": fields,
+            "fields": escaped,
             "suggested_fix": "Send quick_actions: true if they were meant and the person agrees; "
             "otherwise nothing is left to do.",
         },

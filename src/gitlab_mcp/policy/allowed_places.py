@@ -1,7 +1,7 @@
-"""Where callers may act: in these projects and groups, and never in those.
+"""In which projects and groups callers may act: `--only-in`, `--never-in` and `X-MCP-Only-In`.
 
-Places are compared by their numbers, group by group upwards, so that neither a rename nor an old path, a URL or a
-number in place of a path makes another place of it. What cannot be looked up is outside.
+Places are compared by id, from the project up through its groups, because paths change: a group can be renamed and
+another can take its name. A place that the caller's token cannot look up is refused.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from gitlab_mcp.actions.action import Action, encode_segment
 from gitlab_mcp.actions.ask import Ask
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
-from gitlab_mcp.policy import Intent
+from gitlab_mcp.policy.guard import ProposedCall
 
 _PROJECT: Final = re.compile(r"(\w+_)?project(_id|_ids)?$")
 _GROUP: Final = re.compile(r"(\w+_)?(group|namespace)(_id|_ids|_path)?$")
 
-NOWHERE: Final = (
-    # Each call in a batch is looked at for itself.
+ACTIONS_WITHOUT_PLACE: Final = (
+    # Each call of a batch meets this guard itself.
     "run_batch.run",
     "browse_instance.*",
     "browse_users.current",
@@ -38,81 +38,81 @@ NOWHERE: Final = (
     "browse_users.gpg_keys",
     "browse_users.emails",
 )
-"""Actions that name no place and show nothing of any. All others that name none could reach everywhere: where places
-are limited, they are refused."""
+"""Actions that name no place and show nothing of one. Any other action without a place could reach every project, so
+it is refused where places are limited."""
 
-_DEEPEST: Final = 32
+_DEEPEST_NESTING: Final = 32
 
-Node = tuple[str, int]
-"""`project`, `group` or `user` (the namespace of one), and its number."""
+Place = tuple[str, int]
+"""`project`, `group` or `user` (a personal namespace), and its id."""
 
 
-def field_names(action: type[Action]) -> dict[str, str]:
-    """The fields by which an action names a place: each a `project` or a `group`."""
-    kinds = {name: kind for name in action.model_fields if (kind := _kind(name))}
+def place_fields(action: type[Action]) -> dict[str, str]:
+    """The fields that name a place, each with `project` or `group`."""
+    kinds = {name: kind for name in action.model_fields if (kind := _kind_of_field(name))}
     if action.spec.tool.name == "manage_group" and "parent_id" in action.model_fields:
         kinds["parent_id"] = "group"
     return kinds
 
 
-def _kind(field: str) -> str | None:
+def _kind_of_field(field: str) -> str | None:
     if _PROJECT.fullmatch(field):
         return "project"
     return "group" if _GROUP.fullmatch(field) else None
 
 
-class Places:
-    """As a guard: refuses calls that reach outside `only` (where something is) or into `never`.
+class AllowedPlaces:
+    """As a guard: refuses calls outside the places of `only` (empty: everywhere) or inside those of `never`.
 
-    An entry is a path (`acme`, `acme/website`), a project's number (`42`) or a group's (`group:7`). A path is looked
-    up when it is first needed, and means the same place from then on.
+    An entry is a path (`acme`, `acme/website`), a project's id (`42`) or a group's (`group:7`). A path is looked up
+    once and means that place from then on, also after a rename.
     """
 
     def __init__(self, only: tuple[str, ...] = (), never: tuple[str, ...] = ()) -> None:
         self._only = only
         self._never = never
-        self._found: dict[tuple[str, str], Node] = {}
+        self._looked_up: dict[tuple[str, str], Place] = {}
 
-    async def __call__(self, intent: Intent) -> None:
-        named = list(_named(intent.call.action))
-        if not named and not any(fnmatchcase(intent.name, free) for free in NOWHERE):
+    async def __call__(self, proposed: ProposedCall) -> None:
+        named = list(_named_places(proposed.call.action))
+        if not named and not any(fnmatchcase(proposed.name, pattern) for pattern in ACTIONS_WITHOUT_PLACE):
             raise CallFailed(self._refusal("It names no project or group, and could reach any.", None))
         for name, kind, value in named:
-            if why := await self._objection(kind, value, intent.caller.gitlab_url, intent.ask):
-                raise CallFailed(self._refusal(f"{name} {why}.", name))
+            if reason := await self._reason_to_refuse(kind, value, proposed.caller.gitlab_url, proposed.ask):
+                raise CallFailed(self._refusal(f"{name} {reason}.", name))
 
-    async def _objection(self, kind: str, value: str, gitlab: str, ask: Ask) -> str | None:
+    async def _reason_to_refuse(self, kind: str, value: str, gitlab: str, ask: Ask) -> str | None:
         lineage = [step async for step in _lineage(kind, value, ask)]
         if not lineage or lineage[-1] is not _TOP:
             return "names something that your token cannot see, or not with the groups above it"
-        nodes = {node for node, _ in lineage}
+        places = {place for place, _ in lineage}
         paths = {path for _, path in lineage}
         for entry in self._never:
-            node = await self._node(entry, gitlab, ask)
-            # One that cannot be looked up is compared by its name: better than not at all.
-            if node in nodes or (node is None and entry in paths):
+            place = await self._place(entry, gitlab, ask)
+            # A denied place that cannot be looked up is compared by its path.
+            if place in places or (place is None and entry in paths):
                 return "is in a place that the operator does not allow"
-            if kind == "group" and node is not None and await _holds(lineage[0][0], node, ask):
+            if kind == "group" and place is not None and await _contains(lineage[0][0], place, ask):
                 return "is a group that holds a place that the operator does not allow, and would show it"
-        if self._only and not any([await self._node(entry, gitlab, ask) in nodes for entry in self._only]):
+        if self._only and not any([await self._place(entry, gitlab, ask) in places for entry in self._only]):
             return "is outside of the places that the operator allows"
         return None
 
-    async def _node(self, entry: str, gitlab: str, ask: Ask) -> Node | None:
+    async def _place(self, entry: str, gitlab: str, ask: Ask) -> Place | None:
         if entry.isdecimal():
             return ("project", int(entry))
         if entry.startswith("group:"):
             return ("group", int(entry.removeprefix("group:")))
-        found = self._found.get((gitlab, entry)) or await _find(entry, ask)
+        found = self._looked_up.get((gitlab, entry)) or await _look_up(entry, ask)
         if found is not None:
-            self._found[(gitlab, entry)] = found
+            self._looked_up[(gitlab, entry)] = found
         return found
 
-    def _refusal(self, why: str, field: str | None) -> Failure:
+    def _refusal(self, reason: str, field: str | None) -> Failure:
         inside = f" inside {', '.join(self._only)}" if self._only else ""
         fix = f"Give as {field} one{inside} that your token can see." if field else f"Name one{inside}."
         return Failure(
-            Code.OUT_OF_SCOPE, f"The operator allows only some projects and groups. {why}"
+            Code.OUT_OF_SCOPE, f"The operator allows only some projects and groups. {reason}"
         ).knowing(
             allowed={"only_in": list(self._only)} if self._only else None,
             confidence="certain",
@@ -121,11 +121,11 @@ class Places:
         )
 
 
-_TOP: Final[tuple[Node, str]] = (("top", 0), "")
+_TOP: Final[tuple[Place, str]] = (("top", 0), "")
 
 
-async def _lineage(kind: str, value: str, ask: Ask) -> AsyncIterator[tuple[Node, str]]:
-    """The place and the groups above it, then the top; it ends without the top where something cannot be read."""
+async def _lineage(kind: str, value: str, ask: Ask) -> AsyncIterator[tuple[Place, str]]:
+    """The place, then the groups above it, each with its path; `_TOP` is last unless one of them cannot be read."""
     above: Any = value
     if kind == "project":
         project = await ask.project(value)
@@ -138,7 +138,7 @@ async def _lineage(kind: str, value: str, ask: Ask) -> AsyncIterator[tuple[Node,
             yield _TOP
             return
         above = namespace.get("id")
-    for _ in range(_DEEPEST):
+    for _ in range(_DEEPEST_NESTING):
         if above is None:
             yield _TOP
             return
@@ -149,12 +149,13 @@ async def _lineage(kind: str, value: str, ask: Ask) -> AsyncIterator[tuple[Node,
         above = group.get("parent_id")
 
 
-async def _holds(group: Node, place: Node, ask: Ask) -> bool:
-    return place[0] != "user" and group in [node async for node, _ in _lineage(place[0], str(place[1]), ask)]
+async def _contains(group: Place, place: Place, ask: Ask) -> bool:
+    kind, id = place
+    return kind != "user" and group in [above async for above, _ in _lineage(kind, str(id), ask)]
 
 
-async def _find(entry: str, ask: Ask) -> Node | None:
-    """A path is a project's, a group's or a user's, never two of them."""
+async def _look_up(entry: str, ask: Ask) -> Place | None:
+    """No two of a project, a group and a user have the same path."""
     if "/" in entry and (project := await ask.project(entry)) is not None:
         return ("project", project["id"])
     if (group := await ask.group(entry)) is not None:
@@ -166,27 +167,27 @@ async def _find(entry: str, ask: Ask) -> Node | None:
     return None
 
 
-def _named(action: Action) -> Iterator[tuple[str, str, str]]:
-    """Each place that is named: the field, `project` or `group`, and the name or number."""
-    kinds = field_names(type(action))
+def _named_places(action: Action) -> Iterator[tuple[str, str, str]]:
+    """Each place that the call names: the field, `project` or `group`, and the path or id."""
+    kinds = place_fields(type(action))
     for name in type(action).model_fields:
         value = getattr(action, name)
         if name in kinds:
-            yield from _each(name, kinds[name], value)
+            yield from _each_value(name, kinds[name], value)
         elif isinstance(value, list):
             for item in value:
-                for inner, inner_value in _parts(item):
-                    if kind := _kind(inner):
-                        yield from _each(f"{name}.{inner}", kind, inner_value)
+                for inner, inner_value in _members(item):
+                    if kind := _kind_of_field(inner):
+                        yield from _each_value(f"{name}.{inner}", kind, inner_value)
 
 
-def _parts(item: Any) -> list[tuple[str, Any]]:
+def _members(item: Any) -> list[tuple[str, Any]]:
     if isinstance(item, BaseModel):
         return list(item)
     return list(item.items()) if isinstance(item, dict) else []
 
 
-def _each(name: str, kind: str, value: Any) -> Iterator[tuple[str, str, str]]:
+def _each_value(name: str, kind: str, value: Any) -> Iterator[tuple[str, str, str]]:
     for each in value if isinstance(value, list) else [value]:
         if each is not None:
             yield name, kind, str(each)

@@ -1,4 +1,4 @@
-"""A request that does not get as far as MCP: the same failure as everywhere, in an HTTP answer."""
+"""An HTTP request that is refused before it reaches MCP, and the answer to it."""
 
 from __future__ import annotations
 
@@ -10,12 +10,10 @@ from starlette.responses import JSONResponse
 from gitlab_mcp.failures.failure import Failure
 
 _JSON_RPC_CODES: Final = {400: -32600, 413: -32600}
-_REFUSED: Final = -32000
+_OTHER_JSON_RPC_CODE: Final = -32000
 
 
 class Rejected(Exception):
-    """Turned away at the door."""
-
     def __init__(self, failure: Failure, status: int, headers: Mapping[str, str] | None = None) -> None:
         super().__init__(failure.code)
         self.failure = failure
@@ -23,18 +21,18 @@ class Rejected(Exception):
         self.headers = headers or {}
 
 
-def answer(turned: Rejected, style: str, request_id: str) -> JSONResponse:
-    """A JSON-RPC error, since MCP clients read nothing else; what teaches is in its `data`."""
+def rejection_response(rejected: Rejected, error_style: str, request_id: str) -> JSONResponse:
+    """A JSON-RPC error, since MCP clients read nothing else. The rendered failure is its `data`."""
     from gitlab_mcp.failures.render import render
 
-    failure = turned.failure.knowing(http_status=turned.status, request_id=request_id)
+    failure = rejected.failure.knowing(http_status=rejected.status, request_id=request_id)
     body: dict[str, Any] = {
         "jsonrpc": "2.0",
         "id": None,
         "error": {
-            "code": _JSON_RPC_CODES.get(turned.status, _REFUSED),
+            "code": _JSON_RPC_CODES.get(rejected.status, _OTHER_JSON_RPC_CODE),
             "message": " ".join(filter(None, [failure.message, failure.facts.get("suggested_fix")])),
-            "data": render(failure, style),
+            "data": render(failure, error_style),
         },
     }
-    return JSONResponse(body, turned.status, dict(turned.headers))
+    return JSONResponse(body, rejected.status, dict(rejected.headers))

@@ -1,5 +1,5 @@
-"""Under which names this server may be spoken to. Closed by default: a web page that points a name of its own at
-this machine must not reach it."""
+"""Under which `Host` and `Origin` the server answers. By default only as localhost, against DNS rebinding: a web page
+can point a name of its own at this machine."""
 
 from __future__ import annotations
 
@@ -11,49 +11,49 @@ from starlette.datastructures import Headers
 
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import Failure
-from gitlab_mcp.transports.http.refusals import Rejected
+from gitlab_mcp.transports.http.rejection import Rejected
 
-_THIS_MACHINE = re.compile(r"(localhost|127\.0\.0\.1|\[::1\])(:\d{1,5})?")
-METADATA = "/.well-known/oauth-protected-resource"
+_LOCALHOST = re.compile(r"(localhost|127\.0\.0\.1|\[::1\])(:\d{1,5})?")
+METADATA_PATH = "/.well-known/oauth-protected-resource"
 
 
-def is_this_machine(host: str) -> bool:
-    return _THIS_MACHINE.fullmatch(host) is not None
+def is_localhost(host: str) -> bool:
+    return _LOCALHOST.fullmatch(host) is not None
 
 
 @dataclass(frozen=True, slots=True)
-class Names:
+class AllowedHosts:
     public_url: str | None
     path: str
-    """Where MCP is below the root of the server."""
+    """The path of the MCP endpoint."""
 
     def check(self, headers: Headers) -> None:
-        """Raises Turned."""
+        """Raises Rejected."""
         hosts, origins = headers.getlist("host"), headers.getlist("origin")
-        if len(hosts) != 1 or not (is_this_machine(hosts[0].lower()) or self._is_public(hosts[0])):
+        if len(hosts) != 1 or not (is_localhost(hosts[0].lower()) or self._is_public(hosts[0])):
             raise Rejected(_wrong_host(), 421)
-        # Clients that are no browsers send none, and a browser is only welcome from our own address.
+        # Only browsers send an origin.
         if origins and (len(origins) != 1 or origins[0].lower() != self._public_origin()):
             raise Rejected(_wrong_origin(), 403)
 
     def resource(self, host: str) -> str:
-        """The address of this MCP server as the client knows it. `host` has been checked."""
+        """The URL of the MCP endpoint as the client knows it. `host` has been checked."""
         root = self.public_url if self.public_url and self._is_public(host) else f"http://{host.lower()}"
         return root + self.path
 
     def metadata_url(self, host: str) -> str:
         parts = urlsplit(self.resource(host))
-        return f"{parts.scheme}://{parts.netloc}{METADATA}{parts.path}"
+        return f"{parts.scheme}://{parts.netloc}{METADATA_PATH}{parts.path}"
 
     def _is_public(self, host: str) -> bool:
         if self.public_url is None:
             return False
         parts = urlsplit(self.public_url)
-        default = {"https": 443, "http": 80}[parts.scheme]
-        names = {parts.netloc, f"{parts.hostname}:{parts.port or default}"}
-        if parts.port == default:
-            names.add(parts.netloc.rpartition(":")[0])
-        return host.lower() in names
+        default_port = {"https": 443, "http": 80}[parts.scheme]
+        hosts = {parts.netloc, f"{parts.hostname}:{parts.port or default_port}"}
+        if parts.port == default_port:
+            hosts.add(parts.netloc.rpartition(":")[0])
+        return host.lower() in hosts
 
     def _public_origin(self) -> str | None:
         if self.public_url is None:
