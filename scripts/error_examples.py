@@ -58,15 +58,11 @@ RECORDED: Final = {
 LABEL: Final = {**PROJECT, "action": "delete", "label_id": "bug"}
 CALLS: Final[Mapping[Code, tuple[str, dict[str, Any], dict[str, Any]]]] = {
     Code.UNKNOWN_TOOL: ("browse_issue", {"action": "list"}, {}),
-    Code.INVALID_ACTION: ("manage_label", {"action": "remove", **PROJECT}, {}),
+    Code.INVALID_ACTION: ("browse_issues", {"action": "update", **PROJECT, "issue_iid": 1}, {}),
     Code.MISSING_REQUIRED_FIELD: ("manage_merge_request", {"action": "create", **PROJECT}, {}),
     Code.TYPE_MISMATCH: ("browse_issues", {"action": "get", **PROJECT, "issue_iid": "first"}, {}),
     Code.INVALID_VALUE: ("browse_issues", {"action": "list", **PROJECT, "state": "open"}, {}),
-    Code.FIELD_NOT_ALLOWED: (
-        "manage_label",
-        {"action": "create", **PROJECT, "name": "bug", "colour": "#d9534f", "color": "#d9534f"},
-        {},
-    ),
+    Code.FIELD_NOT_ALLOWED: ("browse_issues", {"action": "list", **PROJECT, "milestone_id": 3}, {}),
     Code.INVALID_ENCODING: ("manage_issue", {"action": "create", **PROJECT, "title": "a\0b"}, {}),
     Code.PAYLOAD_TOO_LARGE: (
         "manage_issue",
