@@ -118,8 +118,10 @@ def blockers(
 
 
 def _blocker(status: str) -> dict[str, str]:
-    known = BLOCKERS.get(status, _UNKNOWN)
-    return {"status": status, "reason": known.reason, "lifted_by": known.lifted_by}
+    # A name that is not known here may be any text: it does not become part of a sentence.
+    known = BLOCKERS.get(status)
+    shown, blocker = (status, known) if known else ("unknown", _UNKNOWN)
+    return {"status": shown, "reason": blocker.reason, "lifted_by": blocker.lifted_by}
 
 
 _UNKNOWN: Final = Blocker(

@@ -40,6 +40,11 @@ _FIELDS_OF_RECORD: Final[Mapping[str, tuple[str, ...]]] = {
     "namespace": ("namespace", "namespace_id", "namespace_path"),
 }
 _OTHER_REFERENCES: Final = ("token",)
+_READABLE_PARENTS: Final = (
+    "boards", "deployments", "environments", "epics", "hooks", "issues", "jobs", "merge_requests", "milestones",
+    "packages", "pipeline_schedules", "pipelines", "releases", "snippets",
+)  # fmt: skip
+"""The collections whose members can be read by `GET /projects/1/<collection>/<member>`."""
 _SHORTEST_VALUE: Final = 2
 _WORDS: Final = re.compile(r"[a-z]+")
 
@@ -221,5 +226,7 @@ def _path_of_first(case: Case) -> tuple[str, str]:
         return "", ""
     first = case.path_fields[0]
     template, _, rest = case.action.endpoint().path.partition("{" + first + "}")
+    if not rest.startswith("/") or template.rstrip("/").rpartition("/")[2] not in _READABLE_PARENTS:
+        return "", ""
     places = {name: case.given.get(name) for name in ("project_id", "group_id", first)}
-    return (fill(template + "{" + first + "}", **places), first) if rest.startswith("/") else ("", "")
+    return fill(template + "{" + first + "}", **places), first
