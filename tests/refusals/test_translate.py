@@ -386,7 +386,7 @@ async def test_a_lost_answer_to_a_read_can_simply_be_asked_again() -> None:
         (ZeroDivisionError("a secret"), Code.INTERNAL_ERROR),
     ],
 )
-async def test_every_kind_of_problem_has_its_code(problem: Exception, code: str) -> None:
+async def test_every_kind_of_problem_has_its_code(problem: Exception, code: Code) -> None:
     failure = await failure_of(problem)
     assert failure.code == code
     assert failure.facts["retryable"] is CODES[code].retryable

@@ -66,6 +66,9 @@ class Recorded:
     async def pause(self, seconds: float) -> bool:
         raise NotImplementedError
 
+    def with_deadline(self, seconds: float) -> Recorded:
+        return self
+
     def report(self, done: float, total: float | None = None, what: str = "") -> None:
         raise NotImplementedError
 

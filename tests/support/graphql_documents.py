@@ -33,7 +33,7 @@ class Checked:
 
     def __init__(self, text: str, schema: Schema) -> None:
         self._schema = schema
-        self._tokens = _TOKEN.findall(text)
+        self._tokens: list[str] = _TOKEN.findall(text)
         self._at = 0
         self._used: set[str] = set()
         self.problems: list[str] = []

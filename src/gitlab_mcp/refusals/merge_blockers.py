@@ -118,10 +118,11 @@ def blockers(
 
 
 def _blocker(status: str) -> dict[str, str]:
-    # A name that is not known here may be any text: it does not become part of a sentence.
-    known = BLOCKERS.get(status)
-    shown, blocker = (status, known) if known else ("unknown", _UNKNOWN)
-    return {"status": shown, "reason": blocker.reason, "lifted_by": blocker.lifted_by}
+    if status not in BLOCKERS:
+        # A status that is not known here is text from outside and is not repeated.
+        return {"status": "unknown", "reason": _UNKNOWN.reason, "lifted_by": _UNKNOWN.lifted_by}
+    known = BLOCKERS[status]
+    return {"status": status, "reason": known.reason, "lifted_by": known.lifted_by}
 
 
 _UNKNOWN: Final = Blocker(

@@ -40,11 +40,8 @@ _FIELDS_OF_RECORD: Final[Mapping[str, tuple[str, ...]]] = {
     "namespace": ("namespace", "namespace_id", "namespace_path"),
 }
 _OTHER_REFERENCES: Final = ("token",)
-_READABLE_PARENTS: Final = (
-    "boards", "deployments", "environments", "epics", "hooks", "issues", "jobs", "merge_requests", "milestones",
-    "packages", "pipeline_schedules", "pipelines", "releases", "snippets",
-)  # fmt: skip
-"""The collections whose members can be read by `GET /projects/1/<collection>/<member>`."""
+NOT_READABLE_ALONE: Final = ("ref_name", "user_id")
+"""First fields of a path for which GitLab has no endpoint that reads just that object."""
 _SHORTEST_VALUE: Final = 2
 _WORDS: Final = re.compile(r"[a-z]+")
 
@@ -222,11 +219,9 @@ async def _narrowed_by_parent(case: Case, ask: Ask) -> tuple[str, ...]:
 
 
 def _path_of_first(case: Case) -> tuple[str, str]:
-    if case.action is None:
-        return "", ""
     first = case.path_fields[0]
-    template, _, rest = case.action.endpoint().path.partition("{" + first + "}")
-    if not rest.startswith("/") or template.rstrip("/").rpartition("/")[2] not in _READABLE_PARENTS:
+    if case.action is None or first in NOT_READABLE_ALONE:
         return "", ""
+    template, _, rest = case.action.endpoint().path.partition("{" + first + "}")
     places = {name: case.given.get(name) for name in ("project_id", "group_id", first)}
-    return fill(template + "{" + first + "}", **places), first
+    return (fill(template + "{" + first + "}", **places), first) if rest.startswith("/") else ("", "")
