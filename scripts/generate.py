@@ -19,7 +19,6 @@ from gitlab_mcp.actions.registry import TOOLSETS, declared
 from gitlab_mcp.actions.schema import catalogue_entry
 from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.tiers.feature_map import tier_map
-from tests.support.dialects import printed
 
 ROOT = Path(__file__).resolve().parent.parent
 TABLE = re.compile(r"(<!-- tools -->\n).*?(<!-- /tools -->)", re.DOTALL)
@@ -56,7 +55,6 @@ def generated() -> dict[Path, str]:
         ROOT / "src/gitlab_mcp/catalogue.json": catalogue(),
         ROOT / "src/gitlab_mcp/failures/examples.json": json.dumps(errors, ensure_ascii=False, indent=1)
         + "\n",
-        ROOT / "tests/failures/dialects.json": printed(errors),
         ROOT / "README.md": readme(toolsets),
         **{ROOT / "docs/reference" / name: text for name, text in pages.items()},
     }

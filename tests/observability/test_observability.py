@@ -61,7 +61,7 @@ async def test_a_failure_is_one_line_at_the_level_of_its_cause(
     assert record.levelname == level
     line = json.loads(JsonLines().format(record))
     assert {"component", "operation", "error_code", "http_status", "duration_ms"} <= set(line)
-    assert (line["operation"], line["error_code"]) == ("manage_issue:create", failure.code)
+    assert (line["operation"], line["error_code"]) == ("issues:create", failure.code)
     assert line.get("event_id") == failure.facts.get("event_id")
     assert CANARY not in json.dumps(line)
 
@@ -214,4 +214,4 @@ async def test_a_dsn_without_the_sdk_is_said_once_and_fails_nothing(
 
 
 def test_an_outcome_without_a_failure_is_nothing_to_report() -> None:
-    assert Sentry(Secret("https://key@sentry.example/1"))(Outcome("browse_issues:get", 0.1), None) is None
+    assert Sentry(Secret("https://key@sentry.example/1"))(Outcome("issues:get", 0.1), None) is None

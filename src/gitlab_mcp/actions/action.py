@@ -110,6 +110,7 @@ class Spec:
     recover_with: RecoveryLookup | None
     """Where to look when the answer to a write was lost."""
     lists: bool
+    """Whether the answer is a list, under `items`."""
 
     @property
     def writes(self) -> bool:

@@ -39,12 +39,15 @@ class Tool:
         role: Role | None = None,
         repeatable: bool | None = None,
         recover_with: RecoveryLookup | None = None,
+        lists: bool | None = None,
     ) -> Callable[[A], A]:
         """Declare a class to be an action. A tool that writes must say how dangerous each action is.
 
         `repeatable`: sending it again after a lost answer does no harm. Reads are; a PUT or DELETE is
         unless it acts (merge, play, retry); a POST is not. What may not be sent again says in `recover_with` where
         to look instead.
+
+        `lists`: the answer is a list under `items`. What takes a `page` is one, unless it is said here.
         """
         if danger is None:
             if not self.name.startswith(("browse_", "search")):
@@ -67,7 +70,7 @@ class Tool:
                 role=role,
                 repeatable=repeatable,
                 recover_with=recover_with,
-                lists="page" in shapes(cls),
+                lists="page" in shapes(cls) if lists is None else lists,
             )
             if name in self.actions:
                 raise TypeError(f"{self.name} has two actions called {name}")

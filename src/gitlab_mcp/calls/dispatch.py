@@ -14,13 +14,16 @@ from gitlab_mcp.actions.action import Action
 from gitlab_mcp.actions.arguments.defaults import InstanceDefaults
 from gitlab_mcp.actions.arguments.validation import validate
 from gitlab_mcp.actions.ask import Ask, NobodyToAsk
-from gitlab_mcp.actions.call import Call
+from gitlab_mcp.actions.call import LONGEST_TOKEN, Call
 from gitlab_mcp.actions.exchange import Answer, GitLab, Request
+from gitlab_mcp.actions.ids import ids_among, is_short
 from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.actions.result import Notice, Result
+from gitlab_mcp.actions.shape import shapes
 from gitlab_mcp.callers import CallerKey
-from gitlab_mcp.failures.codes import CODES, Code
-from gitlab_mcp.failures.failure import CallFailed, Failure
+from gitlab_mcp.failures.codes import Code
+from gitlab_mcp.failures.failure import CallFailed, FailedCall, Failure
+from gitlab_mcp.failures.tool_names import UNKNOWN, operation_name
 from gitlab_mcp.observability.call_log import CallLog
 from gitlab_mcp.observability.outcome import Outcome
 from gitlab_mcp.policy import Guard, Intent
@@ -68,11 +71,12 @@ class Dispatch:
         action: Action | None = None
         session: Session | None = None
         bug: Exception | None = None
+        cause: Exception
 
         def ended(failure: Failure | None = None, **more: Any) -> Outcome:
             spent = time.perf_counter() - started
             return Outcome(
-                self._operation(tool, action), spent, failure, caller=caller, action=action, **more
+                self._operation(tool, arguments), spent, failure, caller=caller, action=action, **more
             )
 
         try:
@@ -84,20 +88,22 @@ class Dispatch:
             self.call_log.close(ended())
             return result
         except CallFailed as failed:
-            caught, failure = time.perf_counter(), failed.failure
+            caught, cause, failure = time.perf_counter(), failed, failed.failure
         except Exception as problem:
-            caught, failure = time.perf_counter(), await self._translate(problem, action, session)
+            caught, cause = time.perf_counter(), problem
+            failure = await self._translate(problem, action, session)
             bug = problem if failure.code == Code.INTERNAL_ERROR else None
         except anyio.get_cancelled_exc_class():
             self.call_log.close(ended(cancelled=True))
             raise
         # GitLab repeats in its refusals what it was sent, and an agent may send a token for a name.
-        failure = replace(failure, facts=redact_strings(failure.facts))
+        failure = replace(
+            failure, facts=redact_strings(failure.facts), call=self._failed_call(tool, arguments, action)
+        )
         failure = failure.knowing(tool=redact_text(tool), action=_action_name(action, arguments))
         failure = await self.stop_loops(caller, tool, arguments, failure)
-        status = failure.facts.get("http_status", CODES[failure.code].status)
-        outcome = ended(failure, http_status=status, explaining=time.perf_counter() - caught)
-        raise CallFailed(self.call_log.close(outcome, bug) or failure) from None
+        outcome = ended(failure, explaining=time.perf_counter() - caught)
+        raise CallFailed(self.call_log.close(outcome, bug) or failure) from cause
 
     async def _carry_out(self, call: Call, caller: CallerKey, session: Session) -> Result:
         server = _Server(self, call, caller, session)
@@ -137,10 +143,30 @@ class Dispatch:
         tool, _, name = read.partition(" ")
         return validate(self.registry, tool, {"action": name, **arguments}, self.defaults).action.request()
 
-    def _operation(self, tool: str, action: Action | None) -> str:
-        if action is not None:
-            return f"{tool}:{action.spec.name}"
-        return tool if tool in self.registry else "unknown"
+    def _declared(self, tool: str, arguments: Mapping[str, Any]) -> type[Action] | None:
+        """The action that is meant, whether or not its arguments are right."""
+        return self.registry.action(tool, arguments.get("action"))
+
+    def _operation(self, tool: str, arguments: Mapping[str, Any]) -> str:
+        if tool not in self.registry:
+            return operation_name(UNKNOWN, None)
+        action = self._declared(tool, arguments)
+        return operation_name(tool, action.spec.name if action else None)
+
+    def _failed_call(self, tool: str, arguments: Mapping[str, Any], action: Action | None) -> FailedCall:
+        operation, declared = self._operation(tool, arguments), self._declared(tool, arguments)
+        if declared is None:
+            return FailedCall(
+                operation, available=() if tool in self.registry else tuple(self.registry.names())
+            )
+        empty: Mapping[str, Any] = {"items": [], "total": 0} if declared.spec.lists else {"empty": True}
+        return FailedCall(
+            operation,
+            ids=redact_strings(ids_among(declared, action.given() if action else arguments)),
+            empty_result={} if declared.spec.writes else empty,
+            field_types={name: shape.type for name, shape in shapes(declared).items()},
+            confirmation_token=_token(arguments.get("confirmation_token")),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +208,10 @@ class _Server:
             given["max_bytes"] = max_bytes
         same_slot = replace(self.session, slot=nullcontext())
         return await replace(self.dispatch, max_bytes=max_bytes)(tool, given, self.caller, lambda: same_slot)
+
+
+def _token(value: Any) -> str | None:
+    return redact_text(value) if isinstance(value, str) and is_short(value, LONGEST_TOKEN) else None
 
 
 def _action_name(action: Action | None, arguments: Mapping[str, Any]) -> str | None:

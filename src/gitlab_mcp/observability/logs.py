@@ -8,10 +8,22 @@ import sys
 from contextvars import ContextVar
 from datetime import UTC, datetime
 
+from gitlab_mcp.failures.secret_text import redact_trace
+
 REQUEST_ID: ContextVar[str | None] = ContextVar("request_id", default=None)
 """The request being served, where there are several at once: lines of libraries carry it too."""
 
-FIELDS = ("component", "operation", "error_code", "http_status", "event_id", "duration_ms", "method", "path")
+FIELDS = (
+    "component",
+    "operation",
+    "error_code",
+    "http_status",
+    "exception_type",
+    "event_id",
+    "duration_ms",
+    "method",
+    "path",
+)
 """What a line may carry beside its sentence. Nothing else is ever written: no arguments, no bodies, no tokens."""
 
 
@@ -41,7 +53,7 @@ class JsonLines(logging.Formatter):
             **_known(record),
         }
         if record.exc_info:
-            line["trace"] = self.formatException(record.exc_info)
+            line["trace"] = redact_trace(self.formatException(record.exc_info))
         return json.dumps(line, ensure_ascii=True)
 
 
@@ -53,7 +65,7 @@ class TextLines(logging.Formatter):
 
     def _trace(self, record: logging.LogRecord) -> list[str]:
         """Set in, so that no line of it, whatever an exception says, can be taken for a line of the log."""
-        trace = self.formatException(record.exc_info) if record.exc_info else ""
+        trace = redact_trace(self.formatException(record.exc_info)) if record.exc_info else ""
         return ["    | " + _escaped(line) for line in trace.splitlines()]
 
 

@@ -59,6 +59,10 @@ class Metrics:
             self._errors[(failure.code, outcome.operation, str(outcome.http_status))] += 1
             self._explaining.observe((outcome.operation,), outcome.explaining)
 
+    def refusal(self, code: str, operation: str, status: int) -> None:
+        """A request was refused before it became a call."""
+        self._errors[(code, operation, str(status))] += 1
+
     def request(self, status: int) -> None:
         """One HTTP request was answered, whatever it was about."""
         self._requests[(str(status),)] += 1

@@ -12,16 +12,19 @@ from gitlab_mcp.failures.failure import Failure
 @dataclass(frozen=True, slots=True)
 class Outcome:
     operation: str
-    """`tool:action`, or less where the call did not get that far. Never a name that a caller made up."""
+    """`labels:list`. Never a name that a caller made up."""
     seconds: float
     failure: Failure | None = None
-    http_status: int = 200
     explaining: float = 0.0
     """Seconds spent on finding out why it failed."""
     caller: CallerKey | None = None
     action: Action | None = None
     cancelled: bool = False
     """Whoever called did not wait for the end; what was under way may have happened."""
+
+    @property
+    def http_status(self) -> int:
+        return 200 if self.failure is None else self.failure.status
 
     @property
     def ended(self) -> str:

@@ -10,6 +10,11 @@ from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
 
 
+def _under_way(calls: int) -> str:
+    subject = "One call of this caller is" if calls == 1 else f"{calls} calls of this caller are"
+    return f"{subject} under way already."
+
+
 class Slots:
     def __init__(self, each: int) -> None:
         self._each = each
@@ -19,7 +24,7 @@ class Slots:
     def of(self, caller: str) -> Iterator[None]:
         if self._taken[caller] >= self._each:
             raise CallFailed(
-                Failure(Code.BUSY, f"{self._each} calls of this caller are under way already.").knowing(
+                Failure(Code.BUSY, _under_way(self._each)).knowing(
                     limit=self._each,
                     retry_after_seconds=1,
                     suggested_fix="Wait until one of them has answered, then call again.",

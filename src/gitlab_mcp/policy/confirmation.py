@@ -11,6 +11,7 @@ from gitlab_mcp.actions.call import Call
 from gitlab_mcp.callers import CallerKey
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
+from gitlab_mcp.failures.tool_names import operation_name
 from gitlab_mcp.policy import Intent
 from gitlab_mcp.policy.confirmation_tokens import Tokens, claims
 from gitlab_mcp.policy.effects import effect
@@ -36,7 +37,8 @@ class Confirmation:
         if given is not None and not claims(given, going_on(call)):
             await self.tokens.redeem(given, caller, subject(call, caller))
             return
-        token, ends = await self.tokens.issue(caller, subject(call, caller))
+        operation = operation_name(call.tool.name, call.action.spec.name)
+        token, ends = await self.tokens.issue(caller, subject(call, caller), operation)
         will = await effect(intent)
         raise CallFailed(
             Failure(Code.CONFIRMATION_REQUIRED, f"{call.action.spec.name} needs a yes first. {will}").knowing(

@@ -1,7 +1,8 @@
 """Tokens that stand for a person's yes: to exactly one thing, by one caller, for ten minutes, once.
 
-A token names its caller, its subject and its end, and is signed; that it was used is kept in the store. So a token can
-be asked of one replica and redeemed at another, and nobody can make one, change one or use one twice.
+A token names its caller, its subject, its operation and its end, and is signed; that it was used is kept in the
+store. So a token can be asked of one replica and redeemed at another, and nobody can make one, change one or use one
+twice.
 """
 
 from __future__ import annotations
@@ -34,10 +35,11 @@ class Tokens:
     clock: Callable[[], float] = time.time
     """The time of day: replicas must agree on when a token ends."""
 
-    async def issue(self, caller: CallerKey, subject: str) -> tuple[str, str]:
-        """A token, and when it ends."""
+    async def issue(self, caller: CallerKey, subject: str, operation: str) -> tuple[str, str]:
+        """A token, and when it ends. `operation` is what a refusal says that it was given for."""
         ends = int(self.clock()) + LIFETIME
-        payload = _LAYOUT.pack(secrets.token_bytes(_NONCE), ends, _caller(caller), _digest(subject))
+        fixed = _LAYOUT.pack(secrets.token_bytes(_NONCE), ends, _caller(caller), _digest(subject))
+        payload = fixed + operation.encode()
         token = base64.urlsafe_b64encode(payload + await self._signature(payload)).decode().rstrip("=")
         return token, moment(ends)
 
@@ -46,17 +48,22 @@ class Tokens:
         decoded = _decoded(token)
         if decoded is None or not hmac.compare_digest(decoded[1], await self._signature(decoded[0])):
             raise CallFailed(_refusal(Code.CONFIRMATION_INVALID))
-        nonce, ends, holder, about = _LAYOUT.unpack(decoded[0])
+        nonce, ends, holder, about = _LAYOUT.unpack_from(decoded[0])
         # Somebody else's is none: whether it would be good in other hands is nobody's business.
         if not hmac.compare_digest(holder, _caller(caller)):
             raise CallFailed(_refusal(Code.CONFIRMATION_INVALID))
+        now = int(self.clock())
         if ends <= self.clock():
-            raise CallFailed(_refusal(Code.CONFIRMATION_EXPIRED))
+            refusal = _refusal(Code.CONFIRMATION_EXPIRED)
+            raise CallFailed(refusal.knowing(expired_at=moment(ends), current_time=moment(now)))
         if not hmac.compare_digest(about, _digest(subject)):
-            raise CallFailed(_refusal(Code.CONFIRMATION_MISMATCH))
-        claim = secrets.token_hex(8)
-        if await self.store.put_if_absent(f"used:{nonce.hex()}", claim, LIFETIME + 60) != claim:
-            raise CallFailed(_refusal(Code.CONFIRMATION_USED))
+            operation = decoded[0][_LAYOUT.size :].decode()
+            raise CallFailed(_refusal(Code.CONFIRMATION_MISMATCH).knowing(token_operation=operation))
+        claim = f"{now} {secrets.token_hex(8)}"
+        kept = await self.store.put_if_absent(f"used:{nonce.hex()}", claim, LIFETIME + 60)
+        if kept != claim:
+            consumed = moment(int(kept.partition(" ")[0]))
+            raise CallFailed(_refusal(Code.CONFIRMATION_USED).knowing(consumed_at=consumed))
 
     async def _signature(self, payload: bytes) -> bytes:
         # Whoever comes first makes the key; all replicas then sign with it.
@@ -72,7 +79,7 @@ def moment(seconds: int) -> str:
 def claims(token: str | None, subject: str) -> bool:
     """Whether a token says that it is about this. Whether that is true, only redeeming it tells."""
     decoded = _decoded(token) if token is not None else None
-    return decoded is not None and bool(_LAYOUT.unpack(decoded[0])[3] == _digest(subject))
+    return decoded is not None and bool(_LAYOUT.unpack_from(decoded[0])[3] == _digest(subject))
 
 
 def _decoded(token: str) -> tuple[bytes, bytes] | None:
@@ -80,7 +87,7 @@ def _decoded(token: str) -> tuple[bytes, bytes] | None:
         raw = base64.b64decode(token + "=" * (-len(token) % 4), altchars=b"-_", validate=True)
     except ValueError:
         return None
-    return (raw[:-_SIGNATURE], raw[-_SIGNATURE:]) if len(raw) == _LAYOUT.size + _SIGNATURE else None
+    return (raw[:-_SIGNATURE], raw[-_SIGNATURE:]) if len(raw) >= _LAYOUT.size + _SIGNATURE else None
 
 
 def _caller(caller: CallerKey) -> bytes:

@@ -31,6 +31,10 @@ def kind_of(call: Call) -> str:
             return "destructive"
 
 
+def _metric(kind: str) -> str:
+    return f"{kind}_per_hour"
+
+
 def going_on(call: Call) -> str:
     """What a person says yes to when work that was paused shall go on."""
     return f"go on:{kind_of(call)}"
@@ -78,7 +82,7 @@ class Quotas:
             raise CallFailed(self._exhausted(intent, limit))
         if used < math.ceil(limit * _WARN):
             return None
-        facts = {"used": used, "limit": limit, "reset_at": self._reset_at()}
+        facts = {**self._numbers(kind, used, limit), "warn_at": math.ceil(limit * _WARN)}
         return Notice(NoticeCode.QUOTA_WARNING, f"{used} of {limit} {kind} of this hour are used.", facts)
 
     async def _may_go_on(self, intent: Intent) -> bool:
@@ -91,26 +95,33 @@ class Quotas:
 
     async def _paused(self, intent: Intent, used: int, limit: int) -> Failure:
         kind = kind_of(intent.call)
-        token, ends = await self.tokens.issue(intent.caller, going_on(intent.call))
+        token, ends = await self.tokens.issue(intent.caller, going_on(intent.call), _metric(kind))
         will = f"Work goes on until {limit} {kind} of this hour are used; {used} are used now."
         return Failure(Code.QUOTA_PAUSED, f"Paused: {used} of {limit} {kind} of this hour are used.").knowing(
             what_will_happen=will,
             confirmation_token=token,
             expires_at=ends,
-            **self._numbers(used, limit),
+            **self._numbers(kind, used, limit),
             suggested_fix="Ask the person whether to go on. After a yes, send the call with confirmation_token.",
         )
 
     def _exhausted(self, intent: Intent, limit: int) -> Failure:
         kind = kind_of(intent.call)
         return Failure(Code.QUOTA_EXHAUSTED, f"All {limit} {kind} of this hour are used.").knowing(
-            **self._numbers(limit, limit),
+            **self._numbers(kind, limit, limit),
             retry_after_seconds=math.ceil(HOUR - self.clock() % HOUR),
             suggested_fix="Stop, and tell the person what is left to do. The operator sets the quota with --quota.",
         )
 
-    def _numbers(self, used: int, limit: int) -> dict[str, Any]:
-        return {"limit": limit, "remaining": max(limit - used, 0), "reset_at": self._reset_at()}
+    def _numbers(self, kind: str, used: int, limit: int) -> dict[str, Any]:
+        return {
+            "metric": _metric(kind),
+            "used": used,
+            "pause_at": math.ceil(limit * _PAUSE),
+            "limit": limit,
+            "remaining": max(limit - used, 0),
+            "reset_at": self._reset_at(),
+        }
 
     def _key(self, intent: Intent) -> str:
         return f"quota:{intent.caller.digest}:{kind_of(intent.call)}:{self._hour()}"

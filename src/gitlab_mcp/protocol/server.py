@@ -18,7 +18,8 @@ from gitlab_mcp import __version__
 from gitlab_mcp.actions.exchange import Report
 from gitlab_mcp.actions.result import Result
 from gitlab_mcp.callers import RequestContext
-from gitlab_mcp.failures.failure import CallFailed, Failure
+from gitlab_mcp.failures.failure import CallFailed, FailedCall, Failure
+from gitlab_mcp.failures.tool_names import operation_name
 from gitlab_mcp.protocol.elicitation import Person, question_about
 
 if TYPE_CHECKING:
@@ -100,7 +101,8 @@ class GitLabServer(MCPServer[None]):
             with self.in_flight:
                 try:
                     given = {**arguments, **heard.arguments}
-                    return _success(await self._with_progress(name, given, context, request_context), format)
+                    result = await self._with_progress(name, given, context, request_context)
+                    return _success(result, format, self._style(request_context))
                 except CallFailed as failed:
                     failure = failed.failure
             question = question_about(failure, self._properties(name), heard, values=self._asks_for_values)
@@ -111,7 +113,15 @@ class GitLabServer(MCPServer[None]):
             if (answer := await person.now(question, heard)) is None:
                 return self._refusal(failure, format, request_context)
             heard = answer
-        return self._refusal(heard.refused, format, request_context)
+        return self._refusal(self._naming_call(heard.refused, name, arguments), format, request_context)
+
+    def _naming_call(self, failure: Failure, name: str, arguments: Mapping[str, Any]) -> Failure:
+        """The failure with the tool and action it is about, where they are known ones."""
+        action = arguments.get("action")
+        if action not in self._properties(name).get("action", {}).get("enum", ()):
+            return failure
+        call = FailedCall(operation_name(name, str(action)))
+        return replace(failure, call=call).knowing(tool=name, action=action)
 
     def _properties(self, name: str) -> Mapping[str, Mapping[str, Any]]:
         """The fields of a tool as they are listed."""
@@ -162,16 +172,18 @@ class GitLabServer(MCPServer[None]):
                 failure = failed
         raise failure
 
+    def _style(self, request_context: RequestContext | None) -> str:
+        return (request_context.error_style if request_context is not None else None) or self._error_style
+
     def _refusal(
         self, failure: Failure, format: str, request_context: RequestContext | None
     ) -> CallToolResult:
         from gitlab_mcp.failures.render import as_text, render
         from gitlab_mcp.results.content_blocks import compact_json
 
-        style = self._error_style
+        style = self._style(request_context)
         if request_context is not None:
             failure = failure.knowing(request_id=request_context.request_id)
-            style = request_context.error_style or style
         rendered = render(failure, style)
         texts = {"json": [compact_json(rendered)], "markdown": [as_text(failure, style)]}
         shown = texts.get(format, [*texts["markdown"], *texts["json"]])
@@ -225,14 +237,16 @@ async def _arguments_are_an_object(ctx: ServerRequestContext[Any, Any], call_nex
     return await call_next(ctx)
 
 
-def _success(result: Result, format: str) -> CallToolResult:
+def _success(result: Result, format: str, style: str) -> CallToolResult:
+    from gitlab_mcp.failures.render import render_success
     from gitlab_mcp.results.content_blocks import ImageBlock, content_blocks
     from gitlab_mcp.results.markdown import as_markdown
 
     content: list[ContentBlock] = []
     if format in ("markdown", "both"):
         content.append(TextContent(type="text", text=as_markdown(result)))
-    for block in content_blocks(result) if format != "markdown" else content_blocks(result)[1:]:
+    blocks = content_blocks(replace(result, data=render_success(result.data, style)))
+    for block in blocks if format != "markdown" else blocks[1:]:
         if isinstance(block, ImageBlock):
             data = base64.b64encode(block.data).decode()
             content.append(ImageContent(type="image", data=data, mime_type=block.mime_type))

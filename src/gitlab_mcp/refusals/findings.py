@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from typing import Any
 
-from gitlab_mcp.failures.codes import CODES, Code
+from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import Failure
 
 
@@ -52,5 +52,4 @@ def as_failure(finding: Finding) -> Failure:
         evidence=list(finding.evidence) or None,
         also=list(finding.also) or None,
         suggested_fix=finding.fix or None,
-        retryable=CODES[finding.code].retryable,
     )

@@ -99,6 +99,7 @@ class GetCommit(OfCommit):
     docs="api/commits/#retrieve-commit-diff",
     example={"project_id": "acme/website", "sha": "dbc35632b7b69fd93edcc32d714d59617c7b5790"},
     role=Role.REPORTER,
+    lists=False,
 )
 class CommitDiff(OfCommit, Paged):
     """What a commit changed: the files, then the diff of each."""

@@ -99,6 +99,7 @@ class GetNote(OfIssueOrMergeRequest):
     shows=f"id body=note {POSITION} discussion_id resolve_discussion",
     switch="merge_requests",
     role=Role.REPORTER,
+    lists=True,
 )
 class ListDrafts(OfMergeRequest):
     """List your drafts on a merge request, which nobody else sees; manage_review publishes them."""

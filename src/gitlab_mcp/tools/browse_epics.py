@@ -83,6 +83,7 @@ class EpicIssues(OfEpic):
     # Reading needs the feature of epics only; writing child epics needs `subepics`.
     feature="epics",
     role=Role.GUEST,
+    lists=True,
 )
 class ChildEpics(OfEpic):
     """List the epics below an epic."""
@@ -96,6 +97,7 @@ class ChildEpics(OfEpic):
     shows="related_epic_link_id link_type id iid title state web_url",
     feature="linked_epics",
     role=Role.GUEST,
+    lists=True,
 )
 class RelatedEpics(OfEpic):
     """List the epics an epic is linked to."""

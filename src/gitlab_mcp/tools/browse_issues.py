@@ -116,6 +116,7 @@ class IssueStatistics(InProjectOrGroup):
     example={"project_id": "acme/website", "issue_iid": 1},
     shows=MERGE_REQUEST,
     role=Role.GUEST,
+    lists=True,
 )
 class RelatedMergeRequests(OfIssue):
     """List the merge requests that mention an issue."""
@@ -128,6 +129,7 @@ class RelatedMergeRequests(OfIssue):
     example={"project_id": "acme/website", "issue_iid": 1},
     shows=MERGE_REQUEST,
     role=Role.GUEST,
+    lists=True,
 )
 class ClosedBy(OfIssue):
     """List the merge requests that close an issue when merged."""
@@ -140,6 +142,7 @@ class ClosedBy(OfIssue):
     example={"project_id": "acme/website", "issue_iid": 1},
     shows="id username name",
     role=Role.GUEST,
+    lists=True,
 )
 class Participants(OfIssue):
     """List who takes part in an issue."""
@@ -152,6 +155,7 @@ class Participants(OfIssue):
     example={"project_id": "acme/website", "issue_iid": 1},
     shows="issue_link_id link_type issue=references.full title state",
     role=Role.GUEST,
+    lists=True,
 )
 class Links(OfIssue):
     """List the issues an issue is linked to."""

@@ -145,6 +145,7 @@ class ListCommits(OfMergeRequest, Paged):
     docs="api/merge_requests/#list-merge-request-diffs",
     example=EXAMPLE,
     role=Role.REPORTER,
+    lists=False,
 )
 class ReadDiffs(OfMergeRequest, Paged):
     """List the changed files with their sizes, and show their diffs; with file_path those of one file."""

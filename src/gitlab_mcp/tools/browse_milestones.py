@@ -87,6 +87,7 @@ class MilestoneMergeRequests(OfMilestone, Paged):
     shows="created_at action weight",
     feature="burndown_events",
     role=Role.GUEST,
+    lists=True,
 )
 class BurndownEvents(OfMilestone):
     """List what the burndown chart of a milestone is drawn from."""

@@ -221,6 +221,7 @@ class ListBridges(OfPipeline, Paged):
     example={"project_id": "acme/website", "pipeline_id": 16},
     shows="key value variable_type",
     role=Role.MAINTAINER,
+    lists=True,
 )
 class ListVariables(OfPipeline):
     """List the variables a pipeline was run with."""

@@ -240,6 +240,7 @@ class TransferLocations(ListOfProject):
     example={"project_id": "1"},
     shows=GROUP,
     role=Role.GUEST,
+    lists=True,
 )
 class ShareLocations(InProject):
     """Groups the project could be shared with."""

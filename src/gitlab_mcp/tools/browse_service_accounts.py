@@ -39,6 +39,7 @@ class ListAccounts(InGroupOrInstance):
     example={},
     feature="member_roles",
     role=Role.OWNER,
+    lists=True,
 )
 class ListRoles(InGroupOrInstance):
     """List custom roles with the permissions they add."""

@@ -23,6 +23,7 @@ PAGE = "slug title format"
     example={"project_id": "acme/website"},
     shows=PAGE + " content",
     role=Role.GUEST,
+    lists=True,
 )
 class ListPages(WithWiki):
     """List all pages; GitLab does not page this list."""

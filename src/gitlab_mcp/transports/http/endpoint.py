@@ -93,6 +93,7 @@ class Endpoint:
         except (Rejected, CallFailed) as refusal:
             # A secret that can no longer be read opens nothing.
             turned = refusal if isinstance(refusal, Rejected) else Rejected(refusal.failure, 500)
+            self._record(turned)
             await self._turn_away(turned, headers, request_id)(scope, receive, signed)
         except Gone:
             pass
@@ -110,6 +111,18 @@ class Endpoint:
                 "duration_ms": round((time.perf_counter() - started) * 1000, 1),
             },
         )
+
+    def _record(self, turned: Rejected) -> None:
+        """A refusal is counted and logged as a failed call is."""
+        code, operation = turned.failure.code, turned.failure.call.operation
+        self._metrics.refusal(code, operation, turned.status)
+        known = {
+            "component": "http",
+            "operation": operation,
+            "error_code": code,
+            "http_status": turned.status,
+        }
+        log.warning("%s refused with %s", operation, code, extra=known)
 
     async def _mcp(
         self, scope: Scope, headers: Headers, request_id: str, receive: Receive, send: Send

@@ -20,7 +20,7 @@ class Gone(Exception):
 async def read_body(declared: str | None, receive: Receive, largest: int, seconds: float) -> bytes:
     """Raises Turned for what is too much or too slow."""
     if declared is not None and declared.isdigit() and int(declared) > largest:
-        raise Rejected(_too_large(largest), 413)
+        raise Rejected(_too_large(largest).knowing(actual=int(declared)), 413)
     body = bytearray()
     with anyio.move_on_after(seconds):
         while True:
@@ -78,7 +78,10 @@ async def while_connected(app: ASGIApp, scope: Scope, body: bytes, receive: Rece
 
 def _too_large(largest: int) -> Failure:
     return Failure(Code.PAYLOAD_TOO_LARGE, "The request is larger than this server takes.").knowing(
-        limit=largest, unit="bytes", suggested_fix=f"Send at most {largest} bytes in one request."
+        limit=largest,
+        limit_type="request_size",
+        unit="bytes",
+        suggested_fix=f"Send at most {largest} bytes in one request.",
     )
 
 
