@@ -111,7 +111,7 @@ def report_load(url: str) -> bool:
     app.close()
     failed = [each for each in outcomes if each.failure]
     good = [each.seconds * 1000 for each in outcomes if not each.failure]
-    explaining = [each.explaining * 1000 for each in failed]
+    explaining = [each.explaining_seconds * 1000 for each in failed]
     print(
         f"{len(outcomes)} calls, {AT_ONCE} at once, {len(failed) / len(outcomes):.0%} fail: "
         f"{len(outcomes) / spent:.0f} a second"

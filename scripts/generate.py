@@ -15,9 +15,11 @@ import reference
 from error_examples import examples
 from left_out import left_out, section
 
+from gitlab_mcp.actions.action_facts import action_facts as resolved
 from gitlab_mcp.actions.registry import TOOLSETS, declared
 from gitlab_mcp.actions.schema import catalogue_entry
 from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.api.derivation import derived
 from gitlab_mcp.tiers.feature_map import tier_map
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -29,6 +31,23 @@ def catalogue() -> str:
     entries = (catalogue_entry(tool) for tool in declared())
     lines = (json.dumps(entry, ensure_ascii=False, separators=(",", ":")) for entry in entries)
     return "[\n" + ",\n".join(lines) + "\n]\n"
+
+
+def action_facts() -> str:
+    """What the endpoints say of each action, where the action does not say it itself. One tool a line."""
+    features = tier_map().paid_endpoints()
+    lines = []
+    for tool in declared():
+        facts = {
+            name: {
+                fact: value
+                for fact, value in derived([*map(str, action.spec.endpoints)], features).items()
+                if fact not in action.spec.said
+            }
+            for name, action in tool.actions.items()
+        }
+        lines.append(f"{json.dumps(tool.name)}:{json.dumps(facts, separators=(',', ':'))}")
+    return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
 def readme(toolsets: dict[str, list[Tool]]) -> str:
@@ -61,17 +80,27 @@ def generated() -> dict[Path, str]:
 
 
 def main() -> int:
-    stale = []
-    for path, text in generated().items():
-        if "--check" in sys.argv:
-            if not path.exists() or path.read_text("utf-8") != text:
-                stale.append(path.relative_to(ROOT))
-        else:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, "utf-8")
+    # First, and alone where it is stale: the pages are made from it.
+    stale = settle({ROOT / "src/gitlab_mcp/action_facts.json": action_facts()})
+    resolved.cache_clear()
+    stale = stale or settle(generated())
     for path in stale:
         sys.stderr.write(f"{path} is not up to date: run `make docs` and commit what changes\n")
     return 1 if stale else 0
+
+
+def settle(files: dict[Path, str]) -> list[Path]:
+    """Write them, or with --check say which are not as they would be written."""
+    if "--check" in sys.argv:
+        return [
+            path.relative_to(ROOT)
+            for path, text in files.items()
+            if not path.exists() or path.read_text("utf-8") != text
+        ]
+    for path, text in files.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+    return []
 
 
 if __name__ == "__main__":

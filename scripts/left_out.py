@@ -1,37 +1,32 @@
-"""Which documented endpoints no action reaches yet, by the pages that a toolset's actions are documented on."""
+"""Which documented endpoints no action reaches yet, by the pages that document a toolset's actions."""
 
 from __future__ import annotations
 
-import gzip
-import json
-import re
 from collections.abc import Iterable
-from pathlib import Path
 
 from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.api.endpoints import every, find, normalised
 
-ENDPOINTS = Path(__file__).resolve().parent.parent / "tests/facts/endpoints.json.gz"
 
-
-def left_out(toolsets: dict[str, list[Tool]]) -> dict[str, list[tuple[str, str, str]]]:
+def left_out(toolsets: dict[str, list[Tool]]) -> dict[str, list[tuple[str, str, str | None]]]:
     """For each toolset the rows (page, endpoint, tier); a page belongs to the toolset that cites it most."""
     reached = {
-        _shape(str(endpoint))
+        normalised(str(endpoint))
         for tools in toolsets.values()
         for tool in tools
         for action in tool.actions.values()
         for endpoint in action.spec.endpoints
     }
     home = _homes(toolsets)
-    found: dict[str, list[tuple[str, str, str]]] = {name: [] for name in toolsets}
-    for entry in json.loads(gzip.decompress(ENDPOINTS.read_bytes())):
-        page = entry["page"].removesuffix(".md").removesuffix("/_index")
-        if page in home and _shape(entry["endpoint"]) not in reached:
-            found[home[page]].append((page, entry["endpoint"], entry["tier"]))
+    found: dict[str, list[tuple[str, str, str | None]]] = {name: [] for name in toolsets}
+    for known in every():
+        for told in known.documented:
+            if told.page in home and normalised(known.endpoint) not in reached:
+                found[home[told.page]].append((told.page, told.endpoint, told.tier))
     return {name: sorted(set(rows)) for name, rows in found.items()}
 
 
-def section(rows: Iterable[tuple[str, str, str]]) -> str:
+def section(rows: Iterable[tuple[str, str, str | None]]) -> str:
     """The end of a toolset's page."""
     pages: dict[str, list[str]] = {}
     for page, endpoint, tier in rows:
@@ -52,12 +47,9 @@ def _homes(toolsets: dict[str, list[Tool]]) -> dict[str, str]:
     for name, tools in toolsets.items():
         for tool in tools:
             for action in tool.actions.values():
-                page = action.spec.docs.partition("#")[0].rstrip("/")
-                counts = citing.setdefault(page, {})
-                counts[name] = counts.get(name, 0) + 1
+                told = (find(str(endpoint)) for endpoint in action.spec.endpoints)
+                pages = {known.documented[0].page for known in told if known and known.documented}
+                for page in {action.spec.docs.partition("#")[0].rstrip("/"), *pages}:
+                    counts = citing.setdefault(page, {})
+                    counts[name] = counts.get(name, 0) + 1
     return {page: max(counts, key=lambda name: counts[name]) for page, counts in citing.items()}
-
-
-def _shape(endpoint: str) -> str:
-    """Whatever its placeholders are called."""
-    return re.sub(r"[:*]\w+|\{\w+\}", ":", endpoint.replace("(-/)", ""))

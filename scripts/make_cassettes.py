@@ -3,7 +3,7 @@
     make_cassettes.py RECORDINGS FACTS
 
 RECORDINGS holds JSON lines `{label, actor, method, path, route, status, request, headers, body}`, FACTS the
-tables about routes. The same input always gives the same bytes. What scripts/add_recording.py added stays.
+tables about paid parameters. The same input always gives the same bytes. What scripts/add_recording.py added stays.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
+
+from gitlab_mcp.api.endpoints import find
 
 ROOT = Path(__file__).resolve().parent.parent
 HOST = "https://gitlab.example.com"
@@ -40,10 +42,7 @@ EVIDENCE = (
     ),
 )
 LEFT_OUT_OF_EVIDENCE = frozenset({"body_chars"})
-FACTS = (
-    *("routes.jsonl", "roles_switches.json", "endpoints.json"),
-    *("parameter_tiers.json", "parameter_tiers_measured.json"),
-)
+FACTS = ("parameter_tiers.json", "parameter_tiers_measured.json")
 
 # Whom the cassettes know; the many others that mistakes were made as are in the tests' recordings.
 CALLERS = ("alice", "bob", "carol", "dave", "root", "alice_read")
@@ -199,21 +198,18 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
         return [json.loads(line) for line in lines]
 
 
-def read_parameter_types(path: Path) -> dict[str, dict[str, str]]:
-    """Per endpoint, what type each parameter has."""
-    return {
-        row["endpoint"]: {name: about.get("type", "string") for name, about in row["params"].items()}
-        for row in read_rows(path)
-    }
+def parameter_types(endpoint: str) -> dict[str, str]:
+    known = find(endpoint)
+    return {name: each.type for name, each in ((known and known.parameters) or {}).items()}
 
 
-def exchange_from(row: Mapping[str, Any], types: Mapping[str, Mapping[str, str]]) -> Exchange:
+def exchange_from(row: Mapping[str, Any]) -> Exchange:
     url = urlsplit(row["path"])
     query = tuple(parse_qsl(url.query, keep_blank_values=True))
     body = row["request"]
     if row["method"] in ("POST", "PUT", "PATCH"):
         # The recorder put small writes into the query; a client of ours sends them as JSON.
-        query, body = (), body_of(body, query, types.get(row["route"] or "", {}))
+        query, body = (), body_of(body, query, parameter_types(row["route"] or ""))
     elif isinstance(body, dict):
         query, body = query + tuple(flat_query(body)), None
     return Exchange(
@@ -301,11 +297,11 @@ def life_cycles(exchanges: Iterable[Exchange], known: set[Question]) -> Iterator
     known.update(last)
 
 
-def plan(recordings: Path, types: Mapping[str, Mapping[str, str]]) -> dict[str, list[Exchange]]:
+def plan(recordings: Path) -> dict[str, list[Exchange]]:
     """Which exchanges go into which cassette."""
 
     def exchanges(name: str) -> list[Exchange]:
-        return [exchange_from(row, types) for row in read_rows(recordings / f"{name}.jsonl")]
+        return [exchange_from(row) for row in read_rows(recordings / f"{name}.jsonl")]
 
     known: set[Question] = set()
     context = [exchange for exchange in exchanges("context_ee") if exchange.caller in CALLERS]
@@ -409,13 +405,12 @@ def main() -> None:
     parser.add_argument("recordings", type=Path)
     parser.add_argument("facts", type=Path)
     chosen = parser.parse_args()
-    types = read_parameter_types(chosen.facts / "routes.jsonl")
     cassettes = ROOT / "cassettes"
     added: dict[Path, list[dict[str, Any]]] = {}
     for old in cassettes.rglob("*.json"):
         added[old] = [each for each in read_cassette(old) if ADDED in each]
         old.unlink()
-    for name, exchanges in plan(chosen.recordings, types).items():
+    for name, exchanges in plan(chosen.recordings).items():
         write_cassette(cassettes / f"{name}.json", exchanges)
     for path, interactions in added.items():
         if interactions:
@@ -424,7 +419,9 @@ def main() -> None:
         rows = [evidence(row) for row in read_rows(chosen.recordings / f"{name}.jsonl")]
         write_compressed(ROOT / f"tests/support/recordings/{name}.jsonl.gz", json_lines(rows))
     for file in FACTS:
-        write_compressed(ROOT / f"tests/facts/{file}.gz", (chosen.facts / file).read_text(encoding="utf-8"))
+        write_compressed(
+            ROOT / f"tests/support/facts/{file}.gz", (chosen.facts / file).read_text(encoding="utf-8")
+        )
 
 
 if __name__ == "__main__":

@@ -76,6 +76,8 @@ def main() -> int:
     for key, entry in kept.items():
         known = features.setdefault(key, entry)
         known.update({name: entry[name] for name in KEPT if name in entry})
+        # Endpoints that people found to belong to it stay.
+        known["endpoints"] = [*dict.fromkeys([*entry.get("endpoints", ()), *(known.get("endpoints") or ())])]
     MAP.write_text(HEADER + "".join(written(key, entry) for key, entry in features.items()), encoding="utf-8")
     return 0
 

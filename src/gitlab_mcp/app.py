@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -19,11 +20,11 @@ from gitlab_mcp.observability.audit import Audit, to_file, to_stderr, to_stdout
 from gitlab_mcp.observability.call_log import CallLog
 from gitlab_mcp.observability.outcome import Outcome
 from gitlab_mcp.observability.sentry import Sentry
-from gitlab_mcp.policy.action_patterns import Actions, unknown
-from gitlab_mcp.policy.concurrency import Slots
+from gitlab_mcp.policy.action_patterns import ActionPatterns, unmatched_patterns
+from gitlab_mcp.policy.calls_per_caller import CallsPerCaller
 from gitlab_mcp.policy.listed_tools import ListedTools
-from gitlab_mcp.policy.loops import Loops
-from gitlab_mcp.policy.rules import Rules, narrowing, pipeline
+from gitlab_mcp.policy.loop_detection import LoopDetection
+from gitlab_mcp.policy.rules import Rules, operator_guards, request_guards
 from gitlab_mcp.results.secret_redaction import redact_text
 from gitlab_mcp.settings import Settings, SettingsError
 from gitlab_mcp.settings.errors import bad_tier_features, no_redis, no_such_action, no_such_toolset
@@ -55,7 +56,7 @@ class App:
         self._upstreams: dict[str, Upstream] = {}
         self._answers: AnswerCache | None = None
         self._tier_map: TierMap | None = None
-        self._slots = Slots(settings.calls_per_caller)
+        self._calls_per_caller = CallsPerCaller(settings.calls_per_caller)
         self._sentry = Sentry(settings.sentry_dsn) if settings.sentry_dsn else None
         self._store = _store(settings)
         registry = Registry()
@@ -65,16 +66,16 @@ class App:
             registry,
             toolsets=settings.toolsets,
             read_only=settings.read_only,
-            actions=Actions(settings.only_actions, settings.never_actions),
+            patterns=ActionPatterns(settings.only_actions, settings.never_actions),
         )
         self._dispatch = Dispatch(
             registry=registry,
             defaults=InstanceDefaults(settings.url, settings.project),
-            guards=pipeline(_rules(settings), self._store),
+            guards=operator_guards(_rules(settings), self._store),
             max_bytes=settings.max_bytes,
             tiers=self._tiers,
             render=partial(_rendered, settings.error_style),
-            stop_loops=Loops(self._store),
+            stop_loops=LoopDetection(self._store),
             call_log=CallLog(_audit(settings), self._sentry or (lambda outcome, bug: None)),
         )
         if settings.tier_features:
@@ -103,8 +104,8 @@ class App:
         """GitLab with the rights of the configured token."""
         return _as(self._connected(self._settings.url), self._token())
 
-    async def knows(self, request_context: RequestContext) -> bool | None:
-        """Whether GitLab accepts the token of this visit; None where it does not say."""
+    async def token_is_accepted(self, request_context: RequestContext) -> bool | None:
+        """Whether GitLab accepts the token of this request; None where it does not say."""
         from gitlab_mcp.gitlab.faults import Refused
 
         if request_context.token is None:
@@ -177,15 +178,15 @@ class App:
         server = self._server()
         in_flight = ("Tool calls being worked on.", lambda: server.in_flight.count)
         metrics = Metrics({"gitlab_mcp_calls_in_flight": in_flight})
-        self.observe(metrics.call)
+        self.observe(metrics.count_call)
         try:
             return http.serve(
                 server,
                 http.listen(address.host, address.port),
                 _http_options(self._settings),
                 metrics=metrics,
-                knows=self.knows,
-                ready={"gitlab": self.reaches_gitlab, "store": self._store.alive},
+                token_is_accepted=self.token_is_accepted,
+                readiness_checks={"gitlab": self.reaches_gitlab, "store": self._store.alive},
             )
         finally:
             self.close()
@@ -212,7 +213,7 @@ class App:
         """What a request says about itself comes on top of what the operator decided."""
         if request_context is None:
             return self._dispatch
-        guards = narrowing(
+        guards = request_guards(
             read_only=request_context.read_only,
             toolsets=request_context.toolsets,
             trust=request_context.trust,
@@ -249,11 +250,8 @@ class App:
         ask = CachedLookups(
             gitlab, self._remembered(), caller=caller.token_fingerprint, tier=self._settings.tier
         )
-        return (
-            Session(gitlab, ask, self._slots.of(caller.token_fingerprint))
-            if limited
-            else Session(gitlab, ask)
-        )
+        slot = self._calls_per_caller.slot(caller.token_fingerprint) if limited else nullcontext()
+        return Session(gitlab, ask, slot)
 
     def _tiers(self) -> TierMap:
         """The tier facts, with those alternatives only that can be called here."""
@@ -384,7 +382,7 @@ def _check_toolsets(settings: Settings, registry: Registry) -> None:
 
 def _check_patterns(settings: Settings, registry: Registry) -> None:
     for name in ("only_actions", "never_actions"):
-        for pattern in unknown(getattr(settings, name), registry.every_name()):
+        for pattern in unmatched_patterns(getattr(settings, name), registry.every_name()):
             raise SettingsError(no_such_action(name, settings.sources.get(name, name), pattern))
 
 

@@ -57,7 +57,7 @@ def test_a_write_carries_its_fields_in_its_body(path: Path) -> None:
             assert request["body"] is None
 
 
-def test_a_question_is_answered_by_one_file_only() -> None:
+def test_a_request_is_answered_by_one_file_only() -> None:
     owners: dict[str, str] = {}
     for path in CASSETTES.glob("*.json"):
         for question in set(questions(path)):

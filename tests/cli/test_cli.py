@@ -17,6 +17,7 @@ from gitlab_mcp.cli import main
 from gitlab_mcp.cli.terminal import ProgressBar, format_answer, table
 from gitlab_mcp.failures.codes import CODES
 from gitlab_mcp.settings import SETTINGS
+from tests.support.process import INHERITED
 from tests.support.standin import StandIn
 from tests.support.standin.faults import Silence
 
@@ -27,7 +28,7 @@ COMMAND = (sys.executable, "-m", "gitlab_mcp.cli")
 @pytest.fixture
 def environ(tmp_path: Path) -> dict[str, str]:
     """Nothing of the machine's own settings."""
-    kept = {name: os.environ[name] for name in ("PATH", "PYTHONPATH") if name in os.environ}
+    kept = {name: os.environ[name] for name in INHERITED if name in os.environ}
     return {**kept, "HOME": str(tmp_path), "PYTHONWARNINGS": "error", "PYTHONIOENCODING": "utf-8"}
 
 

@@ -11,7 +11,7 @@ from gitlab_mcp.actions.arguments.defaults import InstanceDefaults
 from gitlab_mcp.actions.arguments.validation import example_of, validate
 from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.actions.shape import shapes
-from tests.facts import facts
+from gitlab_mcp.api.endpoints import every
 
 REGISTRY = Registry()
 HERE = InstanceDefaults("https://gitlab.example.com")
@@ -51,9 +51,9 @@ def test_an_action_says_what_it_does_and_where_that_is_documented(action: type[A
 def test_every_page_and_section_that_an_action_names_is_in_gitlabs_documentation() -> None:
     """Of the pages about the API, whose endpoints and the titles above them are known."""
     sections: dict[str, set[str]] = {}
-    for entry in facts("endpoints"):
-        page = entry["page"].removesuffix(".md").removesuffix("/_index") + "/"
-        sections.setdefault(page, set()).add(anchor(entry["section"] or ""))
+    for known in every():
+        for told in known.documented:
+            sections.setdefault(f"{told.page}/", set()).add(told.anchor)
     strange = {}
     for action in ACTIONS:
         page, _, section = action.spec.docs.partition("#")
@@ -61,11 +61,6 @@ def test_every_page_and_section_that_an_action_names_is_in_gitlabs_documentation
         if not known:
             strange[name_of(action)] = action.spec.docs
     assert strange == {}, "name the section that has the endpoint, or the page alone"
-
-
-def anchor(title: str) -> str:
-    """The address of a section on docs.gitlab.com."""
-    return re.sub(r"\s+", "-", re.sub(r"[^\w\- ]", "", title).strip().lower())
 
 
 @every_action

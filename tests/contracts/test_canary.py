@@ -61,7 +61,7 @@ async def test_a_canary_token_through_every_action_appears_in_no_answer_log_erro
     audit, cassette = tmp_path / "audit.jsonl", tmp_path / "recorded.json"
     app = against(token=Secret(CANARY), audit_log=audit, record=cassette)
     metrics = Metrics({})
-    app.observe(metrics.call)
+    app.observe(metrics.count_call)
     told: list[str] = []
     for number, action in enumerate(ACTIONS):
         arguments = {"action": action.spec.name, **action.spec.example}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.facts import facts
+from tests.support.facts import facts
 from tests.support.graphql_documents import Checked, documents
 
 SCHEMA = facts("graphql")

@@ -20,10 +20,10 @@ from hypothesis import strategies as st
 from gitlab_mcp.actions.action import Action
 from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.actions.shape import shapes
+from gitlab_mcp.api.endpoints import every
 from gitlab_mcp.app import App
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.settings import Secret, Settings
-from tests.facts import facts
 from tests.support.fault_server import FaultServer, Handler, Received, replying
 
 pytestmark = pytest.mark.anyio
@@ -52,7 +52,7 @@ def _pattern(endpoint: str) -> re.Pattern[str]:
 KNOWN = [
     _pattern(endpoint)
     for endpoint in {
-        *(route["endpoint"] for route in facts("routes")),
+        *(known.endpoint for known in every() if known.parameters is not None),
         *(str(endpoint) for action in ACTIONS for endpoint in action.spec.endpoints),
     }
 ]

@@ -11,26 +11,21 @@ from gitlab_mcp.actions.action import Action, Endpoint
 from gitlab_mcp.actions.fields import Needs
 from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.actions.shape import shapes
+from gitlab_mcp.api.endpoints import every, normalised
 from gitlab_mcp.tiers.feature_map import rank, tier_map
-from tests.facts import facts
 
 ACTIONS = Registry().actions()
 TIERS = tier_map()
 
 
-def one_form(endpoint: str) -> str:
-    """The tables name the same placeholder in different ways, or not at all."""
-    return re.sub(r"[:*]\w+|\{\w+\}", ":_", endpoint.partition("?")[0]).replace("(-/)", "").rstrip("/")
-
-
-DOCUMENTED: dict[str, str] = {}
-for _endpoint in facts("endpoints"):
-    # An endpoint documented twice, once as free, is free.
-    _known = DOCUMENTED.setdefault(one_form(_endpoint["endpoint"]), _endpoint["tier"] or "Free")
-    DOCUMENTED[one_form(_endpoint["endpoint"])] = min(_known, _endpoint["tier"] or "Free", key=rank)
-
+# An endpoint documented twice, once as free, is free.
+DOCUMENTED = {
+    normalised(known.endpoint): min((told.tier or "Free" for told in known.documented), key=rank)
+    for known in every()
+    if known.documented
+}
 MAPPED = {
-    one_form(endpoint): feature for feature in TIERS.features.values() for endpoint in feature.endpoints
+    normalised(endpoint): feature for feature in TIERS.features.values() for endpoint in feature.endpoints
 }
 
 
@@ -46,7 +41,7 @@ def declared(action: type[Action], endpoint: Endpoint) -> str | None:
 
 
 def tier_in_the_facts(endpoint: Endpoint) -> str:
-    known = one_form(str(endpoint))
+    known = normalised(str(endpoint))
     if known in MAPPED:
         # The map was held against running instances; pages lag behind.
         return MAPPED[known].tier_in("18.9")
@@ -69,16 +64,16 @@ def test_a_paid_endpoint_declares_its_feature_and_a_free_one_none(
     feature = declared(action, endpoint)
     if tier != "Free":
         assert feature is not None, f"{endpoint} is {tier}"
-    elif feature is not None and one_form(str(endpoint)) in DOCUMENTED:
+    elif feature is not None and normalised(str(endpoint)) in DOCUMENTED:
         # A free endpoint may be paid with one value: the search of a group, for code.
-        with_a_value = {one_form(each) for each in TIERS[feature].parameters}
-        assert TIERS[feature].tier_in("18.9") == "Free" or one_form(str(endpoint)) in with_a_value
+        with_a_value = {normalised(each) for each in TIERS[feature].parameters}
+        assert TIERS[feature].tier_in("18.9") == "Free" or normalised(str(endpoint)) in with_a_value
 
 
 @pytest.mark.parametrize(("action", "endpoint"), CALLS)
 def test_the_feature_is_the_one_that_has_the_endpoint(action: type[Action], endpoint: Endpoint) -> None:
     feature = declared(action, endpoint)
-    mapped = MAPPED.get(one_form(str(endpoint)))
+    mapped = MAPPED.get(normalised(str(endpoint)))
     if feature is not None and mapped is not None:
         assert TIERS[feature].name == mapped.name
 

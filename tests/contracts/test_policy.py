@@ -7,7 +7,7 @@ import pytest
 from gitlab_mcp.actions.action import Action, Danger
 from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.failures.failure import Failure
-from tests.support.guarded import DEFAULTS, Server, outcome, refused, visitor, writes
+from tests.support.guarded import DEFAULTS, Server, outcome, refused, request_by, writes
 from tests.support.standin import StandIn
 
 pytestmark = pytest.mark.anyio
@@ -64,12 +64,12 @@ async def test_a_request_can_narrow_what_the_operator_allows_and_never_widen_it(
 ) -> None:
     free = against()
     for action in WRITING:
-        narrowed = visitor("alice", read_only=True)
+        narrowed = request_by("alice", read_only=True)
         failure = await refused(free, action.spec.tool.name, arguments(action), narrowed)
         assert failure.code == "READ_ONLY_MODE", action
     strict = against(read_only=True)
     for action in WRITING:
-        wide = visitor("alice", read_only=False, toolsets=(action.spec.tool.toolset,))
+        wide = request_by("alice", read_only=False, toolsets=(action.spec.tool.toolset,))
         failure = await refused(strict, action.spec.tool.name, arguments(action), wide)
         assert failure.code == "READ_ONLY_MODE", action
     assert standin.requests == []

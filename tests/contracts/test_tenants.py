@@ -12,7 +12,7 @@ from gitlab_mcp.actions.action import Action
 from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.app import App
 from gitlab_mcp.failures.failure import Failure
-from tests.support.guarded import Server, outcome, visitor
+from tests.support.guarded import Server, outcome, request_by
 from tests.support.standin import StandIn
 
 pytestmark = pytest.mark.anyio
@@ -52,7 +52,7 @@ async def test_cross_tenant_leak_two_users_with_200_interleaved_calls_each_carry
 
     async def one(action: type[Action], person: str) -> None:
         async with room:
-            ended = await outcome(app, action.spec.tool.name, of_whom(action, person), visitor(person))
+            ended = await outcome(app, action.spec.tool.name, of_whom(action, person), request_by(person))
             told.append((person, shown(ended)))
 
     async with anyio.create_task_group() as tasks:
@@ -84,6 +84,6 @@ async def test_what_is_remembered_of_a_place_for_one_caller_is_not_told_to_anoth
     app: App = against(token=None)
     call = ("manage_label", {"action": "create", "project_id": "7", "name": "bug", "color": "#111111"})
     for person in (*PEOPLE, *PEOPLE):
-        await outcome(app, *call, visitor(person))
+        await outcome(app, *call, request_by(person))
     looked = Counter(request.token for request in standin.requests if request.route == "/projects/7")
     assert looked == {"alice": 1, "bob": 1}

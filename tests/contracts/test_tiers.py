@@ -10,14 +10,15 @@ from gitlab_mcp.actions.action import Action
 from gitlab_mcp.actions.fields import Needs, Sent
 from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.actions.shape import shapes
+from gitlab_mcp.api.endpoints import every, normalised
 from gitlab_mcp.tiers.feature_map import Feature, tier_map
 from gitlab_mcp.tiers.requirements import requirements_of_action
-from tests.facts import facts
+from tests.support.facts import facts
 
 REGISTRY = Registry()
 ACTIONS = REGISTRY.actions()
 FEATURES = tier_map().features
-PAGES = {entry["page"].removesuffix(".md").removesuffix("/_index") for entry in facts("endpoints")}
+PAGES = {told.page for known in every() for told in known.documented}
 
 NOT_ON_A_REST_PAGE = re.compile(
     r"^(user|ci|operations|security|administration|api/graphql|api/duo_agent_platform_flows)(/|$)"
@@ -39,13 +40,8 @@ every_action = pytest.mark.parametrize("action", ACTIONS, ids=name_of)
 every_feature = pytest.mark.parametrize("feature", FEATURES.values(), ids=FEATURES)
 
 
-def form(endpoint: str) -> str:
-    """`GET /groups/:id/(-/)search` and `GET /groups/{group_id}/search` are one endpoint."""
-    return re.sub(r"[:*]\w+|\{\w+\}", ":_", re.sub(r"\(?-/\)?", "", endpoint))
-
-
 PAID = {
-    (form(endpoint), entry["attribute"])
+    (normalised(endpoint), entry["attribute"])
     for entry in facts("parameter_tiers")
     for endpoint in entry["endpoints"]
 }
@@ -58,7 +54,7 @@ def sent_as(action: type[Action], name: str) -> str:
 
 @every_action
 def test_a_field_that_gitlab_sells_says_which_feature_it_needs(action: type[Action]) -> None:
-    endpoints = {form(str(endpoint)) for endpoint in action.spec.endpoints}
+    endpoints = {normalised(str(endpoint)) for endpoint in action.spec.endpoints}
     unmarked = [
         name
         for name, shape in shapes(action).items()
@@ -80,8 +76,10 @@ def test_a_field_that_needs_a_feature_is_among_its_parameters(action: type[Actio
     for name, shape in shapes(action).items():
         if (mark := shape.mark(Needs)) and name not in places:
             known = FEATURES[mark.feature].parameters
-            endpoints = {form(str(endpoint)) for endpoint in action.spec.endpoints}
-            listed = {form(endpoint) for endpoint, names in known.items() if sent_as(action, name) in names}
+            endpoints = {normalised(str(endpoint)) for endpoint in action.spec.endpoints}
+            listed = {
+                normalised(endpoint) for endpoint, names in known.items() if sent_as(action, name) in names
+            }
             assert endpoints & listed, f"{mark.feature} does not list {name}"
 
 

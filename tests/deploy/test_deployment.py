@@ -98,8 +98,8 @@ def metric_names(text: str) -> set[str]:
 
 def exported() -> str:
     metrics = Metrics({"gitlab_mcp_calls_in_flight": ("Calls.", lambda: 0)})
-    metrics.call(Outcome("labels:list", 0.1, Failure("NOT_FOUND", "No."), 0.001))
-    metrics.request(200)
+    metrics.count_call(Outcome("labels:list", 0.1, Failure("NOT_FOUND", "No."), 0.001))
+    metrics.count_request(200)
     return metrics.text()
 
 

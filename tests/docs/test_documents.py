@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import tomllib
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
@@ -80,9 +81,9 @@ def test_no_heading_is_there_twice(path: Path) -> None:
 def flags(capsys: pytest.CaptureFixture[str]) -> set[str]:
     known = {setting.flag for setting in SETTINGS if setting.flag}
     known |= {"--no-" + setting.flag[2:] for setting in SETTINGS if setting.flag and setting.switch}
-    for command in ("serve", "call", "tools", "errors", "doctor"):
+    for command in ([], ["serve"], ["call"], ["tools"], ["errors"], ["doctor"]):
         with suppress(SystemExit):
-            run([command, "--help"])
+            run([*command, "--help"])
         known.update(FLAG.findall(capsys.readouterr().out))
     return known
 
@@ -127,6 +128,17 @@ def test_every_room_is_on_the_map() -> None:
     rooms = [path for path in (ROOT / "src/gitlab_mcp").iterdir() if not path.name.startswith("_")]
     named = {path.name + ("/" if path.is_dir() else "") for path in rooms if path.suffix in ("", ".py")}
     assert named - set(spans(ROOT / "AGENTS.md")) == set()
+
+
+def test_the_layers_that_are_drawn_are_those_that_are_checked() -> None:
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"][
+        "contracts"
+    ]
+    checked = next(contract["layers"] for contract in contracts if contract["type"] == "layers")
+    _, _, table = (ROOT / "docs/architecture.md").read_text("utf-8").partition("| layer |")
+    rows = [row.split("|")[1] for row in table.partition("\n\n")[0].splitlines()[2:]]
+    drawn = [{room.removesuffix(".py").rstrip("/") for room in SPAN.findall(row)} for row in rows]
+    assert drawn == [set(layer.split(" | ")) for layer in checked]
 
 
 async def failure_of(app: App, tool: str, **arguments: Any) -> Failure:

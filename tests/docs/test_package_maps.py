@@ -7,10 +7,12 @@ from types import ModuleType
 
 import pytest
 
-from gitlab_mcp import refusals, success_checks, tiers
+from gitlab_mcp import refusals, results, success_checks, tiers, workflows
 
 
-@pytest.mark.parametrize("package", [refusals, success_checks, tiers], ids=lambda package: package.__name__)
+@pytest.mark.parametrize(
+    "package", [refusals, results, success_checks, tiers, workflows], ids=lambda package: package.__name__
+)
 def test_every_file_is_on_the_map_of_its_package(package: ModuleType) -> None:
     assert package.__file__
     files = {path.name for path in Path(package.__file__).parent.glob("*.py")} - {"__init__.py"}

@@ -24,12 +24,12 @@ from gitlab_mcp.callers import CallerKey, RequestContext, Secret, Token
 from gitlab_mcp.failures.codes import CODES, Code
 from gitlab_mcp.failures.facts import FACTS
 from gitlab_mcp.failures.render import STYLES
-from gitlab_mcp.policy.confirmation import subject
-from gitlab_mcp.policy.confirmation_tokens import LIFETIME, Tokens
+from gitlab_mcp.policy.confirmation import purpose
+from gitlab_mcp.policy.confirmation_tokens import LIFETIME, ConfirmationTokens
 from gitlab_mcp.protocol.server import GitLabServer
 from gitlab_mcp.settings import Settings
 from tests.conftest import UNGUARDED
-from tests.support.guarded import DEFAULTS, delete_label, refused, visitor, with_labels
+from tests.support.guarded import DEFAULTS, delete_label, refused, request_by, with_labels
 from tests.support.standin import StandIn
 
 pytestmark = pytest.mark.anyio
@@ -72,8 +72,8 @@ async def old_token(app: App) -> Arguments:
     settings = app._settings
     call = validate(Registry(), *DELETE, InstanceDefaults(settings.url))
     caller = CallerKey(Token(Secret("alice"), "private").fingerprint, settings.url, None)
-    tokens = Tokens(app._store, lambda: time.time() - LIFETIME - 100)
-    return {"confirmation_token": (await tokens.issue(caller, subject(call, caller), "labels:delete"))[0]}
+    tokens = ConfirmationTokens(app._store, lambda: time.time() - LIFETIME - 100)
+    return {"confirmation_token": (await tokens.issue(caller, purpose(call, caller), "labels:delete"))[0]}
 
 
 async def nine_writes(app: App) -> Arguments:
@@ -116,7 +116,7 @@ SCENES: dict[str, Scene] = {
     Code.PAYLOAD_TOO_LARGE: Scene(("manage_issue", {**CREATE[1], "labels": ["x"] * 10_001})),
     Code.READ_ONLY_MODE: Scene(CREATE, {"read_only": True}),
     Code.OUT_OF_SCOPE: Scene(LIST, {"only_in": ("other",)}),
-    Code.DANGER_DENIED: Scene(DELETE, request_context=visitor("alice", trust=Danger.REVERSIBLE)),
+    Code.DANGER_DENIED: Scene(DELETE, request_context=request_by("alice", trust=Danger.REVERSIBLE)),
     Code.TRUST_INSUFFICIENT: Scene(DELETE, {"trust": "reversible"}),
     Code.CONFIRMATION_REQUIRED: Scene(DELETE, DEFAULTS),
     Code.CONFIRMATION_INVALID: Scene(("manage_label", delete_label(confirmation_token="made-up")), DEFAULTS),
@@ -172,7 +172,7 @@ SCENES: dict[str, Scene] = {
     Code.API_ERROR: Scene(CREATE, answer=("POST", 418, {"message": "418 I'm a teapot"})),
     Code.STORE_UNAVAILABLE: Scene(DELETE, {**DEFAULTS, "redis": Secret("redis://127.0.0.1:9/0")}),
     Code.UPSTREAM_PAUSED: Scene(LIST, {"url": NOWHERE}, before=gitlab_was_gone),
-    Code.BUSY: Scene(LIST, {"calls_per_caller": 0}, request_context=visitor("alice")),
+    Code.BUSY: Scene(LIST, {"calls_per_caller": 0}, request_context=request_by("alice")),
     Code.HOST_NOT_ALLOWED: Scene(
         ("browse_labels", {"action": "list", "url": "https://elsewhere.example.com/acme/website"})
     ),

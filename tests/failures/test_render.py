@@ -12,7 +12,8 @@ from gitlab_mcp.failures.facts import FACTS
 from gitlab_mcp.failures.failure import Failure
 from gitlab_mcp.failures.render import STYLES, as_text, render
 
-VALUES = st.text(min_size=1) | st.integers() | st.booleans() | st.lists(st.text(min_size=1), min_size=1)
+TEXT = st.text(min_size=1, max_size=8)
+VALUES = TEXT | st.integers() | st.booleans() | st.lists(TEXT, min_size=1, max_size=3)
 SHAPED: dict[str, Any] = {
     "http_status": st.integers(400, 599),
     "invalid_fields": st.just([{"field": "name", "expected": "number", "received": "array"}]),
@@ -23,7 +24,7 @@ SHAPED: dict[str, Any] = {
         [{"action": "browse_labels list", "description": "Labels.", "available_on": "Free"}]
     ),
     "blockers": st.just([{"status": "conflict", "reason": "it conflicts", "lifted_by": "Resolve it."}]),
-    "evidence": st.lists(st.text(min_size=1), min_size=1),
+    "evidence": st.lists(TEXT, min_size=1, max_size=3),
     "gitlab_message": st.text(min_size=1),
     "results": st.just([{"result": {}}, {"error": Failure(Code.NOT_FOUND, "No.")}]),
     "retryable": st.booleans(),

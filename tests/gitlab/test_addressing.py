@@ -53,7 +53,7 @@ def test_a_base_url_is_taken_as_people_paste_it(given_url: str, root: str) -> No
         "https://gitlab.example.com\\@evil.example",
     ],
 )
-def test_a_base_url_that_is_none_is_refused(url: str) -> None:
+def test_a_malformed_base_url_is_refused(url: str) -> None:
     with pytest.raises(ValueError):
         parse_address(url)
 
@@ -89,7 +89,7 @@ async def test_a_path_that_leads_to_another_host_is_refused_before_anything_is_s
         "",
     ],
 )
-async def test_a_path_that_could_mean_another_place_is_refused_before_anything_is_sent(path: str) -> None:
+async def test_a_path_that_could_lead_elsewhere_is_refused_before_anything_is_sent(path: str) -> None:
     with FaultServer(replying(200, {})) as server:
         with pytest.raises((ValueError, CallFailed)):
             await upstream_at(server.url).as_caller("secret").get(path)
@@ -120,7 +120,7 @@ async def test_names_arrive_encoded_exactly_once(name: str) -> None:
     assert parse_qsl(target.query) == [("ref", name)]
 
 
-async def test_queries_and_bodies_are_spelled_as_gitlab_reads_them() -> None:
+async def test_queries_and_bodies_are_encoded_as_gitlab_reads_them() -> None:
     query = {"archived": False, "iids": [1, 2], "not": {"labels": ["a", "b"], "author": "bob"}, "none": None}
     with FaultServer(replying(200, {})) as server:
         client = upstream_at(server.url).as_caller("t")
@@ -152,7 +152,7 @@ def test_objects_in_lists_of_a_query_keep_their_keys() -> None:
     ("kind", "header", "value"),
     [("private", "private-token", "T"), ("job", "job-token", "T"), ("bearer", "authorization", "Bearer T")],
 )
-async def test_a_token_travels_in_the_header_of_its_kind(kind: Any, header: str, value: str) -> None:
+async def test_a_token_is_sent_in_the_header_of_its_kind(kind: Any, header: str, value: str) -> None:
     with FaultServer(replying(200, {})) as server:
         await upstream_at(server.url).as_caller("T", kind=kind).get("/user")
         sent = server.received[0].headers
@@ -162,7 +162,7 @@ async def test_a_token_travels_in_the_header_of_its_kind(kind: Any, header: str,
 
 
 @pytest.mark.parametrize("token", [None, ""])
-def test_without_a_token_nobody_calls(token: str | None) -> None:
+def test_a_call_without_a_token_is_refused(token: str | None) -> None:
     with pytest.raises(NoToken):
         upstream_at("https://gitlab.example.com").as_caller(token)
 

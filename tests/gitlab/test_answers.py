@@ -67,7 +67,7 @@ async def test_half_a_document_is_cut_off(text: bytes) -> None:
 
 
 @pytest.mark.parametrize("text", [b"plain text", b"[" * 100_000 + b"]" * 100_000, b"[1}", b"9" * 5000])
-async def test_what_is_no_json_is_not_taken_for_it(text: bytes) -> None:
+async def test_a_body_that_is_not_json_is_a_bad_answer(text: bytes) -> None:
     assert await wrong_with(200, text) is BadAnswerReason.NOT_JSON
 
 

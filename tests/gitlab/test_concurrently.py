@@ -33,7 +33,7 @@ async def test_results_come_in_the_order_of_the_calls() -> None:
     assert await concurrently([waits, finishes]) == ["first", "second"]
 
 
-async def test_a_question_that_fails_leaves_the_others() -> None:
+async def test_a_call_that_fails_does_not_stop_the_others() -> None:
     async def fails() -> str:
         raise REFUSED
 
@@ -43,7 +43,7 @@ async def test_a_question_that_fails_leaves_the_others() -> None:
     assert await concurrently([fails, works]) == [REFUSED, "fine"]
 
 
-async def test_what_is_no_fault_of_gitlab_is_raised_as_it_is() -> None:
+async def test_an_unexpected_exception_is_raised_unchanged() -> None:
     async def breaks() -> str:
         raise KeyError("ours")
 
@@ -65,7 +65,7 @@ async def test_no_more_calls_run_at_once_than_allowed() -> None:
     assert most == 3
 
 
-async def test_a_list_that_never_ends_is_cut_and_says_so(
+async def test_reading_every_page_stops_at_the_limit_and_shows_that_there_are_more(
     standin: StandIn, against: Callable[..., App]
 ) -> None:
     standin.answer("GET", "/things", body=[{"id": 1}], headers={"x-next-page": "2"})
@@ -74,7 +74,7 @@ async def test_a_list_that_never_ends_is_cut_and_says_so(
     assert has_next_page(answer)
 
 
-async def test_a_thing_is_found_on_whatever_page_it_is(standin: StandIn, against: Callable[..., App]) -> None:
+async def test_an_item_is_found_on_any_page(standin: StandIn, against: Callable[..., App]) -> None:
     standin.answer("GET", "/things", body=[{"id": 1}], headers={"x-next-page": "2"})
     found = await find_item(
         against().gitlab(), "/things", lambda thing: len(standin.requests) > MAX_PAGES + 2

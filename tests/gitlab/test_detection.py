@@ -66,7 +66,7 @@ ON_EE = {
 
 
 @pytest.mark.parametrize("actor", ON_EE)
-async def test_an_ee_without_a_licence_is_known_as_far_as_the_token_reaches(actor: str) -> None:
+async def test_of_an_ee_without_a_licence_as_much_is_known_as_the_token_may_read(actor: str) -> None:
     ask = CachedLookups(Detected("detect_ee", actor), AnswerCache())
     instance, token = await ask.instance(), await ask.token()
     assert token is not None
@@ -76,7 +76,7 @@ async def test_an_ee_without_a_licence_is_known_as_far_as_the_token_reaches(acto
 
 
 @pytest.mark.parametrize("actor", ON_EE)
-async def test_a_ce_is_known_to_everybody_and_free(actor: str) -> None:
+async def test_every_token_finds_out_that_a_ce_is_free(actor: str) -> None:
     instance = await CachedLookups(Detected("detect_ce", actor), AnswerCache()).instance()
     assert (instance.edition, instance.tier) == ("CE", "Free")
 
@@ -96,7 +96,9 @@ async def test_a_ce_is_known_to_everybody_and_free(actor: str) -> None:
     ],
 )
 @pytest.mark.parametrize("edition", ["ee", "ce"])
-async def test_every_living_token_tells_its_scopes(edition: str, actor: str, scopes: tuple[str, ...]) -> None:
+async def test_the_scopes_of_every_valid_token_are_known(
+    edition: str, actor: str, scopes: tuple[str, ...]
+) -> None:
     token = await CachedLookups(Detected(f"detect_{edition}", actor), AnswerCache()).token()
     assert token is not None
     assert (token.alive, token.scopes) == (True, scopes)
@@ -107,7 +109,7 @@ async def test_every_living_token_tells_its_scopes(edition: str, actor: str, sco
     [("expired", "expired"), ("revoked", "revoked"), ("bad", "unknown"), ("pt_revoked", "unknown")],
 )
 @pytest.mark.parametrize("edition", ["ee", "ce"])
-async def test_a_dead_token_says_what_it_died_of(edition: str, actor: str, problem: str) -> None:
+async def test_it_is_known_why_a_token_is_not_valid(edition: str, actor: str, problem: str) -> None:
     token = await CachedLookups(Detected(f"detect_{edition}", actor), AnswerCache()).token()
     assert token is not None
     assert (token.alive, token.problem) == (False, problem)

@@ -1,4 +1,4 @@
-"""The questions, put to recorded answers of a real GitLab over HTTP."""
+"""What is read of an instance, a token and a project, from recorded answers of a real GitLab."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ async def test_a_token_that_may_not_ask_leaves_the_tier_unknown(standin: StandIn
     assert await asking(standin, "alice_repo").instance() == InstanceFacts(edition="EE")
 
 
-async def test_the_operator_knows_better(standin: StandIn) -> None:
+async def test_a_tier_set_by_the_operator_overrides_what_was_detected(standin: StandIn) -> None:
     standin.play_rows(rows("context_ee"))
     assert (await asking(standin, "alice", tier="ultimate").instance()).tier == "Ultimate"
     assert (await asking(standin, "alice_repo", tier="premium").instance()).tier == "Premium"
 
 
-async def test_a_token_is_known_by_itself(standin: StandIn) -> None:
+async def test_a_token_can_read_facts_about_itself(standin: StandIn) -> None:
     standin.play_rows(rows("context_ee"))
     alice, root = await asking(standin, "alice").token(), await asking(standin, "root").token()
     assert alice and root
@@ -61,7 +61,7 @@ async def test_a_token_is_known_by_itself(standin: StandIn) -> None:
     ("actor", "problem"),
     [("expired", "expired"), ("revoked", "revoked"), ("bad", "unknown"), ("e_blocked", "blocked")],
 )
-async def test_a_dead_token_says_what_it_died_of(standin: StandIn, actor: str, problem: str) -> None:
+async def test_it_is_known_why_a_token_is_not_valid(standin: StandIn, actor: str, problem: str) -> None:
     standin.play_rows(rows("context_ee"))
     token = await asking(standin, actor).token()
     assert token
@@ -74,7 +74,7 @@ async def test_a_role_in_a_group_comes_from_the_membership(standin: StandIn) -> 
     assert await asking(standin, "dave").group_role("22") == 0
 
 
-async def test_a_question_is_asked_once_and_again_when_it_is_old(standin: StandIn) -> None:
+async def test_an_answer_is_cached_and_read_again_when_it_has_expired(standin: StandIn) -> None:
     standin.play_rows(rows("context_ee"))
     now = [0.0]
     ask = asking(standin, "alice", AnswerCache(clock=lambda: now[0]))
@@ -87,14 +87,14 @@ async def test_a_question_is_asked_once_and_again_when_it_is_old(standin: StandI
     assert len(standin.requests) == 2
 
 
-async def test_answers_of_one_caller_are_not_told_to_another(standin: StandIn) -> None:
+async def test_one_caller_does_not_get_cached_answers_of_another(standin: StandIn) -> None:
     standin.play_rows(rows("context_ee"))
     shared = AnswerCache()
     assert await asking(standin, "alice", shared).project("1") is not None
     assert await asking(standin, "dave", shared).project("1") is None
 
 
-async def test_without_a_name_for_the_caller_nothing_is_shared(standin: StandIn) -> None:
+async def test_without_a_key_for_the_caller_nothing_is_shared(standin: StandIn) -> None:
     standin.play_rows(rows("context_ee"))
     shared = AnswerCache()
     alice = CachedLookups(upstream_at(standin.url).as_caller("alice"), shared)
@@ -103,18 +103,18 @@ async def test_without_a_name_for_the_caller_nothing_is_shared(standin: StandIn)
     assert await dave.project("1") is None
 
 
-async def test_what_is_remembered_is_bounded() -> None:
+async def test_the_cache_has_a_limited_size() -> None:
     answers = AnswerCache(capacity=3)
 
-    async def learn() -> int:
+    async def fetch() -> int:
         return 1
 
     for number in range(10):
-        await answers.get_or_fetch((str(number),), 60, learn)
+        await answers.get_or_fetch((str(number),), 60, fetch)
     assert len(answers) == 3
 
 
-async def test_a_gitlab_that_is_gone_makes_everything_unknown_and_raises_nothing() -> None:
+async def test_with_gitlab_unreachable_everything_is_unknown_and_nothing_is_raised() -> None:
     with StandIn() as gone:
         url = gone.url
     ask = CachedLookups(upstream_at(url).as_caller("alice"), AnswerCache())

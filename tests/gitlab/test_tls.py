@@ -96,7 +96,7 @@ async def test_a_ca_file_makes_a_private_certificate_trusted(tmp_path: Path) -> 
         upstream.close()
 
 
-async def test_whoever_switches_the_check_off_gets_an_answer_and_no_warning(tmp_path: Path) -> None:
+async def test_with_certificate_checks_off_there_is_an_answer_and_no_warning(tmp_path: Path) -> None:
     with FaultServer(replying(200, {"version": "17.2.0"}), tls=certificate(tmp_path).server) as server:
         upstream = upstream_at(server.url, verify=False)
         assert (await upstream.as_caller("t").get("/version")).body == {"version": "17.2.0"}
@@ -139,7 +139,7 @@ async def test_cancelling_cuts_a_tls_connection_too(tmp_path: Path, begun: bytes
         assert await anyio.to_thread.run_sync(server.connections[0].cut.wait, 1.0)
 
 
-async def test_a_proxy_that_is_not_there_is_named_as_such(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_unreachable_proxy_is_reported_as_a_proxy_problem(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("https_proxy", "http://127.0.0.1:9")
     monkeypatch.setenv("no_proxy", "")
     with pytest.raises(Unreachable) as caught:

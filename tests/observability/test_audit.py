@@ -13,7 +13,7 @@ from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.callers import Secret, Token
 from gitlab_mcp.settings import Settings, SettingsError
 from gitlab_mcp.settings.parsers import Address
-from tests.support.guarded import DEFAULTS, Server, delete_label, outcome, refused, visitor, with_labels
+from tests.support.guarded import DEFAULTS, Server, delete_label, outcome, refused, request_by, with_labels
 from tests.support.standin import Silence, StandIn
 
 pytestmark = pytest.mark.anyio
@@ -28,13 +28,15 @@ async def test_every_write_is_written_down_with_what_came_of_it(
 ) -> None:
     with_labels(standin, "bug")
     app = against(**DEFAULTS, audit_log=tmp_path / "audit.log")
-    asked = await refused(app, "manage_label", delete_label(), visitor("alice", "request-7"))
+    asked = await refused(app, "manage_label", delete_label(), request_by("alice", "request-7"))
     token = asked.facts["confirmation_token"]
     await app.call(
-        "manage_label", delete_label(confirmation_token=token), request_context=visitor("alice", "request-8")
+        "manage_label",
+        delete_label(confirmation_token=token),
+        request_context=request_by("alice", "request-8"),
     )
     await app.call(
-        "browse_labels", {"action": "list", "project_id": "acme/website"}, request_context=visitor("alice")
+        "browse_labels", {"action": "list", "project_id": "acme/website"}, request_context=request_by("alice")
     )
     written = lines(tmp_path / "audit.log")
     assert [line["outcome"] for line in written] == ["CONFIRMATION_REQUIRED", "ok"]
@@ -64,7 +66,7 @@ async def test_the_audit_holds_no_contents_and_no_tokens(
             for name, value in action.spec.example.items()
         }
         await outcome(
-            app, action.spec.tool.name, {"action": action.spec.name, **arguments}, visitor("glpat-CANARY")
+            app, action.spec.tool.name, {"action": action.spec.name, **arguments}, request_by("glpat-CANARY")
         )
     assert len(lines(path)) > 50
     assert "CANARY" not in path.read_text()

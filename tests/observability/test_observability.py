@@ -14,7 +14,8 @@ import pytest
 
 from gitlab_mcp.app import App
 from gitlab_mcp.failures.failure import CallFailed, Failure
-from gitlab_mcp.observability.logs import FIELDS, JsonLines, TextLines
+from gitlab_mcp.observability.log_redaction import FIELDS
+from gitlab_mcp.observability.logs import JsonLines, TextLines
 from gitlab_mcp.observability.outcome import Outcome
 from gitlab_mcp.observability.sentry import Sentry
 from gitlab_mcp.refusals import translate

@@ -15,7 +15,7 @@ from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.actions.result import Result
 from gitlab_mcp.callers import CallerKey
 from gitlab_mcp.failures.failure import CallFailed
-from gitlab_mcp.policy.confirmation_tokens import LIFETIME, Tokens
+from gitlab_mcp.policy.confirmation_tokens import LIFETIME, ConfirmationTokens
 from gitlab_mcp.store.memory import MemoryStore
 from tests.support.guarded import (
     DEFAULTS,
@@ -24,7 +24,7 @@ from tests.support.guarded import (
     delete_label,
     outcome,
     refused,
-    visitor,
+    request_by,
     with_labels,
     writes,
 )
@@ -100,40 +100,40 @@ async def test_a_token_for_one_action_cannot_carry_out_another(standin: StandIn,
 
 async def test_a_token_of_one_caller_is_none_for_another(standin: StandIn, against: Server) -> None:
     world, app = with_labels(standin, "bug"), against(**DEFAULTS)
-    asked = await refused(app, "manage_label", delete_label(), visitor("alice"))
+    asked = await refused(app, "manage_label", delete_label(), request_by("alice"))
     stolen = delete_label(confirmation_token=asked.facts["confirmation_token"])
-    assert await code_of(app, "manage_label", stolen, visitor("bob")) == "CONFIRMATION_INVALID"
+    assert await code_of(app, "manage_label", stolen, request_by("bob")) == "CONFIRMATION_INVALID"
     assert world.count("labels") == 1
-    await app.call("manage_label", stolen, request_context=visitor("alice"))
+    await app.call("manage_label", stolen, request_context=request_by("alice"))
     assert world.count("labels") == 0
 
 
-SUBJECT = "delete this one"
+PURPOSE = "delete this one"
 ALICE = CallerKey("alice", "https://g")
 
 
 async def test_a_token_ends_after_ten_minutes() -> None:
     now = 1_000_000.0
     store = MemoryStore()
-    token, ends = await Tokens(store, lambda: now).issue(ALICE, SUBJECT, "labels:delete")
-    assert ends == "1970-01-12T13:56:40Z"
+    token, expires_at = await ConfirmationTokens(store, lambda: now).issue(ALICE, PURPOSE, "labels:delete")
+    assert expires_at == "1970-01-12T13:56:40Z"
     with pytest.raises(CallFailed) as late:
-        await Tokens(store, lambda: now + LIFETIME).redeem(token, ALICE, SUBJECT)
+        await ConfirmationTokens(store, lambda: now + LIFETIME).redeem(token, ALICE, PURPOSE)
     assert late.value.failure.code == "CONFIRMATION_EXPIRED"
-    await Tokens(store, lambda: now + LIFETIME - 1).redeem(token, ALICE, SUBJECT)
+    await ConfirmationTokens(store, lambda: now + LIFETIME - 1).redeem(token, ALICE, PURPOSE)
 
 
 @settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(where=st.integers(0, 64), bit=st.integers(0, 7))
 def test_a_token_with_any_bit_changed_is_none(where: int, bit: int) -> None:
     async def play() -> str:
-        tokens = Tokens(MemoryStore())
-        token, _ = await tokens.issue(ALICE, SUBJECT, "labels:delete")
+        tokens = ConfirmationTokens(MemoryStore())
+        token, _ = await tokens.issue(ALICE, PURPOSE, "labels:delete")
         raw = bytearray(base64.urlsafe_b64decode(token + "=" * (-len(token) % 4)))
         raw[where % len(raw)] ^= 1 << bit
         changed = base64.urlsafe_b64encode(raw).decode().rstrip("=")
         with pytest.raises(CallFailed) as failed:
-            await tokens.redeem(changed, ALICE, SUBJECT)
+            await tokens.redeem(changed, ALICE, PURPOSE)
         return failed.value.failure.code
 
     assert anyio.run(play) == "CONFIRMATION_INVALID"
@@ -144,38 +144,38 @@ def test_a_token_with_any_bit_changed_is_none(where: int, bit: int) -> None:
 def test_what_is_no_token_is_refused_as_such(token: str) -> None:
     async def play() -> str:
         with pytest.raises(CallFailed) as failed:
-            await Tokens(MemoryStore()).redeem(token, ALICE, SUBJECT)
+            await ConfirmationTokens(MemoryStore()).redeem(token, ALICE, PURPOSE)
         return failed.value.failure.code
 
     assert anyio.run(play) == "CONFIRMATION_INVALID"
 
 
 async def test_a_token_that_another_server_signed_is_none() -> None:
-    token, _ = await Tokens(MemoryStore()).issue(ALICE, SUBJECT, "labels:delete")
+    token, _ = await ConfirmationTokens(MemoryStore()).issue(ALICE, PURPOSE, "labels:delete")
     with pytest.raises(CallFailed) as failed:
-        await Tokens(MemoryStore()).redeem(token, ALICE, SUBJECT)
+        await ConfirmationTokens(MemoryStore()).redeem(token, ALICE, PURPOSE)
     assert failed.value.failure.code == "CONFIRMATION_INVALID"
 
 
 async def test_the_store_remembers_used_tokens_when_it_is_full_of_counts() -> None:
     store = MemoryStore(capacity=10)
-    tokens = Tokens(store)
-    token, _ = await tokens.issue(ALICE, SUBJECT, "labels:delete")
-    await tokens.redeem(token, ALICE, SUBJECT)
+    tokens = ConfirmationTokens(store)
+    token, _ = await tokens.issue(ALICE, PURPOSE, "labels:delete")
+    await tokens.redeem(token, ALICE, PURPOSE)
     for number in range(50):
         await store.increment(f"loop:{number}", 60)
     with pytest.raises(CallFailed) as failed:
-        await tokens.redeem(token, ALICE, SUBJECT)
+        await tokens.redeem(token, ALICE, PURPOSE)
     assert failed.value.failure.code == "CONFIRMATION_USED"
 
 
 async def test_a_store_full_of_used_tokens_grants_nothing_more() -> None:
     store = MemoryStore(capacity=2)
-    tokens = Tokens(store)
-    first, second = [(await tokens.issue(ALICE, SUBJECT, "labels:delete"))[0] for _ in range(2)]
-    await tokens.redeem(first, ALICE, SUBJECT)
+    tokens = ConfirmationTokens(store)
+    first, second = [(await tokens.issue(ALICE, PURPOSE, "labels:delete"))[0] for _ in range(2)]
+    await tokens.redeem(first, ALICE, PURPOSE)
     with pytest.raises(CallFailed) as failed:
-        await tokens.redeem(second, ALICE, SUBJECT)
+        await tokens.redeem(second, ALICE, PURPOSE)
     assert failed.value.failure.code == "STORE_UNAVAILABLE"
 
 

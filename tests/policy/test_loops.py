@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.guarded import Server, refused, visitor
+from tests.support.guarded import Server, refused, request_by
 from tests.support.standin import StandIn
 
 pytestmark = pytest.mark.anyio
@@ -44,7 +44,7 @@ async def test_different_calls_and_different_callers_make_no_loop(gone: StandIn,
         other = {"action": "get", "project_id": "404", "label_id": f"label {number}"}
         assert "loop" not in (await refused(app, "browse_labels", other)).facts
     for name in ("alice", "bob", "carol"):
-        assert "loop" not in (await refused(app, *MISSING, visitor(name))).facts
+        assert "loop" not in (await refused(app, *MISSING, request_by(name))).facts
 
 
 async def test_arguments_nested_without_end_are_still_answered(standin: StandIn, against: Server) -> None:

@@ -8,8 +8,8 @@ import pytest
 
 from gitlab_mcp.actions.action import Danger
 from gitlab_mcp.actions.registry import Registry
-from gitlab_mcp.policy.places import NOWHERE, field_names
-from tests.support.guarded import DEFAULTS, Server, code_of, outcome, refused, visitor
+from gitlab_mcp.policy.allowed_places import ACTIONS_WITHOUT_PLACE, place_fields
+from tests.support.guarded import DEFAULTS, Server, code_of, outcome, refused, request_by
 from tests.support.standin import Reply, ReplyWith, StandIn
 
 pytestmark = pytest.mark.anyio
@@ -109,7 +109,7 @@ async def test_a_rename_does_not_let_a_denied_project_slip_through(world: StandI
     assert await code_of(app, *labels("acme/site")) == "OUT_OF_SCOPE"
     project(world, 1, "acme/renamed", ACME)
     for named in ("acme/renamed", "1"):
-        assert await code_of(app, *labels(named), request_context=visitor("bob")) == "OUT_OF_SCOPE"
+        assert await code_of(app, *labels(named), request_context=request_by("bob")) == "OUT_OF_SCOPE"
 
 
 async def test_an_old_path_leads_to_the_project_that_had_it(world: StandIn, against: Server) -> None:
@@ -128,7 +128,7 @@ async def test_a_new_project_under_an_allowed_name_is_not_the_one_that_was_allow
     project(world, 1, "acme/renamed", ACME)
     project(world, 99, "acme/site", ACME)
     # Another caller, for whom nothing that GitLab said before is remembered.
-    bob = visitor("bob")
+    bob = request_by("bob")
     await app.call(*labels("1"), request_context=bob)
     for named in ("99", "acme/site"):
         assert await code_of(app, *labels(named), request_context=bob) == "OUT_OF_SCOPE"
@@ -179,7 +179,7 @@ async def test_under_limits_no_action_of_the_catalogue_reaches_anything_outside(
     app = against(only_in=("elsewhere",))
     for action in Registry().actions():
         name = f"{action.spec.tool.name}.{action.spec.name}"
-        if not action.spec.endpoints or name in NOWHERE or f"{action.spec.tool.name}.*" in NOWHERE:
+        if not action.spec.endpoints or {name, f"{action.spec.tool.name}.*"} & set(ACTIONS_WITHOUT_PLACE):
             continue
         code = await code_of(app, action.spec.tool.name, {"action": action.spec.name, **action.spec.example})
         assert code == "OUT_OF_SCOPE", name
@@ -197,7 +197,7 @@ def test_every_field_that_sounds_like_a_place_is_known_as_one() -> None:
         "without_projects",
     }
     for action in Registry().actions():
-        known = field_names(action)
+        known = place_fields(action)
         for name in action.model_fields:
             if any(word in name for word in ("project", "group", "namespace")) and name not in known:
                 assert name in harmless | NO_PLACES, (action, name)
@@ -252,17 +252,17 @@ def test_the_usual_rules_are_those_of_the_settings() -> None:
 
 async def test_a_request_may_narrow_the_places_and_never_widen_them(world: StandIn, against: Server) -> None:
     app = against(only_in=("acme",))
-    inside, outside = visitor("alice", only_in=("acme/web",)), visitor("alice", only_in=("other",))
+    inside, outside = request_by("alice", only_in=("acme/web",)), request_by("alice", only_in=("other",))
     await app.call(*labels("2"), request_context=inside)
     assert await code_of(app, *labels("1"), request_context=inside) == "OUT_OF_SCOPE"
     assert await code_of(app, *labels("4"), request_context=outside) == "OUT_OF_SCOPE"
 
 
 async def test_a_request_may_limit_how_dangerous_it_is(world: StandIn, against: Server) -> None:
-    careful = visitor("alice", trust=Danger.REVERSIBLE)
+    careful = request_by("alice", trust=Danger.REVERSIBLE)
     delete = {"action": "delete", "project_id": "1", "label_id": "bug"}
     assert await code_of(against(), "manage_label", delete, careful) == "DANGER_DENIED"
-    bold = visitor("alice", trust=Danger.DANGEROUS)
+    bold = request_by("alice", trust=Danger.DANGEROUS)
     assert await code_of(against(trust="reversible"), "manage_label", delete, bold) == "TRUST_INSUFFICIENT"
 
 

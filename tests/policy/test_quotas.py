@@ -16,11 +16,11 @@ from gitlab_mcp.actions.result import Result
 from gitlab_mcp.app import App
 from gitlab_mcp.callers import CallerKey
 from gitlab_mcp.failures.failure import CallFailed
-from gitlab_mcp.policy import Intent
-from gitlab_mcp.policy.confirmation_tokens import Tokens
+from gitlab_mcp.policy.confirmation_tokens import ConfirmationTokens
+from gitlab_mcp.policy.guard import ProposedCall
 from gitlab_mcp.policy.quotas import Quotas
 from gitlab_mcp.store.memory import MemoryStore
-from tests.support.guarded import Server, code_of, delete_label, outcome, refused, visitor, with_labels
+from tests.support.guarded import Server, code_of, delete_label, outcome, refused, request_by, with_labels
 from tests.support.standin import StandIn
 
 pytestmark = pytest.mark.anyio
@@ -61,21 +61,21 @@ async def test_work_is_warned_then_paused_then_stopped(app: App) -> None:
 
 async def test_one_callers_quota_is_not_anothers(app: App) -> None:
     for number in range(9):
-        await app.call(*create(number), request_context=visitor("alice"))
-    assert await code_of(app, *create(9), request_context=visitor("alice")) == "QUOTA_PAUSED"
-    await app.call(*create(9), request_context=visitor("bob"))
+        await app.call(*create(number), request_context=request_by("alice"))
+    assert await code_of(app, *create(9), request_context=request_by("alice")) == "QUOTA_PAUSED"
+    await app.call(*create(9), request_context=request_by("bob"))
 
 
 async def test_the_yes_to_go_on_is_one_callers_and_counts_once(app: App) -> None:
     for number in range(9):
-        await app.call(*create(number), request_context=visitor("alice"))
-    paused = await refused(app, *create(9), visitor("alice"))
+        await app.call(*create(number), request_context=request_by("alice"))
+    paused = await refused(app, *create(9), request_by("alice"))
     tool, arguments = create(9)
-    going_on = {**arguments, "confirmation_token": paused.facts["confirmation_token"]}
+    resumed = {**arguments, "confirmation_token": paused.facts["confirmation_token"]}
     for number in range(9):
-        await app.call(*create(100 + number), request_context=visitor("bob"))
-    assert await code_of(app, tool, going_on, visitor("bob")) == "CONFIRMATION_INVALID"
-    await app.call(tool, going_on, request_context=visitor("alice"))
+        await app.call(*create(100 + number), request_context=request_by("bob"))
+    assert await code_of(app, tool, resumed, request_by("bob")) == "CONFIRMATION_INVALID"
+    await app.call(tool, resumed, request_context=request_by("alice"))
 
 
 async def test_many_calls_at_once_do_not_get_past_the_end(standin: StandIn, against: Server) -> None:
@@ -128,14 +128,14 @@ async def test_what_was_only_asked_for_is_not_counted(standin: StandIn, against:
 async def test_calls_that_were_let_in_together_do_not_get_past_the_end(standin: StandIn) -> None:
     """All of them look before any of them counts, as on several servers."""
     store = MemoryStore()
-    quotas = Quotas({"writes": 5}, Tokens(store), store)
+    quotas = Quotas({"writes": 5}, ConfirmationTokens(store), store)
     tool, arguments = create(1)
     call = validate(Registry(), tool, arguments, InstanceDefaults(standin.url))
-    intent = Intent(call, CallerKey("alice", standin.url), NobodyToAsk())
+    proposed = ProposedCall(call, CallerKey("alice", standin.url), NobodyToAsk())
     for _ in range(8):
-        await quotas.allow(intent)
+        await quotas.check(proposed)
     for _ in range(5):
-        await quotas.spend(intent)
+        await quotas.count(proposed)
     with pytest.raises(CallFailed) as over:
-        await quotas.spend(intent)
+        await quotas.count(proposed)
     assert over.value.failure.code == "QUOTA_EXHAUSTED"

@@ -104,7 +104,7 @@ async def test_callers_are_numbered_as_they_appear_and_their_answers_stay_apart(
         assert (await player(file).as_caller(alias).get("/user")).body["username"] == user
 
 
-async def test_recording_goes_on_in_a_file_that_exists(tmp_path: Path) -> None:
+async def test_a_recording_is_appended_to_an_existing_file(tmp_path: Path) -> None:
     file = tmp_path / "life.json"
     with FaultServer(as_gitlab) as server:
         for token in ("first-token", "second-token"):
@@ -187,7 +187,7 @@ async def test_the_real_host_is_not_recorded(tmp_path: Path) -> None:
     assert json.loads(kept.content) == {"web_url": "https://gitlab.example.com/acme"}
 
 
-async def test_bytes_that_are_no_text_survive_a_recording(tmp_path: Path) -> None:
+async def test_binary_bodies_are_recorded_exactly(tmp_path: Path) -> None:
     file = tmp_path / "life.json"
     picture = bytes(range(256)) * 3
     asked = Request("GET", "/projects/1/avatar")
@@ -280,5 +280,5 @@ def test_a_recording_must_be_json(tmp_path: Path) -> None:
         '{"token": null, "keys": [{"key": "ssh"}]}',
     ],
 )
-def test_what_holds_no_secret_is_left_as_it_is(text: str) -> None:
+def test_text_without_secrets_is_not_changed(text: str) -> None:
     assert Scrubber(["short"]).body(text) == text

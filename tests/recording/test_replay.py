@@ -88,7 +88,7 @@ async def test_a_recorded_refusal_is_refused_again(playing: Any) -> None:
     assert caught.value.body() == {"message": "404 Project Not Found"}
 
 
-async def test_what_was_not_recorded_is_a_miss_and_never_the_network(playing: Any) -> None:
+async def test_a_request_that_was_not_recorded_is_a_miss_and_opens_no_connection(playing: Any) -> None:
     client = playing(exchange("/projects/1", {}))
     for request in (
         Request("GET", "/projects/2"),
@@ -113,7 +113,7 @@ async def test_what_was_not_recorded_is_a_miss_and_never_the_network(playing: An
         (Request("GET", "/projects/7/issues/3/notes"), None),
     ],
 )
-async def test_a_miss_says_what_was_asked_and_what_comes_nearest(
+async def test_a_miss_names_the_request_and_the_most_similar_recorded_one(
     playing: Any, asked: Request, nearest: str | None
 ) -> None:
     client = playing(exchange("/projects/1/issues?a=1"), exchange("/projects/1/issues?state=closed"))
@@ -131,13 +131,13 @@ async def test_a_miss_by_the_body_alone_says_so(playing: Any) -> None:
     assert caught.value.nearest == "POST /projects/1/labels with another body"
 
 
-async def test_a_miss_keeps_a_secret(playing: Any) -> None:
+async def test_a_miss_shows_no_secret(playing: Any) -> None:
     with pytest.raises(ReplayMiss) as caught:
         await playing(exchange("/version")).get("/user", private_token="glpat-hushhushhushhushhush")
     assert "hush" not in caught.value.request_line
 
 
-async def test_answers_to_one_question_come_in_order_and_the_last_one_stays(playing: Any) -> None:
+async def test_answers_to_one_request_come_in_order_and_the_last_one_repeats(playing: Any) -> None:
     client = playing(exchange("/jobs", 1), exchange("/version", 0), exchange("/jobs", 2))
     assert [(await client.get("/jobs")).body for _ in range(4)] == [1, 2, 2, 2]
 
@@ -152,7 +152,7 @@ async def test_answers_to_one_question_come_in_order_and_the_last_one_stays(play
         ("/issues?private_token=REDACTED", {"private_token": "canary"}),
     ],
 )
-async def test_queries_match_whatever_their_order_spelling_and_default_paging(
+async def test_queries_match_whatever_their_order_encoding_and_default_paging(
     playing: Any, recorded: str, asked: dict[str, Any]
 ) -> None:
     assert (await playing(exchange(recorded, "it")).get("/issues", **asked)).body == "it"

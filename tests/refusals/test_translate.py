@@ -29,7 +29,7 @@ from gitlab_mcp.tiers.feature_map import tier_map
 
 pytestmark = pytest.mark.anyio
 
-manage = Tool("manage_thing", "Things.", switch="issues")
+manage = Tool("manage_thing", "Things.")
 
 
 @manage.action(

@@ -7,10 +7,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gitlab_mcp.actions.exchange import Answer
-from gitlab_mcp.actions.result import Notice, Result, Text
+from gitlab_mcp.actions.result import DiffText, Notice, Result, TailText, Text
 from gitlab_mcp.results.content_blocks import TextBlock, content_blocks
 from gitlab_mcp.results.present_answer import present_answer
-from gitlab_mcp.results.text_kinds import DiffText, TailText
 from tests.support.recorded_answers import GetFile, GetIssue, GetPlain, ListIssues, ListWithoutPages, recorded
 
 ISSUE = GetIssue(project_id="1", issue_iid=1)

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from gitlab_mcp.actions.result import DiffText
 from gitlab_mcp.results.diffs import diff_result, file_diff
-from gitlab_mcp.results.text_kinds import DiffText
 from tests.support.recorded_answers import recorded
 
 SHOP = "/projects/acme%2Fshop/merge_requests"

@@ -8,10 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitlab_mcp.actions.result import Omission, Text
+from gitlab_mcp.actions.result import Omission, TailText, Text
 from gitlab_mcp.results.job_log_lines import Excerpt, log_lines
 from gitlab_mcp.results.job_logs import read_log
-from gitlab_mcp.results.text_kinds import TailText
 from tests.support.recorded_answers import recorded_text
 
 

@@ -40,14 +40,14 @@ def key() -> str:
     return secrets.token_hex(4)
 
 
-async def test_a_value_ends_by_itself(store: Store, key: str) -> None:
+async def test_a_value_expires(store: Store, key: str) -> None:
     await store.put(key, "here", 0.05)
     assert await store.get(key) == "here"
     await anyio.sleep(0.08)
     assert await store.get(key) is None
 
 
-async def test_of_many_that_put_first_one_wins_and_all_know_who(store: Store, key: str) -> None:
+async def test_of_many_that_put_if_absent_one_wins_and_all_get_its_value(store: Store, key: str) -> None:
     told: list[str] = []
 
     async def put(name: str) -> None:
@@ -61,14 +61,14 @@ async def test_of_many_that_put_first_one_wins_and_all_know_who(store: Store, ke
     assert await store.get(key) == told[0]
 
 
-async def test_after_the_first_has_ended_there_is_a_new_first(store: Store, key: str) -> None:
+async def test_an_expired_value_counts_as_absent(store: Store, key: str) -> None:
     assert await store.put_if_absent(key, "a", 0.05) == "a"
     assert await store.put_if_absent(key, "b", 0.05) == "a"
     await anyio.sleep(0.08)
     assert await store.put_if_absent(key, "c", 60) == "c"
 
 
-async def test_counts_lose_nothing_and_begin_anew(store: Store, key: str) -> None:
+async def test_no_increment_is_lost_and_a_count_starts_again_when_it_expires(store: Store, key: str) -> None:
     seen: list[int] = []
 
     async def one() -> None:
@@ -83,7 +83,7 @@ async def test_counts_lose_nothing_and_begin_anew(store: Store, key: str) -> Non
     assert await store.increment(key, 60) == 1
 
 
-async def test_the_memory_is_bounded() -> None:
+async def test_the_memory_store_keeps_a_limited_number_of_entries() -> None:
     store = MemoryStore(capacity=100)
     for number in range(1000):
         await store.increment(f"count {number}", 60)
@@ -92,7 +92,7 @@ async def test_the_memory_is_bounded() -> None:
     assert sum([await store.get(f"count {number}") is not None for number in range(1000)]) == 100
 
 
-async def test_the_memory_forgets_what_has_ended_first() -> None:
+async def test_the_memory_store_drops_expired_entries_first() -> None:
     now = [0.0]
     store = MemoryStore(capacity=2, clock=lambda: now[0])
     await store.put("short", "x", 1)
@@ -104,7 +104,7 @@ async def test_the_memory_forgets_what_has_ended_first() -> None:
 
 
 @needs_redis
-async def test_a_redis_that_is_gone_says_so_at_once_and_is_back_when_it_is_back() -> None:
+async def test_a_stopped_redis_is_reported_at_once_and_used_again_when_it_is_back() -> None:
     from gitlab_mcp.store.redis_store import RedisStore
 
     with RedisServer() as server:
@@ -127,7 +127,7 @@ async def test_a_redis_that_is_gone_says_so_at_once_and_is_back_when_it_is_back(
         store.close()
 
 
-async def test_a_redis_that_says_nothing_is_waited_for_once() -> None:
+async def test_a_redis_that_does_not_answer_is_waited_for_once() -> None:
     redis = pytest.importorskip("gitlab_mcp.store.redis_store")
     with socket.create_server(("127.0.0.1", 0)) as silent:
         store = redis.RedisStore(f"redis://127.0.0.1:{silent.getsockname()[1]}/0")

@@ -19,13 +19,14 @@ import pytest
 from gitlab_mcp.actions.action import Action
 from gitlab_mcp.actions.ask import InstanceFacts, NobodyToAsk
 from gitlab_mcp.actions.exchange import Answer
+from gitlab_mcp.api.endpoints import normalised
 from gitlab_mcp.app import App
 from gitlab_mcp.gitlab.instance import AnswerCache, CachedLookups
 from gitlab_mcp.recording.cassette import load_cassettes
 from gitlab_mcp.success_checks.all_checks import run_all_checks
 from gitlab_mcp.success_checks.field_outcome import FieldOutcome, field_outcome
-from tests.facts import facts
 from tests.support import exam
+from tests.support.facts import facts
 from tests.support.recordings import rows
 from tests.support.standin import StandIn
 
@@ -88,7 +89,7 @@ class Sending:
 
 def sendings(edition: str) -> Iterator[Sending]:
     verdicts = {
-        (exam.shape(entry["endpoint"]), entry["attribute"]): entry[edition]["effect"]
+        (normalised(entry["endpoint"]), entry["attribute"]): entry[edition]["effect"]
         for entry in facts("parameter_tiers_measured")
         if entry["kind"] == "request_parameter"
     }
@@ -96,7 +97,7 @@ def sendings(edition: str) -> Iterator[Sending]:
         sent = re.fullmatch(r"params/\w+\.(\w+?)(_alone|_inverse|_as_owner)?", row["label"])
         if row["status"] >= 300 or not sent or "route" not in row or row["body"].startswith("<"):
             continue
-        verdict = verdicts.get((exam.shape(row["route"]), sent[1]))
+        verdict = verdicts.get((normalised(row["route"]), sent[1]))
         feature = exam.feature_of(row)
         if verdict in VERDICTS and feature:
             yield Sending(row, feature, verdict)

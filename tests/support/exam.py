@@ -16,12 +16,12 @@ from gitlab_mcp.actions.action import Action, Danger, Endpoint, Role
 from gitlab_mcp.actions.exchange import Answer, Request
 from gitlab_mcp.actions.fields import Needs
 from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.api.endpoints import find, normalised
 from gitlab_mcp.failures.failure import Failure
 from gitlab_mcp.gitlab.faults import Refused
 from gitlab_mcp.gitlab.instance import AnswerCache, CachedLookups
 from gitlab_mcp.refusals.translate import translate
 from gitlab_mcp.tiers.feature_map import Feature, tier_map
-from tests.facts import facts
 from tests.support.recordings import rows
 
 API = "/api/v4"
@@ -117,7 +117,7 @@ def action_for(row: Mapping[str, Any], feature: str | None) -> Action | None:
     marked = paid_fields(paid, route) & given.keys() if paid else set()
     types: dict[str, Any] = {
         name: (Annotated[str, Needs(paid.key)] if paid and name in marked else str, "")
-        for name in {**dict.fromkeys(parameters().get(route, ())), **given}
+        for name in {**dict.fromkeys(parameters(route)), **given}
     }
     model = create_model("Recorded", __base__=Action, **types)
     endpoint = Endpoint(method, re.sub(r"[:*](\w+)", lambda m: "{" + our_name(path, m[1]) + "}", path))
@@ -133,13 +133,10 @@ def action_for(row: Mapping[str, Any], feature: str | None) -> Action | None:
     return model.model_construct(_fields_set=set(given), **given)
 
 
-@cache
-def parameters() -> dict[str, tuple[str, ...]]:
-    """The parameters of each route, which the action for it would declare."""
-    return {
-        route["endpoint"]: tuple(name for name in route["params"] if name.isidentifier() and name != "id")
-        for route in facts("routes")
-    }
+def parameters(route: str) -> tuple[str, ...]:
+    """Which the action for a route would declare."""
+    known = find(route)
+    return tuple(name for name in (known and known.parameters) or () if name.isidentifier() and name != "id")
 
 
 def fields_of(row: Mapping[str, Any], path: str) -> dict[str, Any]:
@@ -164,10 +161,6 @@ def our_name(path: str, placeholder: str) -> str:
     return {"projects": "project_id", "groups": "group_id"}.get(path.split("/")[1], "id")
 
 
-def shape(endpoint: str) -> str:
-    return re.sub(r":\w+|\(-/\)", lambda m: "*" if m[0].startswith(":") else "", endpoint).replace("/-/", "/")
-
-
 def feature_of(row: Mapping[str, Any]) -> str | None:
     """The paid feature behind a route, or behind a parameter that was sent to it."""
     route = row.get("route")
@@ -176,7 +169,7 @@ def feature_of(row: Mapping[str, Any]) -> str | None:
     given = fields_of(row, route.split(" ", 1)[1])
     for feature in tier_map().features.values():
         if (
-            shape(route) in {shape(endpoint) for endpoint in feature.endpoints}
+            normalised(route) in {normalised(endpoint) for endpoint in feature.endpoints}
             and feature.tier_in("17.2") != "Free"
         ):
             return feature.key
@@ -190,17 +183,11 @@ def paid_fields(feature: Feature, route: str) -> set[str]:
     return {
         name
         for endpoint, names in feature.parameters.items()
-        if shape(endpoint) == shape(route)
+        if normalised(endpoint) == normalised(route)
         for name in names
     }
 
 
-@cache
-def least_roles() -> dict[str, str]:
-    found: dict[str, str] = facts("roles_switches")["least_role"]
-    return found
-
-
 def role_of(route: str) -> Role | None:
-    name = least_roles().get(route.replace("(-/)", ""))
-    return Role[name.upper()] if name and name.upper() in Role.__members__ else None
+    known = find(route)
+    return Role[known.role.upper()] if known and known.role else None

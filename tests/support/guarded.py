@@ -16,8 +16,8 @@ Server = Callable[..., App]
 DEFAULTS: dict[str, Any] = {"trust": "destructive", "confirm": "destructive"}
 
 
-def visitor(token: str, request_id: str = "request-1", **wishes: Any) -> RequestContext:
-    return RequestContext(request_id=request_id, token=Token(Secret(token), "private"), **wishes)
+def request_by(token: str, request_id: str = "request-1", **options: Any) -> RequestContext:
+    return RequestContext(request_id=request_id, token=Token(Secret(token), "private"), **options)
 
 
 async def refused(

@@ -13,10 +13,12 @@ from typing import Any
 from mcp import StdioServerParameters
 
 COMMAND = [sys.executable, "-m", "gitlab_mcp.cli"]
+INHERITED = ("PATH", "PYTHONPATH", "COVERAGE_PROCESS_CONFIG")
+"""What a server that a test starts takes over from the environment; the last is how `make coverage` measures it."""
 
 
 def environment(url: str, **more: str) -> dict[str, str]:
-    kept = {name: os.environ[name] for name in ("PATH", "PYTHONPATH", "HOME") if name in os.environ}
+    kept = {name: os.environ[name] for name in (*INHERITED, "HOME") if name in os.environ}
     return {**kept, "GITLAB_URL": url, "GITLAB_TOKEN": "alice", **more}
 
 

@@ -16,6 +16,8 @@ import httpx2
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
+from tests.support.process import INHERITED
+
 COMMAND = [sys.executable, "-m", "gitlab_mcp.cli", "serve"]
 INITIALIZE = {
     "jsonrpc": "2.0",
@@ -71,7 +73,7 @@ class Served:
 
 
 def environment(gitlab: str, **more: str) -> dict[str, str]:
-    kept = {name: os.environ[name] for name in ("PATH", "PYTHONPATH") if name in os.environ}
+    kept = {name: os.environ[name] for name in INHERITED if name in os.environ}
     return {**kept, "GITLAB_URL": gitlab, **more}
 
 

@@ -93,7 +93,7 @@ def test_two_callers_get_their_own_answers(standin: StandIn, cassettes: Path) ->
     assert names == ["alice", "bob", "carol"]
 
 
-def test_answers_to_one_question_come_in_order_and_the_last_one_stays(
+def test_answers_to_one_request_come_in_order_and_the_last_one_repeats(
     standin: StandIn, client: Client, cassettes: Path
 ) -> None:
     standin.play(cassettes / "stories/polls.json")
@@ -112,7 +112,9 @@ def test_recordings_can_be_played_too(standin: StandIn) -> None:
     assert (answer.status_code, answer.text) == (403, row["body"])
 
 
-def test_what_nobody_recorded_is_a_synthetic_404_and_remembered(standin: StandIn, client: Client) -> None:
+def test_a_request_without_an_answer_gets_a_synthetic_404_and_is_remembered(
+    standin: StandIn, client: Client
+) -> None:
     answer = client("GET", "/projects/1/nothing")
     assert (answer.status_code, answer.headers["X-Synthetic"]) == (404, "true")
     assert [request.route for request in standin.unanswered] == ["/projects/1/nothing"]
@@ -185,7 +187,7 @@ def test_a_rate_limit_says_when_to_come_back_or_does_not(
 @pytest.mark.parametrize(
     ("fault", "status"), [(login_page(), 200), (forbidden_page(), 403), (maintenance(), 503)]
 )
-def test_pages_for_people_are_html(standin: StandIn, client: Client, fault: Fault, status: int) -> None:
+def test_web_pages_are_html(standin: StandIn, client: Client, fault: Fault, status: int) -> None:
     standin.fault("GET", "*", fault)
     answer = client("GET", "/user")
     assert answer.status_code == status
@@ -215,13 +217,13 @@ def test_wrong_encoding_is_no_utf_8(standin: StandIn, client: Client) -> None:
         client("GET", "/user").content.decode()
 
 
-def test_what_is_no_http_at_all_is_refused(standin: StandIn, client: Client) -> None:
+def test_a_reply_that_is_not_http_is_refused_by_a_client(standin: StandIn, client: Client) -> None:
     standin.fault("GET", "/user", EndlessHeaders())
     with pytest.raises(requests.ConnectionError):
         client("GET", "/user")
 
 
-def test_a_gzip_bomb_is_small_on_the_wire_and_big_unpacked(standin: StandIn, client: Client) -> None:
+def test_a_gzip_bomb_is_small_compressed_and_large_decompressed(standin: StandIn, client: Client) -> None:
     standin.fault("GET", "*", GzipBomb(megabytes=3), times=None)
     packed = client.session.get(f"{client.api}/user", stream=True).raw.read(decode_content=False)
     assert len(packed) < 20_000
@@ -244,7 +246,9 @@ def test_a_delay_comes_before_the_answer(standin: StandIn, client: Client) -> No
 
 
 @pytest.mark.parametrize("fault", [Silence(), Stall(), Delay(60)])
-def test_a_client_that_gives_up_waiting_is_noticed(standin: StandIn, client: Client, fault: Fault) -> None:
+def test_a_client_that_disconnects_while_waiting_is_noticed(
+    standin: StandIn, client: Client, fault: Fault
+) -> None:
     standin.answer("GET", "/user", 200, {"username": "alice"})
     standin.fault("GET", "/user", fault)
     with pytest.raises((requests.Timeout, requests.ConnectionError)):

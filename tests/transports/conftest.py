@@ -34,7 +34,7 @@ def server(gitlab_port: int) -> Iterator[Served]:
 
 
 @pytest.fixture
-def mortal(labels: StandIn) -> Iterator[Served]:
+def stoppable(labels: StandIn) -> Iterator[Served]:
     """The same, to be stopped."""
     with served(labels.url) as process:
         yield process

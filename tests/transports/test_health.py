@@ -64,7 +64,9 @@ async def test_metrics_count_calls_and_errors_and_name_no_project(labels: StandI
     assert samples['gitlab_mcp_calls_total{operation="labels:list",outcome="error"}'] == "1"
     errors = {name: count for name, count in samples.items() if name.startswith("gitlab_mcp_errors_total")}
     assert len(errors) == 2 and set(errors.values()) == {"1"}
-    assert any('error_code="UNKNOWN_TOOL",operation="unknown",http_status="404"' in name for name in errors)
+    assert any(
+        'error_code="UNKNOWN_TOOL",operation="unknown:unknown",http_status="404"' in name for name in errors
+    )
     handling = "gitlab_mcp_error_handling_duration_seconds_count"
     assert samples[handling + '{operation="labels:list"}'] == "1"
     assert samples["gitlab_mcp_calls_in_flight"] == "0"

@@ -16,7 +16,7 @@ import pytest
 import uvicorn
 from starlette.types import Receive, Scope, Send
 
-from gitlab_mcp.transports.http.connections import impatient
+from gitlab_mcp.transports.http.connection_timeouts import with_timeouts
 from tests.support.served import ACCEPT, INITIALIZE, Served, call, served
 from tests.support.standin import Delay, StandIn
 
@@ -129,7 +129,7 @@ async def test_a_client_that_does_not_take_its_answer_is_hung_up_on() -> None:
         def capture_signals(self) -> Iterator[None]:
             yield
 
-    config = uvicorn.Config(endless, http=impatient(0.3), lifespan="off", log_config=None)  # type: ignore[arg-type]
+    config = uvicorn.Config(endless, http=with_timeouts(0.3), lifespan="off", log_config=None)  # type: ignore[arg-type]
     listening = socket.create_server(("127.0.0.1", 0))
     server = Quiet(config)
     async with anyio.create_task_group() as tasks:

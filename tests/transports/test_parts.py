@@ -15,17 +15,17 @@ from gitlab_mcp.callers import RequestContext, Secret, Token
 from gitlab_mcp.failures.failure import CallFailed
 from gitlab_mcp.observability.metrics import Histogram
 from gitlab_mcp.observability.outcome import Outcome
-from gitlab_mcp.policy.concurrency import Slots
+from gitlab_mcp.policy.calls_per_caller import CallsPerCaller
 from gitlab_mcp.settings import SettingsError, load
-from gitlab_mcp.transports.http.addresses import Names, is_this_machine
-from gitlab_mcp.transports.http.identity import Authenticator
+from gitlab_mcp.transports.http.allowed_hosts import AllowedHosts, is_localhost
+from gitlab_mcp.transports.http.authentication import Authenticator
 from gitlab_mcp.transports.http.options import HttpOptions
-from gitlab_mcp.transports.http.refusals import Rejected
+from gitlab_mcp.transports.http.rejection import Rejected
 from gitlab_mcp.transports.probe import alive
 from tests.support.served import Served
 from tests.support.standin import StandIn
 
-DOOR = Authenticator(
+AUTHENTICATOR = Authenticator(
     HttpOptions(
         url="https://gitlab.example.com",
         other_urls=("https://other.example.com",),
@@ -80,7 +80,7 @@ def test_a_public_url_is_a_whole_address(given: str) -> None:
 @given(st.text(st.characters(codec="latin-1"), max_size=40))
 def test_no_host_but_a_name_of_this_machine_passes_for_one(host: str) -> None:
     name = host.rpartition(":")[0] if host.rpartition(":")[2].isdigit() else host
-    assert is_this_machine(host) <= (name in ("localhost", "127.0.0.1", "[::1]"))
+    assert is_localhost(host) <= (name in ("localhost", "127.0.0.1", "[::1]"))
 
 
 @given(
@@ -91,9 +91,9 @@ def test_no_host_but_a_name_of_this_machine_passes_for_one(host: str) -> None:
 def test_headers_give_one_token_or_a_refusal(pairs: list[tuple[str, str]]) -> None:
     headers = Headers(raw=[(name.encode(), value.encode("utf-8")) for name, value in pairs])
     try:
-        request_context = DOOR.request_context(headers, "request", "Bearer")
-    except Rejected as turned:
-        assert turned.failure.code == "AUTHENTICATION_FAILED"
+        request_context = AUTHENTICATOR.request_context(headers, "request", "Bearer")
+    except Rejected as rejected:
+        assert rejected.failure.code == "AUTHENTICATION_FAILED"
     else:
         assert len(pairs) == 1 and request_context.token is not None
         assert request_context.token.value.reveal() in headers[pairs[0][0]]
@@ -103,26 +103,26 @@ def test_headers_give_one_token_or_a_refusal(pairs: list[tuple[str, str]]) -> No
 def test_no_header_names_a_gitlab_that_is_not_allowed(url: str) -> None:
     headers = Headers(raw=[(b"private-token", b"alice"), (b"x-gitlab-api-url", url.encode("latin-1"))])
     try:
-        request_context = DOOR.request_context(headers, "request", "Bearer")
-    except Rejected as turned:
-        assert turned.failure.code == "HOST_NOT_ALLOWED"
+        request_context = AUTHENTICATOR.request_context(headers, "request", "Bearer")
+    except Rejected as rejected:
+        assert rejected.failure.code == "HOST_NOT_ALLOWED"
     else:
         assert request_context.gitlab_url in (None, "https://other.example.com")
 
 
 def test_the_public_name_answers_with_and_without_its_usual_port() -> None:
-    names = Names("https://mcp.example.com:443", "/mcp")
+    hosts = AllowedHosts("https://mcp.example.com:443", "/mcp")
     for host in ("mcp.example.com", "mcp.example.com:443"):
-        names.check(Headers({"host": host}))
+        hosts.check(Headers({"host": host}))
     with pytest.raises(Rejected):
-        names.check(Headers({"host": "mcp.example.com:80"}))
+        hosts.check(Headers({"host": "mcp.example.com:80"}))
 
 
 def test_a_slot_is_free_again_after_a_call_that_failed() -> None:
-    slots = Slots(1)
-    with pytest.raises(ZeroDivisionError), slots.of("alice"):
+    calls = CallsPerCaller(1)
+    with pytest.raises(ZeroDivisionError), calls.slot("alice"):
         raise ZeroDivisionError
-    with slots.of("alice"), slots.of("bob"), pytest.raises(CallFailed) as refused, slots.of("alice"):
+    with calls.slot("alice"), calls.slot("bob"), pytest.raises(CallFailed) as refused, calls.slot("alice"):
         pass
     assert refused.value.failure.code == "BUSY"
 

@@ -27,29 +27,29 @@ async def under_way(labels: StandIn, count: int) -> None:
 
 @pytest.mark.parametrize("wish", [signal.SIGTERM, signal.SIGINT])
 async def test_calls_in_flight_are_answered_before_the_server_ends_with_zero(
-    mortal: Served, labels: StandIn, wish: int
+    stoppable: Served, labels: StandIn, wish: int
 ) -> None:
     labels.fault("GET", "/projects/1/labels", Delay(2.0), times=None)
     answers: list[dict[str, Any]] = []
     async with httpx2.AsyncClient(headers=HEADERS, timeout=30) as http:
 
         async def one() -> None:
-            answers.append((await http.post(mortal.url, json=call("browse_labels", LIST))).json())
+            answers.append((await http.post(stoppable.url, json=call("browse_labels", LIST))).json())
 
         async with anyio.create_task_group() as tasks:
             for _ in range(8):
                 tasks.start_soon(one)
             await under_way(labels, 8)
-            mortal.stop(wish)
-            not_ready = await http.get(mortal.at("/readyz"))
+            stoppable.stop(wish)
+            not_ready = await http.get(stoppable.at("/readyz"))
     assert not_ready.status_code == 503 and not_ready.headers["connection"] == "close"
     assert len(answers) == 8 and all("items" in answer["result"]["content"][0]["text"] for answer in answers)
-    assert mortal.ended() == 0
-    assert "Traceback" not in mortal.log
+    assert stoppable.ended() == 0
+    assert "Traceback" not in stoppable.log
 
 
 async def test_a_stop_in_the_middle_of_traffic_loses_no_accepted_call(
-    mortal: Served, labels: StandIn
+    stoppable: Served, labels: StandIn
 ) -> None:
     """Connections may be refused once the server is gone; what it took in, it answers."""
     labels.fault("GET", "/projects/1/labels", Delay(0.02), times=None)
@@ -60,7 +60,7 @@ async def test_a_stop_in_the_middle_of_traffic_loses_no_accepted_call(
         async with httpx2.AsyncClient(headers=HEADERS, timeout=30) as http:
             while not ended.is_set():
                 try:
-                    answer = await http.post(mortal.url, json=call("browse_labels", LIST))
+                    answer = await http.post(stoppable.url, json=call("browse_labels", LIST))
                 except httpx2.ConnectError:
                     return
                 except httpx2.TransportError:
@@ -73,29 +73,29 @@ async def test_a_stop_in_the_middle_of_traffic_loses_no_accepted_call(
         for _ in range(12):
             tasks.start_soon(client)
         await under_way(labels, 30)
-        mortal.stop()
-        code = await anyio.to_thread.run_sync(mortal.ended)
+        stoppable.stop()
+        code = await anyio.to_thread.run_sync(stoppable.ended)
         ended.set()
     assert code == 0
     assert counts["answered"] >= 30
     assert counts["lost"] == 0
 
 
-async def test_who_insists_gets_an_end_at_once(mortal: Served, labels: StandIn) -> None:
+async def test_who_insists_gets_an_end_at_once(stoppable: Served, labels: StandIn) -> None:
     labels.fault("GET", "/projects/1/labels", Silence())
     async with httpx2.AsyncClient(headers=HEADERS, timeout=30) as http, anyio.create_task_group() as tasks:
 
         async def one() -> None:
             with suppress(httpx2.TransportError):
-                await http.post(mortal.url, json=call("browse_labels", LIST))
+                await http.post(stoppable.url, json=call("browse_labels", LIST))
 
         tasks.start_soon(one)
         await under_way(labels, 1)
-        mortal.stop()
+        stoppable.stop()
         await anyio.sleep(0.2)
-        mortal.stop()
-        assert await anyio.to_thread.run_sync(mortal.ended, 5) == 0
-    assert "Traceback" not in mortal.log
+        stoppable.stop()
+        assert await anyio.to_thread.run_sync(stoppable.ended, 5) == 0
+    assert "Traceback" not in stoppable.log
 
 
 def test_a_port_that_is_taken_is_a_setting_to_change() -> None:

@@ -11,6 +11,7 @@ from urllib.parse import quote
 
 from pydantic import BaseModel, ConfigDict, model_validator
 
+from gitlab_mcp.actions.action_facts import Differs, looked_up
 from gitlab_mcp.actions.exchange import Answer, GitLab, Request
 from gitlab_mcp.actions.fields import Csv, broken_rule
 from gitlab_mcp.actions.result import Result
@@ -97,20 +98,46 @@ class Spec:
     name: str
     endpoints: Endpoints
     danger: Danger
-    docs: str
-    """A page below https://docs.gitlab.com/."""
     example: Mapping[str, Any]
     shows: str
     """The fields to show of an answer: see `results.shown_fields`."""
-    feature: str | None
-    """The key in tier_features.yaml when the whole action is paid."""
-    switch: str | None
-    role: Role | None
+    said: Mapping[str, Any]
+    """Those of docs, switch, feature and role that are not looked up by the endpoint."""
     repeatable: bool
     recover_with: RecoveryLookup | None
     """Where to look when the answer to a write was lost."""
     lists: bool
     """Whether the answer is a list, under `items`."""
+
+    @property
+    def docs(self) -> str:
+        """A page below https://docs.gitlab.com/."""
+        docs: str | None = self._fact("docs")
+        return docs or ""
+
+    @property
+    def switch(self) -> str | None:
+        """The project feature it needs; of those joined by `or` one is enough."""
+        switch: str | None = self._fact("switch")
+        return switch
+
+    @property
+    def feature(self) -> str | None:
+        """The key in tier_features.yaml when the whole action is paid."""
+        feature: str | None = self._fact("feature")
+        return feature
+
+    @property
+    def role(self) -> Role | None:
+        """The least role."""
+        role: Role | str | None = self._fact("role")
+        return Role[role.upper()] if isinstance(role, str) else role
+
+    def _fact(self, name: str) -> Any:
+        if name not in self.said:
+            return looked_up(self.tool.name, self.name).get(name)
+        said = self.said[name]
+        return said.value if isinstance(said, Differs) else said
 
     @property
     def writes(self) -> bool:

@@ -53,6 +53,16 @@ class Text:
 
 
 @dataclass(frozen=True, slots=True)
+class TailText(Text):
+    """When it is too long it loses its beginning, not its end. `start_line` in the data is adjusted."""
+
+
+@dataclass(frozen=True, slots=True)
+class DiffText(Text):
+    """When it is too long it loses whole files. No line inside a file's diff may begin with `diff --git`."""
+
+
+@dataclass(frozen=True, slots=True)
 class Image:
     data: bytes
     mime_type: str

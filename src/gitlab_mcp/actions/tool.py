@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from gitlab_mcp.actions.action import Action, Danger, Endpoints, Role, Spec
+from gitlab_mcp.actions.action_facts import Differs
 from gitlab_mcp.actions.recovery_lookup import RecoveryLookup
 from gitlab_mcp.actions.shape import shapes
 
@@ -13,12 +14,10 @@ A = TypeVar("A", bound=type[Action])
 
 
 class Tool:
-    def __init__(self, name: str, about: str, *, toolset: str = "core", switch: str | None = None) -> None:
+    def __init__(self, name: str, about: str, *, toolset: str = "core") -> None:
         self.name = name
         self.about = about
         self.toolset = toolset
-        self.switch = switch
-        """The project feature all its actions need, unless an action says otherwise."""
         self.actions: dict[str, type[Action]] = {}
 
     @property
@@ -30,13 +29,13 @@ class Tool:
         name: str,
         endpoints: Endpoints,
         *,
-        docs: str,
         example: Mapping[str, Any],
         danger: Danger | None = None,
         shows: str = "",
-        feature: str | None = None,
-        switch: str | None = None,
-        role: Role | None = None,
+        docs: str | Differs[str] | None = None,
+        feature: str | Differs[str | None] | None = None,
+        switch: str | Differs[str | None] | None = None,
+        role: Role | Differs[Role | None] | None = None,
         repeatable: bool | None = None,
         recover_with: RecoveryLookup | None = None,
         lists: bool | None = None,
@@ -48,6 +47,9 @@ class Tool:
         to look instead.
 
         `lists`: the answer is a list under `items`. What takes a `page` is one, unless it is said here.
+
+        `docs`, `feature`, `switch`, `role`: looked up by the endpoints (`api.derivation`). Said here only where
+        nothing is known of them, or where the action `Differs`.
         """
         if danger is None:
             if not self.name.startswith(("browse_", "search")):
@@ -56,18 +58,17 @@ class Tool:
         if repeatable is None:
             repeatable = all(endpoint.method != "POST" for endpoint in endpoints) or danger is Danger.READ
 
+        said = {"docs": docs, "feature": feature, "switch": switch, "role": role}
+
         def declare(cls: A) -> A:
             cls.spec = Spec(
                 tool=self,
                 name=name,
                 endpoints=endpoints,
                 danger=danger,
-                docs=docs,
                 example=example,
                 shows=shows,
-                feature=feature,
-                switch=switch or self.switch,
-                role=role,
+                said={name: value for name, value in said.items() if value is not None},
                 repeatable=repeatable,
                 recover_with=recover_with,
                 lists="page" in shapes(cls) if lists is None else lists,

@@ -1,1 +1,23 @@
-"""What GitLab's REST API is, as data: its endpoints, and what they need from a project."""
+"""What GitLab's REST API is, as packaged data. Nothing here is read while the server starts.
+
+`endpoints.jsonl` has one endpoint a line, written by `scripts/make_api.py`. Its first line says from which versions
+of GitLab each kind of fact was read. A row has:
+
+endpoint    as GitLab spells it: `GET /projects/:id/labels`
+params      what GitLab's own list of parameters says, those of the path too: the type, with `!` where it is required,
+            or an object with type, values, default and ee_only. Missing where the endpoint is only documented
+edition     `EE` where the free edition has no such route
+docs        where it is documented, the page about it first: page, section, tier as the page says it, and the page's
+            own spelling (`as`) where it is another
+role        the least role whose call was not refused, measured. Too high where it was measured on a protected branch,
+            too low where the thing was gone
+deprecated  true
+
+What is not the same in all versions says so: a row and a parameter by `since` and `until`, a plain value as
+`{"is": value, "since": version}`, and what changed as a list of these. `since` is the first version that was read and
+has it, `until` the last one. Where 17.2 was read and then 19.3, nobody knows of 18.5: it is not said to have what only
+one of the two has. The documentation is that of the newest version alone.
+
+The switch of a project behind an endpoint follows from its path: `switches.py`. The paid feature is in
+`tier_features.yaml`. `derivation.py` says what of all this holds for an action.
+"""

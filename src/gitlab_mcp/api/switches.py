@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -42,38 +42,52 @@ SWITCHES: Final[Mapping[str, Switch]] = {
     "model_registry": Switch("Model registry", "model_registry_access_level"),
 }
 
-BY_PATH: Final[Mapping[str, str]] = {
+BELOW_A_PROJECT: Final[Mapping[str, str]] = {
+    "approval_rules": "merge_requests",
+    "approvals": "merge_requests",
+    "artifacts": "builds",
     "boards": "issues",
     "ci": "repository",
     "cluster_agents": "infrastructure",
     "deployments": "environments",
     "environments": "environments",
+    "external_status_checks": "merge_requests",
     "feature_flags": "feature_flags",
     "feature_flags_user_lists": "feature_flags",
     "fork": "forking",
+    "freeze_periods": "environments",
     "issues": "issues",
+    "issues_statistics": "issues",
     "jobs": "builds",
     "labels": "issues or merge_requests",
+    "merge_request_approval_setting": "merge_requests",
     "merge_requests": "merge_requests",
+    "merge_trains": "merge_requests",
     "milestones": "issues or merge_requests",
+    "milestones/*/issues": "issues",
+    "milestones/*/merge_requests": "merge_requests",
     "packages": "packages",
     "pages": "pages",
     "pipeline": "builds",
     "pipeline_schedules": "builds",
     "pipelines": "builds",
     "protected_branches": "repository",
+    "protected_environments": "environments",
+    "protected_tags": "repository",
     "registry": "container_registry",
     "releases": "releases",
     "repository": "repository",
+    "repository/commits/*/merge_requests": "merge_requests",
     "runners": "builds",
     "snippets": "snippets",
+    "statuses": "builds",
     "terraform": "infrastructure",
     "trigger": "builds",
     "triggers": "builds",
     "variables": "builds",
     "wikis": "wiki",
 }
-"""The switch behind `/projects/:id/<word>`, for actions that reach several nouns and declare none."""
+"""The switch behind `/projects/:id/<this>` and all that is below it; the longest that fits counts."""
 
 WHERE: Final = "Settings > General > Visibility, project features, permissions"
 
@@ -88,8 +102,18 @@ def switched_off(declared: str, project: Mapping[str, Any]) -> tuple[Switch, ...
 
 
 def switch_of(path: str) -> str | None:
-    _, kind, _, *below = [*path.split("/", 4), "", ""]
-    return BY_PATH.get(below[0]) if kind == "projects" else None
+    """The switch behind a path, be it a template or one that was asked for."""
+    _, kind, _, *below = [*path.split("/"), "", ""]
+    if kind != "projects":
+        return None
+    fitting = [known for known in BELOW_A_PROJECT if _begins(below, known.split("/"))]
+    return BELOW_A_PROJECT[max(fitting, key=len)] if fitting else None
+
+
+def _begins(path: Sequence[str], known: Sequence[str]) -> bool:
+    return len(path) >= len(known) and all(
+        one in ("*", other) for one, other in zip(known, path, strict=False)
+    )
 
 
 def _off(name: str, project: Mapping[str, Any]) -> Switch | None:

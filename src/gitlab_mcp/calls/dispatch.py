@@ -26,7 +26,7 @@ from gitlab_mcp.failures.failure import CallFailed, FailedCall, Failure
 from gitlab_mcp.failures.tool_names import UNKNOWN, operation_name
 from gitlab_mcp.observability.call_log import CallLog
 from gitlab_mcp.observability.outcome import Outcome
-from gitlab_mcp.policy import Guard, Intent
+from gitlab_mcp.policy.guard import Guard, ProposedCall
 from gitlab_mcp.results.secret_redaction import redact_strings, redact_text
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ class Dispatch:
             session = connect()
             with session.slot:
                 result = await self._carry_out(call, caller, session)
-            self.call_log.close(ended())
+            self.call_log.record(ended())
             return result
         except CallFailed as failed:
             caught, cause, failure = time.perf_counter(), failed, failed.failure
@@ -94,7 +94,7 @@ class Dispatch:
             failure = await self._translate(problem, action, session)
             bug = problem if failure.code == Code.INTERNAL_ERROR else None
         except anyio.get_cancelled_exc_class():
-            self.call_log.close(ended(cancelled=True))
+            self.call_log.record(ended(cancelled=True))
             raise
         # GitLab repeats in its refusals what it was sent, and an agent may send a token for a name.
         failure = replace(
@@ -102,13 +102,13 @@ class Dispatch:
         )
         failure = failure.knowing(tool=redact_text(tool), action=_action_name(action, arguments))
         failure = await self.stop_loops(caller, tool, arguments, failure)
-        outcome = ended(failure, explaining=time.perf_counter() - caught)
-        raise CallFailed(self.call_log.close(outcome, bug) or failure) from cause
+        outcome = ended(failure, explaining_seconds=time.perf_counter() - caught)
+        raise CallFailed(self.call_log.record(outcome, bug) or failure) from cause
 
     async def _carry_out(self, call: Call, caller: CallerKey, session: Session) -> Result:
         server = _Server(self, call, caller, session)
-        intent = Intent(call, caller, session.ask)
-        notices = [notice for guard in self.guards if (notice := await guard(intent))]
+        proposed = ProposedCall(call, caller, session.ask)
+        notices = [notice for guard in self.guards if (notice := await guard(proposed))]
         answer = await self._run(call.action, server)
         if isinstance(answer, Result) and answer.is_presented:
             return answer

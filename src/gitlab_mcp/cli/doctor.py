@@ -1,4 +1,4 @@
-"""`gitlab-mcp doctor`: prints the checks of the set-up; the exit code says how the worst of them ended."""
+"""`gitlab-mcp doctor`: prints the doctor's report; the exit code is that of the worst check."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ import anyio
 from gitlab_mcp.app import App
 from gitlab_mcp.cli import exit_codes
 from gitlab_mcp.cli.terminal import colored, printable, wrapped, write_json, write_line
-from gitlab_mcp.doctor.checks import Check, Evidence, Mark, examine, gather, worst
-from gitlab_mcp.failures.failure import Failure
+from gitlab_mcp.doctor import Mark, Report, diagnose, report_on_unusable_settings
 from gitlab_mcp.settings import Secret, Settings, SettingsError, load
 
 _COLOR = {Mark.OK: "green", Mark.WARN: "yellow", Mark.FAIL: "red"}
@@ -23,49 +22,37 @@ def show_checks(flags: Mapping[str, Any], *, as_json: bool) -> int:
     try:
         settings = load(flags)
     except SettingsError as unusable:
-        _show(_checks_of_settings(unusable.failure), as_json=as_json, no_color=True)
+        _show(report_on_unusable_settings(unusable.failure), as_json=as_json, no_color=True)
         return exit_codes.USAGE
-    evidence = anyio.run(_evidence, settings)
-    checks = examine(settings, evidence)
-    _show(checks, as_json=as_json, no_color=settings.no_color)
-    if not evidence.reached:
+    report = anyio.run(_diagnose, settings)
+    _show(report, as_json=as_json, no_color=settings.no_color)
+    if not report.gitlab_reached:
         return exit_codes.UNREACHABLE
-    return exit_codes.FAILED if worst(checks) is Mark.FAIL else exit_codes.OK
+    return exit_codes.FAILED if report.worst is Mark.FAIL else exit_codes.OK
 
 
-async def _evidence(settings: Settings) -> Evidence:
-    from gitlab_mcp.gitlab.instance import AnswerCache, CachedLookups
-
-    # Without a token no request is sent at all. This one is answered with 401, which shows that GitLab is reached.
-    nobody = settings.token_source()() is None and not settings.replay
-    token = Secret("none") if nobody else settings.token
-    # With toolsets that do not exist, App would refuse to start; here they are a check like others.
+async def _diagnose(settings: Settings) -> Report:
+    # Without a token no request is made. With this one GitLab answers 401, which shows that it can be reached.
+    no_token = settings.token_source()() is None and not settings.replay
+    token = Secret("none") if no_token else settings.token
+    # App refuses toolsets that do not exist; here they are one check among others.
     app = App(replace(settings, token=token, toolsets=("all",)))
     try:
-        gitlab = app.gitlab()
-        return await gather(settings, gitlab, CachedLookups(gitlab, AnswerCache(), tier=settings.tier))
+        return await diagnose(settings, app.gitlab())
     finally:
         app.close()
 
 
-def _checks_of_settings(failure: Failure) -> list[Check]:
-    problems = failure.facts.get("problems") or [failure.facts]
-    return [
-        Check(each["setting"], Mark.FAIL, f"{each['source']}: not usable", each["suggested_fix"])
-        for each in problems
-    ]
-
-
-def _show(checks: list[Check], *, as_json: bool, no_color: bool) -> None:
+def _show(report: Report, *, as_json: bool, no_color: bool) -> None:
     if as_json:
         listed = [
             {"name": each.name, "mark": each.mark.value, "found": each.found, "fix": each.fix}
-            for each in checks
+            for each in report.checks
         ]
-        write_json({"worst": worst(checks).value, "checks": listed})
+        write_json({"worst": report.worst.value, "checks": listed})
         return
-    longest = max(len(each.name) for each in checks)
-    for each in checks:
+    longest = max(len(each.name) for each in report.checks)
+    for each in report.checks:
         mark = colored(each.mark.value.ljust(4), _COLOR[each.mark], sys.stdout, no_color=no_color)
         write_line(f"{mark}  {each.name.ljust(longest)}  {printable(each.found)}")
         if each.fix:

@@ -1,1 +1,1 @@
-"""What the operator sees of every call: the call log, the audit, logs, metrics and Sentry."""
+"""What the operator sees of every call: call log, audit, logs, metrics, Sentry. `log_redaction.py` keeps tokens out."""

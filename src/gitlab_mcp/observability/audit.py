@@ -1,4 +1,4 @@
-"""Who changed what: one line for every write, whatever came of it. Names and numbers of things, never contents."""
+"""Who changed what: one JSON line for every write, also a refused one. It names things, never their contents."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ log = logging.getLogger("gitlab_mcp.audit")
 
 Sink = Callable[[str], None]
 
-_LONGEST: Final = 200
+_MAX_LENGTH: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Audit:
     sink: Sink
 
     def __call__(self, outcome: Outcome) -> None:
-        """Never raises: what was done stays done, also where nobody could write it down."""
+        """Never raises: a call that was made must not fail because its line could not be written."""
         action, caller = outcome.action, outcome.caller
         if action is None or caller is None or not action.spec.writes:
             return
@@ -39,8 +39,8 @@ class Audit:
             "tool": action.spec.tool.name,
             "action": action.spec.name,
             "danger": str(action.spec.danger),
-            "target": target(action),
-            "outcome": outcome.ended,
+            "target": _target(action),
+            "outcome": outcome.conclusion,
             "duration_ms": round(outcome.seconds * 1000, 1),
         }
         if caller.request_id:
@@ -51,24 +51,24 @@ class Audit:
             log.exception("a line of the audit was lost: %s", outcome.operation)
 
 
-def target(action: Action) -> dict[str, Any]:
-    """The ids and names in the path: which thing, not what about it."""
+def _target(action: Action) -> dict[str, Any]:
+    """The ids and names in the path."""
     values = {name: getattr(action, name) for name in action.endpoint().placeholders}
     return {
-        name: value if isinstance(value, int) else str(value)[:_LONGEST] for name, value in values.items()
+        name: value if isinstance(value, int) else str(value)[:_MAX_LENGTH] for name, value in values.items()
     }
 
 
 def to_file(path: Path) -> Sink:
     def write(line: str) -> None:
-        # Opened each time, so that a log that was rotated away is not written to for ever.
-        with open(path, "a", encoding="utf-8", opener=_for_the_owner) as file:
+        # Opened for each line, so that a rotated file is not written to any more.
+        with open(path, "a", encoding="utf-8", opener=_only_for_the_owner) as file:
             file.write(line + "\n")
 
     return write
 
 
-def _for_the_owner(path: str, flags: int) -> int:
+def _only_for_the_owner(path: str, flags: int) -> int:
     return os.open(path, flags, 0o600)
 
 

@@ -1,6 +1,7 @@
-"""What is left of a call that is over: a count, one line in the log where it failed, and an id to find it by.
+"""Records how each call ended: it is counted, and a failure gets a line in the log and, where it is nobody's mistake,
+an event id.
 
-Nothing here may fail a call: an answer is worth more than its record.
+Nothing here may make a call fail.
 """
 
 from __future__ import annotations
@@ -21,11 +22,11 @@ log = logging.getLogger("gitlab_mcp.calls")
 class CallLog:
     observe: Callable[[Outcome], None]
     capture: Callable[[Outcome, Exception | None], str | None]
-    """Keeps a failure that is nobody's mistake, and gives the id under which it is found again."""
+    """Reports a failure with a status of 500 or more, and returns its event id."""
 
-    def close(self, outcome: Outcome, bug: Exception | None = None) -> Failure | None:
-        """Record the outcome; its failure, where it has one, with the id under which it was recorded."""
-        outcome = self._with_event(outcome, bug)
+    def record(self, outcome: Outcome, bug: Exception | None = None) -> Failure | None:
+        """The outcome's failure, if any, with its event id."""
+        outcome = self._with_event_id(outcome, bug)
         _log(outcome, bug)
         try:
             self.observe(outcome)
@@ -34,8 +35,8 @@ class CallLog:
                 log.exception("the outcome of %s was not counted", outcome.operation)
         return outcome.failure
 
-    def _with_event(self, outcome: Outcome, bug: Exception | None) -> Outcome:
-        """What is nobody's mistake gets an id, under which whoever runs this server finds the details."""
+    def _with_event_id(self, outcome: Outcome, bug: Exception | None) -> Outcome:
+        """The operator finds the details of a failure under this id."""
         failure = outcome.failure
         if failure is None or not failure.is_nobodys_mistake:
             return outcome
@@ -45,18 +46,18 @@ class CallLog:
         except Exception:
             with suppress(Exception):
                 log.exception("the failure of %s was not reported", outcome.operation)
-        known = failure.facts.get("event_id")
-        event = captured or known or uuid.uuid4().hex
-        theirs = known if captured and bug is None else None
-        return replace(outcome, failure=failure.knowing(event_id=event, gitlab_request_id=theirs))
+        gitlabs_id = failure.facts.get("event_id")
+        event_id = captured or gitlabs_id or uuid.uuid4().hex
+        request_id = gitlabs_id if captured and bug is None else None
+        return replace(outcome, failure=failure.knowing(event_id=event_id, gitlab_request_id=request_id))
 
 
 def _log(outcome: Outcome, bug: Exception | None) -> None:
-    """One line per failure, at the level of its cause. No arguments, no bodies, no tokens."""
+    """One line per failure: a warning for what the caller or GitLab's rules caused, an error for all else."""
     failure = outcome.failure
     if failure is None:
         return
-    known = {
+    fields = {
         "component": "calls",
         "operation": outcome.operation,
         "error_code": failure.code,
@@ -67,4 +68,4 @@ def _log(outcome: Outcome, bug: Exception | None) -> None:
     }
     level = logging.ERROR if failure.is_nobodys_mistake else logging.WARNING
     with suppress(Exception):
-        log.log(level, "%s failed with %s", outcome.operation, failure.code, exc_info=bug, extra=known)
+        log.log(level, "%s failed with %s", outcome.operation, failure.code, exc_info=bug, extra=fields)

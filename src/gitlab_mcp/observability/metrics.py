@@ -1,6 +1,6 @@
-"""What is counted, in the text format of Prometheus.
+"""Counts, durations and gauges in the text format of Prometheus.
 
-No label holds anything a caller chose: operations are names of the catalogue, codes are ours.
+No label holds anything that a caller chose: operations are from the catalogue, codes are ours.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from gitlab_mcp import __version__
 from gitlab_mcp.observability.outcome import Outcome
 
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
-_CALLS: Final = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
-_EXPLAINING: Final = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0)
+_CALL_BUCKETS: Final = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
+_EXPLAINING_BUCKETS: Final = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0)
 
 Labels = tuple[str, ...]
 
@@ -36,70 +36,70 @@ class Histogram:
             for bound, count in zip((*self._bounds, None), counts, strict=True):
                 running += count
                 le = "+Inf" if bound is None else f"{bound:g}"
-                yield f"{name}_bucket{_written((*label_names, 'le'), (*labels, le))} {running}"
-            yield f"{name}_sum{_written(label_names, labels)} {self._sums[labels]:.6f}"
-            yield f"{name}_count{_written(label_names, labels)} {running}"
+                yield f"{name}_bucket{_label_text((*label_names, 'le'), (*labels, le))} {running}"
+            yield f"{name}_sum{_label_text(label_names, labels)} {self._sums[labels]:.6f}"
+            yield f"{name}_count{_label_text(label_names, labels)} {running}"
 
 
 class Metrics:
     def __init__(self, gauges: Mapping[str, tuple[str, Callable[[], float]]]) -> None:
-        """`gauges` are read when somebody asks: a name, what it is, and how to learn it."""
+        """`gauges` maps a name to its description and the function that reads its value."""
         self._gauges = gauges
         self._calls: Counter[Labels] = Counter()
         self._errors: Counter[Labels] = Counter()
-        self._durations = Histogram(_CALLS)
-        self._explaining = Histogram(_EXPLAINING)
+        self._call_durations = Histogram(_CALL_BUCKETS)
+        self._explaining_durations = Histogram(_EXPLAINING_BUCKETS)
         self._requests: Counter[Labels] = Counter()
 
-    def call(self, outcome: Outcome) -> None:
+    def count_call(self, outcome: Outcome) -> None:
         failure = outcome.failure
-        self._calls[(outcome.operation, "error" if failure else outcome.ended)] += 1
-        self._durations.observe((outcome.operation,), outcome.seconds)
+        self._calls[(outcome.operation, "error" if failure else outcome.conclusion)] += 1
+        self._call_durations.observe((outcome.operation,), outcome.seconds)
         if failure:
             self._errors[(failure.code, outcome.operation, str(outcome.http_status))] += 1
-            self._explaining.observe((outcome.operation,), outcome.explaining)
+            self._explaining_durations.observe((outcome.operation,), outcome.explaining_seconds)
 
-    def refusal(self, code: str, operation: str, status: int) -> None:
+    def count_refusal(self, code: str, operation: str, status: int) -> None:
         """A request was refused before it became a call."""
         self._errors[(code, operation, str(status))] += 1
 
-    def request(self, status: int) -> None:
-        """One HTTP request was answered, whatever it was about."""
+    def count_request(self, status: int) -> None:
+        """One HTTP request to /mcp was answered."""
         self._requests[(str(status),)] += 1
 
     def text(self) -> str:
         return "\n".join([*self._lines(), ""])
 
     def _lines(self) -> Iterator[str]:
-        yield from _head("gitlab_mcp_info", "gauge", "The version that runs.")
+        yield from _header("gitlab_mcp_info", "gauge", "The version that runs.")
         yield f'gitlab_mcp_info{{version="{__version__}"}} 1'
-        yield from _head("gitlab_mcp_calls_total", "counter", "Tool calls that ended.")
+        yield from _header("gitlab_mcp_calls_total", "counter", "Tool calls that ended.")
         yield from _counts("gitlab_mcp_calls_total", ("operation", "outcome"), self._calls)
-        yield from _head("gitlab_mcp_call_duration_seconds", "histogram", "How long tool calls took.")
-        yield from self._durations.lines("gitlab_mcp_call_duration_seconds", ("operation",))
-        yield from _head("gitlab_mcp_errors_total", "counter", "Tool calls that failed, by cause.")
+        yield from _header("gitlab_mcp_call_duration_seconds", "histogram", "How long tool calls took.")
+        yield from self._call_durations.lines("gitlab_mcp_call_duration_seconds", ("operation",))
+        yield from _header("gitlab_mcp_errors_total", "counter", "Tool calls that failed, by cause.")
         yield from _counts(
             "gitlab_mcp_errors_total", ("error_code", "operation", "http_status"), self._errors
         )
         name = "gitlab_mcp_error_handling_duration_seconds"
-        yield from _head(name, "histogram", "How long it took to find out why a call failed.")
-        yield from self._explaining.lines(name, ("operation",))
-        yield from _head("gitlab_mcp_http_requests_total", "counter", "HTTP requests to /mcp, by status.")
+        yield from _header(name, "histogram", "How long it took to find out why a call failed.")
+        yield from self._explaining_durations.lines(name, ("operation",))
+        yield from _header("gitlab_mcp_http_requests_total", "counter", "HTTP requests to /mcp, by status.")
         yield from _counts("gitlab_mcp_http_requests_total", ("status",), self._requests)
-        for name, (about, read) in self._gauges.items():
-            yield from _head(name, "gauge", about)
+        for name, (description, read) in self._gauges.items():
+            yield from _header(name, "gauge", description)
             yield f"{name} {read():g}"
 
 
-def _head(name: str, kind: str, about: str) -> Iterator[str]:
-    yield f"# HELP {name} {about}"
+def _header(name: str, kind: str, description: str) -> Iterator[str]:
+    yield f"# HELP {name} {description}"
     yield f"# TYPE {name} {kind}"
 
 
 def _counts(name: str, label_names: Labels, counts: Counter[Labels]) -> Iterator[str]:
     for labels, count in counts.items():
-        yield f"{name}{_written(label_names, labels)} {count}"
+        yield f"{name}{_label_text(label_names, labels)} {count}"
 
 
-def _written(names: Labels, labels: Labels) -> str:
+def _label_text(names: Labels, labels: Labels) -> str:
     return "{" + ",".join(f'{name}="{value}"' for name, value in zip(names, labels, strict=True)) + "}"

@@ -1,4 +1,4 @@
-"""How a call ended, for those who count."""
+"""How a call ended, as the call log, the audit, metrics and Sentry get it."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ class Outcome:
     """`labels:list`. Never a name that a caller made up."""
     seconds: float
     failure: Failure | None = None
-    explaining: float = 0.0
-    """Seconds spent on finding out why it failed."""
+    explaining_seconds: float = 0.0
+    """Spent on finding out why the call failed."""
     caller: CallerKey | None = None
     action: Action | None = None
     cancelled: bool = False
-    """Whoever called did not wait for the end; what was under way may have happened."""
+    """The client left before the end. The action may have been carried out."""
 
     @property
     def http_status(self) -> int:
         return 200 if self.failure is None else self.failure.status
 
     @property
-    def ended(self) -> str:
+    def conclusion(self) -> str:
         """`ok`, `cancelled`, or the code of the failure."""
         if self.failure is not None:
             return self.failure.code

@@ -1,4 +1,4 @@
-"""Failures that are nobody's mistake, reported to Sentry where the operator wants that and the SDK is there."""
+"""Reports failures with a status of 500 or more to Sentry, if a DSN is set and the SDK is installed."""
 
 from __future__ import annotations
 
@@ -8,24 +8,25 @@ from typing import Any
 
 from gitlab_mcp import __version__
 from gitlab_mcp.callers import Secret
+from gitlab_mcp.observability.log_redaction import without_exception_texts
 from gitlab_mcp.observability.outcome import Outcome
 
 log = logging.getLogger("gitlab_mcp.sentry")
 
 
 class Sentry:
-    """One client of its own, nothing global: no integration hooks into anything, no value leaves the process."""
+    """A client of its own: nothing global, no integrations, no local variables, no request data."""
 
     def __init__(self, dsn: Secret, **options: Any) -> None:
         self._dsn = dsn
         self._options = options
         self._client: Any = None
-        self._missing = False
+        self._not_installed = False
 
     def __call__(self, outcome: Outcome, bug: Exception | None) -> str | None:
-        """The id under which Sentry keeps the failure; None where it does not."""
+        """Sentry's event id; None where nothing was reported."""
         failure = outcome.failure
-        client = self._connected() if failure is not None else None
+        client = self._client_if_installed() if failure is not None else None
         if client is None or failure is None:
             return None
         event: dict[str, Any] = {
@@ -42,7 +43,7 @@ class Sentry:
             "extra": {"gitlab_request_id": failure.facts.get("event_id")} if bug is None else {},
         }
         if bug is not None:
-            event["exception"] = _without_values(bug, client)
+            event["exception"] = _stack_trace(bug, client)
         captured: str | None = client.capture_event(event)
         return captured
 
@@ -50,12 +51,12 @@ class Sentry:
         if self._client is not None:
             self._client.close(timeout=2.0)
 
-    def _connected(self) -> Any:
-        if self._client is None and not self._missing:
+    def _client_if_installed(self) -> Any:
+        if self._client is None and not self._not_installed:
             try:
                 sdk = import_module("sentry_sdk")
             except ImportError:
-                self._missing = True
+                self._not_installed = True
                 log.warning("a Sentry DSN is set, but the package sentry-sdk is not installed")
                 return None
             self._client = sdk.Client(
@@ -73,9 +74,6 @@ class Sentry:
         return self._client
 
 
-def _without_values(bug: Exception, client: Any) -> Any:
-    """The stack trace. The text of an exception may quote what somebody sent, so it stays in the log."""
+def _stack_trace(bug: Exception, client: Any) -> Any:
     event, _ = import_module("sentry_sdk.utils").event_from_exception(bug, client_options=client.options)
-    for value in event["exception"]["values"]:
-        value["value"] = ""
-    return event["exception"]
+    return without_exception_texts(event["exception"])

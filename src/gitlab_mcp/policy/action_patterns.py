@@ -1,4 +1,7 @@
-"""Which actions there are for callers: by patterns such as `manage_*`, `browse_issues.list` or `toolset:admin`."""
+"""Which actions the operator allows: `--only-actions` and `--never-actions`.
+
+A pattern names tools (`manage_*`), actions (`browse_issues.list`) or a toolset (`toolset:admin`).
+"""
 
 from __future__ import annotations
 
@@ -9,20 +12,21 @@ from typing import Final
 
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
-from gitlab_mcp.policy import Intent
+from gitlab_mcp.policy.guard import ProposedCall
 
-TOOLSET: Final = "toolset:"
+_TOOLSET_PREFIX: Final = "toolset:"
 
 
 @dataclass(frozen=True, slots=True)
-class Actions:
-    """As a guard: refuses what is not among `only` (where something is) or is among `never`."""
+class ActionPatterns:
+    """As a guard: refuses an action that no pattern of `only` matches, or that one of `never` does."""
 
     only: tuple[str, ...] = ()
+    """Empty: every action."""
     never: tuple[str, ...] = ()
 
-    async def __call__(self, intent: Intent) -> None:
-        tool, toolset, name = intent.call.tool.name, intent.call.tool.toolset, intent.name
+    async def __call__(self, proposed: ProposedCall) -> None:
+        tool, toolset, name = proposed.call.tool.name, proposed.call.tool.toolset, proposed.name
         if self.allows(tool, toolset, name):
             return
         raise CallFailed(
@@ -37,17 +41,18 @@ class Actions:
         )
 
     def allows(self, tool: str, toolset: str, name: str) -> bool:
-        wanted = not self.only or any(_fits(pattern, tool, toolset, name) for pattern in self.only)
-        return wanted and not any(_fits(pattern, tool, toolset, name) for pattern in self.never)
+        """`name` is `tool.action`."""
+        included = not self.only or any(_matches(pattern, tool, toolset, name) for pattern in self.only)
+        return included and not any(_matches(pattern, tool, toolset, name) for pattern in self.never)
 
 
-def unknown(patterns: tuple[str, ...], actions: Iterable[tuple[str, str, str]]) -> list[str]:
-    """The patterns that fit none of the actions, each given as tool, toolset and `tool.action`."""
-    every = list(actions)
-    return [pattern for pattern in patterns if not any(_fits(pattern, *action) for action in every)]
+def unmatched_patterns(patterns: tuple[str, ...], actions: Iterable[tuple[str, str, str]]) -> list[str]:
+    """The patterns that match none of the actions. An action is given as tool, toolset and `tool.action`."""
+    known = list(actions)
+    return [pattern for pattern in patterns if not any(_matches(pattern, *action) for action in known)]
 
 
-def _fits(pattern: str, tool: str, toolset: str, name: str) -> bool:
-    if pattern.startswith(TOOLSET):
-        return fnmatchcase(toolset, pattern.removeprefix(TOOLSET))
+def _matches(pattern: str, tool: str, toolset: str, name: str) -> bool:
+    if pattern.startswith(_TOOLSET_PREFIX):
+        return fnmatchcase(toolset, pattern.removeprefix(_TOOLSET_PREFIX))
     return fnmatchcase(name if "." in pattern else tool, pattern)

@@ -1,8 +1,7 @@
-"""Tokens that stand for a person's yes: to exactly one thing, by one caller, for ten minutes, once.
+"""Tokens that stand for a person's yes: to one purpose, from one caller, for ten minutes, once.
 
-A token names its caller, its subject, its operation and its end, and is signed; that it was used is kept in the
-store. So a token can be asked of one replica and redeemed at another, and nobody can make one, change one or use one
-twice.
+A token holds its caller, its purpose, its operation and its expiry, and is signed. Only that it was used is kept in
+the store, so a token issued by one replica can be redeemed at another.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Final
+from typing import Final, NamedTuple
 
 from gitlab_mcp.callers import CallerKey
 from gitlab_mcp.failures.codes import Code
@@ -24,78 +23,91 @@ from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.store import Store
 
 LIFETIME: Final = 600
+"""Seconds."""
 _KEY_LIFETIME: Final = 10 * 365 * 24 * 3600
-_NONCE, _WHO, _SUBJECT, _SIGNATURE = 9, 8, 12, 16
-_LAYOUT: Final = struct.Struct(f">{_NONCE}sI{_WHO}s{_SUBJECT}s")
+_NONCE_BYTES, _CALLER_BYTES, _PURPOSE_BYTES, _SIGNATURE_BYTES = 9, 8, 12, 16
+_LAYOUT: Final = struct.Struct(f">{_NONCE_BYTES}sI{_CALLER_BYTES}s{_PURPOSE_BYTES}s")
+
+
+class _Payload(NamedTuple):
+    nonce: bytes
+    expires: int
+    caller: bytes
+    purpose: bytes
 
 
 @dataclass(frozen=True, slots=True)
-class Tokens:
+class ConfirmationTokens:
     store: Store
     clock: Callable[[], float] = time.time
-    """The time of day: replicas must agree on when a token ends."""
+    """The time of day: replicas must agree on when a token expires."""
 
-    async def issue(self, caller: CallerKey, subject: str, operation: str) -> tuple[str, str]:
-        """A token, and when it ends. `operation` is what a refusal says that it was given for."""
-        ends = int(self.clock()) + LIFETIME
-        fixed = _LAYOUT.pack(secrets.token_bytes(_NONCE), ends, _caller(caller), _digest(subject))
+    async def issue(self, caller: CallerKey, purpose: str, operation: str) -> tuple[str, str]:
+        """A token, and when it expires. `operation` is what a refusal says that it was given for."""
+        expires = int(self.clock()) + LIFETIME
+        nonce = secrets.token_bytes(_NONCE_BYTES)
+        fixed = _LAYOUT.pack(nonce, expires, _caller_digest(caller), _purpose_digest(purpose))
         payload = fixed + operation.encode()
         token = base64.urlsafe_b64encode(payload + await self._signature(payload)).decode().rstrip("=")
-        return token, moment(ends)
+        return token, utc_time(expires)
 
-    async def redeem(self, token: str, caller: CallerKey, subject: str) -> None:
-        """Raises the refusal that fits; passes once."""
-        decoded = _decoded(token)
-        if decoded is None or not hmac.compare_digest(decoded[1], await self._signature(decoded[0])):
+    async def redeem(self, token: str, caller: CallerKey, purpose: str) -> None:
+        """Use the token up. Raises CallFailed where it is not good for this."""
+        parts = _payload_and_signature(token)
+        if parts is None or not hmac.compare_digest(parts[1], await self._signature(parts[0])):
             raise CallFailed(_refusal(Code.CONFIRMATION_INVALID))
-        nonce, ends, holder, about = _LAYOUT.unpack_from(decoded[0])
-        # Somebody else's is none: whether it would be good in other hands is nobody's business.
-        if not hmac.compare_digest(holder, _caller(caller)):
+        payload = _Payload(*_LAYOUT.unpack_from(parts[0]))
+        # The same refusal as for a forged one, so that nobody learns whether another caller's token is good.
+        if not hmac.compare_digest(payload.caller, _caller_digest(caller)):
             raise CallFailed(_refusal(Code.CONFIRMATION_INVALID))
         now = int(self.clock())
-        if ends <= self.clock():
+        if payload.expires <= self.clock():
             refusal = _refusal(Code.CONFIRMATION_EXPIRED)
-            raise CallFailed(refusal.knowing(expired_at=moment(ends), current_time=moment(now)))
-        if not hmac.compare_digest(about, _digest(subject)):
-            operation = decoded[0][_LAYOUT.size :].decode()
+            raise CallFailed(
+                refusal.knowing(expired_at=utc_time(payload.expires), current_time=utc_time(now))
+            )
+        if not hmac.compare_digest(payload.purpose, _purpose_digest(purpose)):
+            operation = parts[0][_LAYOUT.size :].decode()
             raise CallFailed(_refusal(Code.CONFIRMATION_MISMATCH).knowing(token_operation=operation))
         claim = f"{now} {secrets.token_hex(8)}"
-        kept = await self.store.put_if_absent(f"used:{nonce.hex()}", claim, LIFETIME + 60)
-        if kept != claim:
-            consumed = moment(int(kept.partition(" ")[0]))
-            raise CallFailed(_refusal(Code.CONFIRMATION_USED).knowing(consumed_at=consumed))
+        stored = await self.store.put_if_absent(f"used:{payload.nonce.hex()}", claim, LIFETIME + 60)
+        if stored != claim:
+            consumed_at = utc_time(int(stored.partition(" ")[0]))
+            raise CallFailed(_refusal(Code.CONFIRMATION_USED).knowing(consumed_at=consumed_at))
 
     async def _signature(self, payload: bytes) -> bytes:
-        # Whoever comes first makes the key; all replicas then sign with it.
+        # The first replica that needs the key makes it; all sign with it.
         key = await self.store.put_if_absent("key", secrets.token_hex(32), _KEY_LIFETIME)
-        return hmac.digest(bytes.fromhex(key), payload, "sha256")[:_SIGNATURE]
+        return hmac.digest(bytes.fromhex(key), payload, "sha256")[:_SIGNATURE_BYTES]
 
 
-def moment(seconds: int) -> str:
-    """As callers read it: `2026-01-31T12:00:00Z`."""
+def utc_time(seconds: int) -> str:
+    """`2026-01-31T12:00:00Z`."""
     return datetime.fromtimestamp(seconds, UTC).isoformat().replace("+00:00", "Z")
 
 
-def claims(token: str | None, subject: str) -> bool:
-    """Whether a token says that it is about this. Whether that is true, only redeeming it tells."""
-    decoded = _decoded(token) if token is not None else None
-    return decoded is not None and bool(_LAYOUT.unpack_from(decoded[0])[3] == _digest(subject))
+def is_for(token: str | None, purpose: str) -> bool:
+    """Whether a token names this purpose. The signature is not checked here, only when it is redeemed."""
+    parts = _payload_and_signature(token) if token is not None else None
+    return parts is not None and _Payload(*_LAYOUT.unpack_from(parts[0])).purpose == _purpose_digest(purpose)
 
 
-def _decoded(token: str) -> tuple[bytes, bytes] | None:
+def _payload_and_signature(token: str) -> tuple[bytes, bytes] | None:
     try:
         raw = base64.b64decode(token + "=" * (-len(token) % 4), altchars=b"-_", validate=True)
     except ValueError:
         return None
-    return (raw[:-_SIGNATURE], raw[-_SIGNATURE:]) if len(raw) >= _LAYOUT.size + _SIGNATURE else None
+    if len(raw) < _LAYOUT.size + _SIGNATURE_BYTES:
+        return None
+    return raw[:-_SIGNATURE_BYTES], raw[-_SIGNATURE_BYTES:]
 
 
-def _caller(caller: CallerKey) -> bytes:
-    return bytes.fromhex(caller.digest)[:_WHO]
+def _caller_digest(caller: CallerKey) -> bytes:
+    return bytes.fromhex(caller.digest)[:_CALLER_BYTES]
 
 
-def _digest(subject: str) -> bytes:
-    return hashlib.sha256(subject.encode()).digest()[:_SUBJECT]
+def _purpose_digest(purpose: str) -> bytes:
+    return hashlib.sha256(purpose.encode()).digest()[:_PURPOSE_BYTES]
 
 
 _REFUSALS: Final = {

@@ -1,4 +1,4 @@
-"""Which tools `tools/list` names: those of the chosen toolsets of which some action may be called here."""
+"""Which tools are listed by `tools/list`: those of the chosen toolsets of which some action is allowed here."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from typing import Any
 
 from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.callers import RequestContext
-from gitlab_mcp.policy.action_patterns import Actions
+from gitlab_mcp.policy.action_patterns import ActionPatterns
 
 
 class ListedTools:
     def __init__(
-        self, registry: Registry, *, toolsets: tuple[str, ...], read_only: bool, actions: Actions
+        self, registry: Registry, *, toolsets: tuple[str, ...], read_only: bool, patterns: ActionPatterns
     ) -> None:
         self._registry = registry
         self._toolsets = toolsets
         self._read_only = read_only
-        self._actions = actions
+        self._patterns = patterns
         self._listings: dict[tuple[frozenset[str], bool], Sequence[Mapping[str, Any]]] = {}
 
     def __call__(self, context: RequestContext | None = None) -> Sequence[Mapping[str, Any]]:
-        """As `tools/list` answers them. A request can ask for fewer: other toolsets, or reads alone."""
+        """As `tools/list` answers them. A request can ask for fewer: for some toolsets, or for reading tools only."""
         toolsets, read_only = self._toolsets, self._read_only
         if context is not None:
             toolsets = toolsets if context.toolsets is None else context.toolsets
@@ -40,9 +40,11 @@ class ListedTools:
         )
 
     def _list(self, toolsets: frozenset[str], read_only: bool) -> Sequence[Mapping[str, Any]]:
-        callable_ = {tool for tool, *more in self._registry.every_name() if self._actions.allows(tool, *more)}
+        allowed = {
+            tool for tool, *action in self._registry.every_name() if self._patterns.allows(tool, *action)
+        }
         return [
             tool
             for tool in self._registry.listing(toolsets)
-            if tool["name"] in callable_ and (tool["annotations"]["readOnlyHint"] or not read_only)
+            if tool["name"] in allowed and (tool["annotations"]["readOnlyHint"] or not read_only)
         ]

@@ -1,4 +1,7 @@
-"""How much of each kind a caller may do in an hour. Near the end it is said, then asked, then over."""
+"""How many reads, writes and destructive actions one caller may take in an hour.
+
+At 80 % of a limit answers carry a notice, at 90 % work is paused until a person says yes, at 100 % it stops.
+"""
 
 from __future__ import annotations
 
@@ -13,15 +16,15 @@ from gitlab_mcp.actions.call import Call
 from gitlab_mcp.actions.result import Notice
 from gitlab_mcp.failures.codes import Code, NoticeCode
 from gitlab_mcp.failures.failure import CallFailed, Failure
-from gitlab_mcp.policy import Intent
-from gitlab_mcp.policy.confirmation_tokens import Tokens, claims, moment
+from gitlab_mcp.policy.confirmation_tokens import ConfirmationTokens, is_for, utc_time
+from gitlab_mcp.policy.guard import ProposedCall
 from gitlab_mcp.store import Store, StoreUnavailable
 
-HOUR: Final = 3600
-_WARN, _PAUSE = 0.8, 0.9
+_HOUR: Final = 3600
+_NOTICE_AT, _PAUSE_AT = 0.8, 0.9
 
 
-def kind_of(call: Call) -> str:
+def quota_kind(call: Call) -> str:
     match call.danger:
         case Danger.READ:
             return "reads"
@@ -35,99 +38,102 @@ def _metric(kind: str) -> str:
     return f"{kind}_per_hour"
 
 
-def going_on(call: Call) -> str:
-    """What a person says yes to when work that was paused shall go on."""
-    return f"go on:{kind_of(call)}"
+def resume_purpose(call: Call) -> str:
+    """What a confirmation token is for that lets paused work go on."""
+    return f"go on:{quota_kind(call)}"
 
 
 @dataclass(frozen=True, slots=True)
 class Quotas:
     limits: Mapping[str, int]
-    """The most of each kind in an hour; a kind that is missing has no limit."""
-    tokens: Tokens
+    """By kind. A kind that is missing has no limit."""
+    tokens: ConfirmationTokens
     store: Store
     clock: Callable[[], float] = time.time
 
-    async def allow(self, intent: Intent) -> None:
-        """As a guard, before anything is asked or used up: refuses what is over, pauses what is nearly over."""
-        limit = self.limits.get(kind_of(intent.call))
+    async def check(self, proposed: ProposedCall) -> None:
+        """As a guard: refuses what is over the limit and pauses what is close to it. Counts nothing."""
+        limit = self.limits.get(quota_kind(proposed.call))
         if limit is None:
             return
         try:
-            used = int(await self.store.get(self._key(intent)) or 0)
+            used = int(await self.store.get(self._key(proposed)) or 0)
         except StoreUnavailable:
-            # Reading goes on without the store; whatever changes something does not.
-            if intent.call.action.spec.writes:
+            # Reading goes on without the store, writing does not.
+            if proposed.call.action.spec.writes:
                 raise
             return
         if used >= limit:
-            raise CallFailed(self._exhausted(intent, limit))
-        if used >= math.ceil(limit * _PAUSE) and not await self._may_go_on(intent):
-            raise CallFailed(await self._paused(intent, used, limit))
+            raise CallFailed(self._exhausted(proposed, limit))
+        if used >= math.ceil(limit * _PAUSE_AT) and not await self._may_resume(proposed):
+            raise CallFailed(await self._paused(proposed, used, limit))
 
-    async def spend(self, intent: Intent) -> Notice | None:
-        """As the last guard: counts what is now going to happen."""
-        kind = kind_of(intent.call)
+    async def count(self, proposed: ProposedCall) -> Notice | None:
+        """As the last guard: counts the call, which is now going to be made."""
+        kind = quota_kind(proposed.call)
         limit = self.limits.get(kind)
         if limit is None:
             return None
         try:
-            used = await self.store.increment(self._key(intent), HOUR)
+            used = await self.store.increment(self._key(proposed), _HOUR)
         except StoreUnavailable:
-            if intent.call.action.spec.writes:
+            if proposed.call.action.spec.writes:
                 raise
             return None
         if used > limit:
-            # Others of the same caller came in between.
-            raise CallFailed(self._exhausted(intent, limit))
-        if used < math.ceil(limit * _WARN):
+            # Other calls of this caller were counted since `check`.
+            raise CallFailed(self._exhausted(proposed, limit))
+        if used < math.ceil(limit * _NOTICE_AT):
             return None
-        facts = {**self._numbers(kind, used, limit), "warn_at": math.ceil(limit * _WARN)}
+        facts = {**self._limit_facts(kind, used, limit), "warn_at": math.ceil(limit * _NOTICE_AT)}
         return Notice(NoticeCode.QUOTA_WARNING, f"{used} of {limit} {kind} of this hour are used.", facts)
 
-    async def _may_go_on(self, intent: Intent) -> bool:
-        token, flag = intent.call.options.confirmation_token, f"{self._key(intent)}:go on"
-        if claims(token, going_on(intent.call)) and token is not None:
-            await self.tokens.redeem(token, intent.caller, going_on(intent.call))
-            await self.store.put(flag, "yes", HOUR)
+    async def _may_resume(self, proposed: ProposedCall) -> bool:
+        token, resumed_key = proposed.call.options.confirmation_token, f"{self._key(proposed)}:go on"
+        purpose = resume_purpose(proposed.call)
+        if token is not None and is_for(token, purpose):
+            await self.tokens.redeem(token, proposed.caller, purpose)
+            await self.store.put(resumed_key, "yes", _HOUR)
             return True
-        return await self.store.get(flag) is not None
+        return await self.store.get(resumed_key) is not None
 
-    async def _paused(self, intent: Intent, used: int, limit: int) -> Failure:
-        kind = kind_of(intent.call)
-        token, ends = await self.tokens.issue(intent.caller, going_on(intent.call), _metric(kind))
-        will = f"Work goes on until {limit} {kind} of this hour are used; {used} are used now."
+    async def _paused(self, proposed: ProposedCall, used: int, limit: int) -> Failure:
+        kind = quota_kind(proposed.call)
+        token, expires_at = await self.tokens.issue(
+            proposed.caller, resume_purpose(proposed.call), _metric(kind)
+        )
+        effect = f"Work goes on until {limit} {kind} of this hour are used; {used} are used now."
         return Failure(Code.QUOTA_PAUSED, f"Paused: {used} of {limit} {kind} of this hour are used.").knowing(
-            what_will_happen=will,
+            what_will_happen=effect,
             confirmation_token=token,
-            expires_at=ends,
-            **self._numbers(kind, used, limit),
+            expires_at=expires_at,
+            **self._limit_facts(kind, used, limit),
             suggested_fix="Ask the person whether to go on. After a yes, send the call with confirmation_token.",
         )
 
-    def _exhausted(self, intent: Intent, limit: int) -> Failure:
-        kind = kind_of(intent.call)
+    def _exhausted(self, proposed: ProposedCall, limit: int) -> Failure:
+        kind = quota_kind(proposed.call)
         return Failure(Code.QUOTA_EXHAUSTED, f"All {limit} {kind} of this hour are used.").knowing(
-            **self._numbers(kind, limit, limit),
-            retry_after_seconds=math.ceil(HOUR - self.clock() % HOUR),
+            **self._limit_facts(kind, limit, limit),
+            retry_after_seconds=math.ceil(_HOUR - self.clock() % _HOUR),
             suggested_fix="Stop, and tell the person what is left to do. The operator sets the quota with --quota.",
         )
 
-    def _numbers(self, kind: str, used: int, limit: int) -> dict[str, Any]:
+    def _limit_facts(self, kind: str, used: int, limit: int) -> dict[str, Any]:
         return {
             "metric": _metric(kind),
             "used": used,
-            "pause_at": math.ceil(limit * _PAUSE),
+            "pause_at": math.ceil(limit * _PAUSE_AT),
             "limit": limit,
             "remaining": max(limit - used, 0),
             "reset_at": self._reset_at(),
         }
 
-    def _key(self, intent: Intent) -> str:
-        return f"quota:{intent.caller.digest}:{kind_of(intent.call)}:{self._hour()}"
+    def _key(self, proposed: ProposedCall) -> str:
+        return f"quota:{proposed.caller.digest}:{quota_kind(proposed.call)}:{self._hour()}"
 
     def _hour(self) -> int:
-        return int(self.clock() // HOUR)
+        return int(self.clock() // _HOUR)
 
     def _reset_at(self) -> str:
-        return moment((self._hour() + 1) * HOUR)
+        return utc_time((self._hour() + 1) * _HOUR)

@@ -1,14 +1,14 @@
-"""The operator allows reading only."""
+"""Read-only mode: nothing that writes is allowed."""
 
 from __future__ import annotations
 
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
-from gitlab_mcp.policy import Intent
+from gitlab_mcp.policy.guard import ProposedCall
 
 
-async def reads_only(intent: Intent) -> None:
-    spec = intent.call.action.spec
+async def refuse_writes(proposed: ProposedCall) -> None:
+    spec = proposed.call.action.spec
     if spec.writes:
         raise CallFailed(
             Failure(

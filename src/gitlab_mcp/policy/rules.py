@@ -1,4 +1,4 @@
-"""The operator's rules in one place, and the order in which a call meets them."""
+"""The operator's rules, and the guards that enforce them in the order in which a call meets them."""
 
 from __future__ import annotations
 
@@ -6,16 +6,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from gitlab_mcp.actions.action import Danger
-from gitlab_mcp.policy import Guard
-from gitlab_mcp.policy.action_patterns import Actions
-from gitlab_mcp.policy.confirmation import Confirmation
-from gitlab_mcp.policy.confirmation_tokens import Tokens
-from gitlab_mcp.policy.danger import narrowed_to, needs_confirmation, trusted_up_to
-from gitlab_mcp.policy.places import Places
-from gitlab_mcp.policy.quick_actions import sent_as_text
+from gitlab_mcp.policy.action_patterns import ActionPatterns
+from gitlab_mcp.policy.allowed_places import AllowedPlaces
+from gitlab_mcp.policy.confirmation import AskForConfirmation
+from gitlab_mcp.policy.confirmation_required import confirmation_required
+from gitlab_mcp.policy.confirmation_tokens import ConfirmationTokens
+from gitlab_mcp.policy.escaped_quick_actions import notice_escaped_quick_actions
+from gitlab_mcp.policy.guard import Guard
 from gitlab_mcp.policy.quotas import Quotas
-from gitlab_mcp.policy.read_only import reads_only
-from gitlab_mcp.policy.toolsets import only
+from gitlab_mcp.policy.read_only import refuse_writes
+from gitlab_mcp.policy.requested_toolsets import refuse_other_toolsets
+from gitlab_mcp.policy.trust import refuse_above_requested_trust, refuse_above_trust
 from gitlab_mcp.store import Store
 
 
@@ -29,42 +30,42 @@ class Rules:
     trust: Danger
     """The most dangerous kind of action that callers may take."""
     confirm: Danger | None
-    """The least dangerous kind of action that a person must confirm; None: nobody is asked."""
+    """The least dangerous kind of action that a person must confirm; None: no confirmations."""
     quotas: Mapping[str, int]
     """How many reads, writes and destructive actions one caller may take in an hour."""
 
 
-def pipeline(rules: Rules, store: Store) -> tuple[Guard, ...]:
-    """What costs nothing comes first; what uses something up (a token, a quota) comes last."""
-    guards: list[Guard] = [sent_as_text]
+def operator_guards(rules: Rules, store: Store) -> tuple[Guard, ...]:
+    """Guards that need no request come first; those that use something up (a token, a quota) come last."""
+    guards: list[Guard] = [notice_escaped_quick_actions]
     if rules.read_only:
-        guards.append(reads_only)
+        guards.append(refuse_writes)
     if rules.only_actions or rules.never_actions:
-        guards.append(Actions(rules.only_actions, rules.never_actions))
-    guards.append(trusted_up_to(rules.trust))
+        guards.append(ActionPatterns(rules.only_actions, rules.never_actions))
+    guards.append(refuse_above_trust(rules.trust))
     if rules.only_in or rules.never_in:
-        guards.append(Places(rules.only_in, rules.never_in))
-    tokens = Tokens(store)
+        guards.append(AllowedPlaces(rules.only_in, rules.never_in))
+    tokens = ConfirmationTokens(store)
     quotas = Quotas(rules.quotas, tokens, store)
-    guards += [quotas.allow, Confirmation(needs_confirmation(rules.confirm), tokens), quotas.spend]
+    guards += [quotas.check, AskForConfirmation(confirmation_required(rules.confirm), tokens), quotas.count]
     return tuple(guards)
 
 
-def narrowing(
+def request_guards(
     *,
     read_only: bool,
     toolsets: tuple[str, ...] | None,
     trust: Danger | None,
     only_in: tuple[str, ...],
 ) -> tuple[Guard, ...]:
-    """What a request says about itself, as guards that stand before the operator's: it can only take away."""
+    """For what a request forbids itself with its headers. They run before the operator's guards."""
     guards: list[Guard] = []
     if read_only:
-        guards.append(reads_only)
+        guards.append(refuse_writes)
     if toolsets is not None:
-        guards.append(only(toolsets))
+        guards.append(refuse_other_toolsets(toolsets))
     if trust is not None:
-        guards.append(narrowed_to(trust))
+        guards.append(refuse_above_requested_trust(trust))
     if only_in:
-        guards.append(Places(only=only_in))
+        guards.append(AllowedPlaces(only=only_in))
     return tuple(guards)

@@ -1,8 +1,8 @@
-"""What only a person knows, asked through the client: a yes, or a value that a call lacks.
+"""Questions to the person at the client (MCP elicitation): a confirmation, or values that a call lacks.
 
-Until 2025 the server asks in the middle of a call; from 2026 on it answers with the question and the client calls again
-with the answer. Nothing is kept in between, so that any replica can go on: what an earlier round brought is in the name
-under which the next question is asked, and comes back with its answer.
+Clients before 2026 are asked in the middle of the call. Later ones get the question as the result and call again with
+the answer. Nothing is kept in between, so that any replica can go on: what the person said before is encoded in the key
+of the next question, and the client sends the key back with the answer.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from mcp.types import ElicitRequest, ElicitRequestFormParams, ElicitResult, Inpu
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import Failure
 
-_FIRST_WITH_QUESTIONS_AS_ANSWERS: Final = "2026-07-28"
-_MOST_FIELDS: Final = 3
-_PLAIN: Final = ("string", "integer", "number", "boolean")
+_FIRST_VERSION_WITH_QUESTIONS_AS_RESULTS: Final = "2026-07-28"
+_MAX_FIELDS: Final = 3
+_FORM_TYPES: Final = ("string", "integer", "number", "boolean")
 _MISSING: Final = "missing"
 _CONFIRM: Final = "confirm"
-_GO_AHEAD: Final[dict[str, Any]] = {
+_CONFIRMATION_FORM: Final[dict[str, Any]] = {
     "type": "object",
     "properties": {"go_ahead": {"type": "boolean", "title": "Go ahead"}},
     "required": ["go_ahead"],
@@ -33,122 +33,126 @@ _GO_AHEAD: Final[dict[str, Any]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
-    """What the person said so far about one call."""
+class Answers:
+    """What the person has answered so far about one call."""
 
     arguments: Mapping[str, Any] = field(default_factory=dict)
-    """What goes into the call beside what the model gave."""
+    """Added to what the model sent."""
     asked_for_values: bool = False
-    refused: Failure | None = None
+    refusal: Failure | None = None
+    """Set where the person declined."""
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
     kind: str
-    about: str
-    wording: str
+    confirmation_token: str
+    """Empty where the question is about missing values."""
+    message: str
     form: dict[str, Any]
+    """JSON Schema."""
 
-    def name(self, heard: Heard) -> str:
-        kept = json.dumps([self.about, dict(heard.arguments)], separators=(",", ":"))
+    def key(self, answers: Answers) -> str:
+        """Identifies the question to the client, and holds what an answer to it needs."""
+        kept = json.dumps([self.confirmation_token, dict(answers.arguments)], separators=(",", ":"))
         return f"{self.kind}.{base64.urlsafe_b64encode(kept.encode()).decode()}"
 
 
-def question_about(
-    failure: Failure, properties: Mapping[str, Mapping[str, Any]], heard: Heard, *, values: bool
+def question_for(
+    failure: Failure, fields: Mapping[str, Mapping[str, Any]], answers: Answers, *, ask_for_values: bool
 ) -> Question | None:
-    """What a person could say so that the call works; None where that is not for a person to say."""
+    """What a person could answer so that the call works; None where the model should mend the call itself."""
     if token := failure.facts.get("confirmation_token"):
-        wording = str(failure.facts.get("what_will_happen") or failure.message)
-        return Question(_CONFIRM, str(token), wording, _GO_AHEAD)
-    if not values or heard.asked_for_values or failure.code != Code.MISSING_REQUIRED_FIELD:
+        message = str(failure.facts.get("what_will_happen") or failure.message)
+        return Question(_CONFIRM, str(token), message, _CONFIRMATION_FORM)
+    if not ask_for_values or answers.asked_for_values or failure.code != Code.MISSING_REQUIRED_FIELD:
         return None
     if failure.facts.get("invalid_fields") or failure.facts.get("unknown_fields"):
         return None
-    form = _form(failure.facts.get("missing_fields", ()), properties)
+    form = _form(failure.facts.get("missing_fields", ()), fields)
     return Question(_MISSING, "", failure.message, form) if form else None
 
 
-def _form(missing: Any, properties: Mapping[str, Mapping[str, Any]]) -> dict[str, Any] | None:
+def _form(missing: Any, fields: Mapping[str, Mapping[str, Any]]) -> dict[str, Any] | None:
     """`project_id|group_id` is a choice: both are offered, neither is required."""
     names = [name for entry in missing for name in entry.split("|")]
-    if not 0 < len(names) <= _MOST_FIELDS:
+    if not 0 < len(names) <= _MAX_FIELDS:
         return None
-    if any(properties.get(name, {}).get("type") not in _PLAIN for name in names):
+    if any(fields.get(name, {}).get("type") not in _FORM_TYPES for name in names):
         return None
     return {
         "type": "object",
-        "properties": {name: {**properties[name], "title": name.replace("_", " ")} for name in names},
+        "properties": {name: {**fields[name], "title": name.replace("_", " ")} for name in names},
         "required": [entry for entry in missing if "|" not in entry],
     }
 
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Whoever sits behind the client."""
+    """The user of the client."""
 
     context: Context[None, Any] | None
 
-    def heard(self) -> Heard:
-        """What the person said in an earlier round."""
+    def answers_so_far(self) -> Answers:
+        """What came with this request, as the answer to an earlier question."""
         responses = (self.context.input_responses if self.context is not None else None) or {}
-        for name, response in responses.items():
+        for key, response in responses.items():
             if isinstance(response, ElicitResult):
-                return _heard(name, response)
-        return Heard()
+                return _answers(key, response)
+        return Answers()
 
-    def later(self, question: Question, heard: Heard) -> InputRequiredResult | None:
-        """The answer that asks, where the client knows such answers."""
-        if not self._can_be_asked or not self._reads_questions:
+    def question_as_result(self, question: Question, answers: Answers) -> InputRequiredResult | None:
+        """For clients that take a question as a result; None for others."""
+        if not self._can_be_asked or not self._takes_questions_as_results:
             return None
-        form = ElicitRequestFormParams(message=question.wording, requested_schema=question.form)
-        return InputRequiredResult(input_requests={question.name(heard): ElicitRequest(params=form)})
+        form = ElicitRequestFormParams(message=question.message, requested_schema=question.form)
+        return InputRequiredResult(input_requests={question.key(answers): ElicitRequest(params=form)})
 
-    async def now(self, question: Question, heard: Heard) -> Heard | None:
-        """Ask and wait; None where nobody can be asked."""
+    async def ask_and_wait(self, question: Question, answers: Answers) -> Answers | None:
+        """For clients that are asked in the middle of a call; None where that is not possible."""
         if not self._can_be_asked or self.context is None or not self.context.session.can_send_request:
             return None
         try:
-            told = await self.context.session.elicit_form(
-                question.wording, question.form, self.context.request_id
+            response = await self.context.session.elicit_form(
+                question.message, question.form, self.context.request_id
             )
         except MCPError:
-            # A client that promised more than it can do: the model is told in place of the person.
+            # The client declared elicitation and cannot do it. The model gets the failure instead.
             return None
-        return _heard(question.name(heard), told)
+        return _answers(question.key(answers), response)
 
     @property
     def _can_be_asked(self) -> bool:
-        known = self.context.client_capabilities if self.context is not None else None
-        elicitation = known.elicitation if known is not None else None
-        # Before there were modes, a form was all there was.
+        capabilities = self.context.client_capabilities if self.context is not None else None
+        elicitation = capabilities.elicitation if capabilities is not None else None
+        # Clients from before there were modes name none, and mean forms.
         return elicitation is not None and (elicitation.form is not None or elicitation.url is None)
 
     @property
-    def _reads_questions(self) -> bool:
+    def _takes_questions_as_results(self) -> bool:
         version = self.context.protocol_version if self.context is not None else None
-        return version is not None and version >= _FIRST_WITH_QUESTIONS_AS_ANSWERS
+        return version is not None and version >= _FIRST_VERSION_WITH_QUESTIONS_AS_RESULTS
 
 
-def _heard(name: str, response: ElicitResult) -> Heard:
-    """The answer to the question of that name. A name that is none of ours is no answer."""
-    kind, _, kept = name.partition(".")
+def _answers(key: str, response: ElicitResult) -> Answers:
+    """The answers so far, with this response to the question of this key. A key that is not ours gives none."""
+    kind, _, kept = key.partition(".")
     try:
-        about, before = json.loads(base64.urlsafe_b64decode(kept))
-        heard = Heard(dict(before), asked_for_values=kind == _MISSING or bool(before))
+        token, earlier = json.loads(base64.urlsafe_b64decode(kept))
+        answers = Answers(dict(earlier), asked_for_values=kind == _MISSING or bool(earlier))
     except (ValueError, TypeError):
-        return Heard()
+        return Answers()
     content = response.content or {}
     if kind == _CONFIRM:
         if response.action != "accept" or content.get("go_ahead") is not True:
-            return replace(heard, refused=_no_yes())
-        return replace(heard, arguments={**heard.arguments, "confirmation_token": about})
+            return replace(answers, refusal=_not_confirmed())
+        return replace(answers, arguments={**answers.arguments, "confirmation_token": token})
     if response.action != "accept":
-        return replace(heard, refused=_no_values())
-    return replace(heard, arguments={**heard.arguments, **content})
+        return replace(answers, refusal=_values_not_given())
+    return replace(answers, arguments={**answers.arguments, **content})
 
 
-def _no_yes() -> Failure:
+def _not_confirmed() -> Failure:
     return Failure(
         Code.CONFIRMATION_REQUIRED, "The person was asked and did not say yes. Nothing was done."
     ).knowing(
@@ -158,7 +162,7 @@ def _no_yes() -> Failure:
     )
 
 
-def _no_values() -> Failure:
+def _values_not_given() -> Failure:
     return Failure(
         Code.MISSING_REQUIRED_FIELD,
         "The person was asked for what is missing and did not say it. Nothing was done.",

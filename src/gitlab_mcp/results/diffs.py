@@ -6,8 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from gitlab_mcp.actions.result import Omission, Result
-from gitlab_mcp.results.text_kinds import DiffText
+from gitlab_mcp.actions.result import DiffText, Omission, Result
 
 
 @dataclass(frozen=True, slots=True)

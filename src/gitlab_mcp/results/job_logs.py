@@ -7,10 +7,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
-from gitlab_mcp.actions.result import Omission, Text
+from gitlab_mcp.actions.result import Omission, TailText, Text
 from gitlab_mcp.results.job_log_errors import ErrorFinder
 from gitlab_mcp.results.job_log_lines import Excerpt, LogLine, log_lines
-from gitlab_mcp.results.text_kinds import TailText
 
 DEFAULT_TAIL = 200
 DEFAULT_LIMIT_BYTES = 20_000

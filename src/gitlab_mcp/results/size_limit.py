@@ -14,10 +14,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from gitlab_mcp.actions.call import MOST_BYTES
-from gitlab_mcp.actions.result import Notice, Omission, Result
+from gitlab_mcp.actions.result import DiffText, Notice, Omission, Result, TailText
 from gitlab_mcp.results.content_blocks import text_size
 from gitlab_mcp.results.metadata import add_metadata
-from gitlab_mcp.results.text_kinds import DiffText, TailText
 
 _READABLE_STRING = 500
 _SHORTEST_STRING = 40

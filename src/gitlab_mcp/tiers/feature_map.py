@@ -6,7 +6,6 @@ A file of the operator is merged over it by key, so that a newer GitLab needs no
 
 from __future__ import annotations
 
-import re
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -26,6 +25,8 @@ from pydantic import (
 )
 from pydantic_core import ErrorDetails, PydanticCustomError
 
+from gitlab_mcp.api.versions import version_number
+
 Tier = Literal["Free", "Premium", "Ultimate"]
 Edition = Literal["ee_without_license", "gitlab_com_free", "ce"]
 Effect = Literal["refused", "dropped", "not_enforced", "empty", "works"]
@@ -41,11 +42,6 @@ _PACKAGED = Path(__file__).parent.parent / "tier_features.yaml"
 
 class TierMapError(Exception):
     """The map cannot be used. The text names the file and the key."""
-
-
-def version_number(version: str | None) -> tuple[int, ...]:
-    """`17.2.0-pre` as (17, 2); empty where there is none."""
-    return tuple(int(part) for part in re.findall(r"\d+", version)[:2]) if version else ()
 
 
 def rank(tier: str) -> int:
@@ -147,6 +143,10 @@ class Feature(_Entry):
         return only
 
     @property
+    def is_ever_paid(self) -> bool:
+        return {self.tier, *(was.tier for was in self.earlier)} != {"Free"}
+
+    @property
     def is_plural(self) -> bool:
         return self.name.endswith("s") and not self.name.endswith(("ss", "analytics"))
 
@@ -190,6 +190,14 @@ class TierMap:
             return self.features[key]
         except KeyError:
             raise TierMapError(f"no feature is called {key}") from None
+
+    def paid_endpoints(self) -> dict[str, str]:
+        """By normalised endpoint, the feature that it is or was paid with as a whole."""
+        # Here, not above: only the generator asks, and every server imports this module.
+        from gitlab_mcp.api.endpoints import normalised
+
+        paid = (each for each in self.features.values() if each.is_ever_paid)
+        return {normalised(endpoint): feature.key for feature in paid for endpoint in feature.endpoints}
 
     def offering(self, actions: Container[str]) -> TierMap:
         """The same map, with only those alternatives that can be called here."""

@@ -75,10 +75,8 @@ class BetweenDates(Action):
 @browse.action(
     "dora",
     GET("/projects/{project_id}/dora/metrics", "/groups/{group_id}/dora/metrics"),
-    docs="api/dora/metrics/#retrieve-project-level-dora-metrics",
     example={"project_id": "acme/website", "metric": "deployment_frequency"},
     shows="date value",
-    feature="dora_metrics",
     role=Role.REPORTER,
     lists=True,
 )
@@ -198,7 +196,6 @@ class Contributions(BetweenDates):
     docs="user/analytics/code_review_analytics/",
     example={"project_id": "tiers-b/one"},
     shows="iid title author=author.username review_time notes_count diff_stats approved_by=approved_by.username",
-    feature="code_review_analytics",
     role=Role.REPORTER,
 )
 class CodeReview(InProject, Paged):
@@ -215,9 +212,7 @@ class CodeReview(InProject, Paged):
 @browse.action(
     "recent_activity",
     GET("/analytics/group_activity/issues_count"),
-    docs="api/group_activity_analytics/#retrieve-count-of-recently-created-issues-for-a-group",
     example={"group_id": "acme"},
-    feature="group_activity_analytics",
     role=Role.GUEST,
 )
 class RecentActivity(InGroup):

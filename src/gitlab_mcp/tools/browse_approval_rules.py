@@ -13,7 +13,6 @@ browse = Tool(
     "browse_approval_rules",
     "Read what a merge must pass: approval rules, status checks (Ultimate), merge trains (Premium).",
     toolset="access",
-    switch="merge_requests",
 )
 
 RULE = (
@@ -47,10 +46,8 @@ class OfRule(InProject):
         "/groups/{group_id}/approval_rules",
         "/projects/{project_id}/merge_requests/{merge_request_iid}/approval_rules",
     ),
-    docs="api/merge_request_approvals/#list-all-approval-rules-for-a-project",
     example={"project_id": "tiers-a/one"},
     shows=RULE,
-    feature="project_approval_rules",
     role=Role.DEVELOPER,
 )
 class ListRules(Action):
@@ -68,10 +65,8 @@ class ListRules(Action):
         "/projects/{project_id}/approval_rules/{approval_rule_id}",
         "/projects/{project_id}/merge_requests/{merge_request_iid}/approval_rules/{approval_rule_id}",
     ),
-    docs="api/merge_request_approvals/#retrieve-an-approval-rule-for-a-project",
     example={"project_id": "tiers-a/one", "approval_rule_id": 1},
     shows=RULE,
-    feature="project_approval_rules",
     role=Role.DEVELOPER,
 )
 class GetRule(OfRule):
@@ -81,10 +76,8 @@ class GetRule(OfRule):
 @browse.action(
     "config",
     GET("/projects/{project_id}/approvals"),
-    docs="api/merge_request_approvals/#retrieve-approval-configuration-for-a-project",
     example={"project_id": "tiers-a/one"},
     shows="approvals_before_merge " + CONFIG,
-    feature="project_approval_config",
     role=Role.DEVELOPER,
 )
 class GetConfig(InProject):
@@ -97,9 +90,7 @@ class GetConfig(InProject):
         "/projects/{project_id}/merge_request_approval_setting",
         "/groups/{group_id}/merge_request_approval_setting",
     ),
-    docs="api/merge_request_approval_settings/#retrieve-mr-approval-settings-for-a-project",
     example={"project_id": "tiers-a/one"},
-    feature="mr_approval_settings",
     role=Role.MAINTAINER,
 )
 class GetSettings(InProjectOrGroup):
@@ -112,10 +103,8 @@ class GetSettings(InProjectOrGroup):
         "/projects/{project_id}/external_status_checks",
         "/projects/{project_id}/merge_requests/{merge_request_iid}/status_checks",
     ),
-    docs="api/status_checks/#retrieve-project-external-status-check-services",
     example={"project_id": "acme/shop"},
     shows="id name status external_url protected_branches=protected_branches.name",
-    feature="external_status_checks",
     role=Role.DEVELOPER,
 )
 class ListChecks(InProject):
@@ -128,10 +117,8 @@ class ListChecks(InProject):
 @browse.action(
     "trains",
     GET("/projects/{project_id}/merge_trains", "/projects/{project_id}/merge_trains/{target_branch}"),
-    docs="api/merge_trains/#list-all-merge-trains-for-a-project",
     example={"project_id": "acme/website"},
     shows=MERGE_TRAIN_CAR,
-    feature="merge_trains",
     role=Role.REPORTER,
 )
 class ListTrains(InProject):

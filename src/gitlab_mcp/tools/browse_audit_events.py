@@ -30,10 +30,8 @@ class WithAuditEvents(Action):
 @browse.action(
     "list",
     GET("/projects/{project_id}/audit_events", "/groups/{group_id}/audit_events"),
-    docs="api/audit_events/#list-all-project-audit-events",
     example={"project_id": "tiers-b/one"},
     shows=EVENT,
-    feature="audit_events_group_project",
     role=Role.DEVELOPER,
 )
 class ListAuditEvents(WithAuditEvents):
@@ -49,10 +47,8 @@ class ListAuditEvents(WithAuditEvents):
         "/projects/{project_id}/audit_events/{audit_event_id}",
         "/groups/{group_id}/audit_events/{audit_event_id}",
     ),
-    docs="api/audit_events/#retrieve-a-project-audit-event",
     example={"project_id": "tiers-b/one", "audit_event_id": 1},
     shows=EVENT,
-    feature="audit_events_group_project",
     role=Role.DEVELOPER,
 )
 class GetAuditEvent(WithAuditEvents):
@@ -64,10 +60,8 @@ class GetAuditEvent(WithAuditEvents):
 @browse.action(
     "list_instance",
     GET("/audit_events"),
-    docs="api/audit_events/#list-all-instance-audit-events",
     example={"entity_type": "Project", "entity_id": 20},
     shows=EVENT,
-    feature="audit_events_instance",
     role=Role.ADMIN,
 )
 class ListInstanceEvents(Action):
@@ -89,10 +83,8 @@ class ListInstanceEvents(Action):
 @browse.action(
     "get_instance",
     GET("/audit_events/{audit_event_id}"),
-    docs="api/audit_events/#retrieve-an-instance-audit-event",
     example={"audit_event_id": 1},
     shows=EVENT,
-    feature="audit_events_instance",
     role=Role.ADMIN,
 )
 class GetInstanceEvent(Action):

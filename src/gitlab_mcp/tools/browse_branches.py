@@ -7,12 +7,12 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator
 
-from gitlab_mcp.actions.action import GET, Role
+from gitlab_mcp.actions.action import GET
 from gitlab_mcp.actions.fields import Branch, Expects, Line, Search
 from gitlab_mcp.actions.scopes import InProject, Paged
 from gitlab_mcp.actions.tool import Tool
 
-browse = Tool("browse_branches", "Read the branches of a repository.", switch="repository")
+browse = Tool("browse_branches", "Read the branches of a repository.")
 
 BRANCH = (
     "name default protected merged last_commit=commit.title committed=commit.committed_date"
@@ -36,10 +36,8 @@ Regex = Annotated[Line, AfterValidator(_a_regex), Expects("regular expression (R
 @browse.action(
     "list",
     GET("/projects/{project_id}/repository/branches"),
-    docs="api/branches/#list-all-repository-branches",
     example={"project_id": "acme/website"},
     shows=BRANCH,
-    role=Role.REPORTER,
 )
 class ListBranches(InProject, Paged):
     """List branches; `^` and `$` in search bind to the ends of the name."""
@@ -52,10 +50,8 @@ class ListBranches(InProject, Paged):
 @browse.action(
     "get",
     GET("/projects/{project_id}/repository/branches/{branch}"),
-    docs="api/branches/#retrieve-a-repository-branch",
     example={"project_id": "acme/website", "branch": "feature/login"},
     shows=BRANCH,
-    role=Role.REPORTER,
 )
 class GetBranch(InProject):
     """Read one branch with its last commit."""

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from gitlab_mcp.actions.action import GET, Role, fill
+from gitlab_mcp.actions.action_facts import Differs
 from gitlab_mcp.actions.exchange import GitLab
 from gitlab_mcp.actions.fields import FilePath, MergeRequestIid, Ref
 from gitlab_mcp.actions.result import Result
@@ -20,7 +21,6 @@ browse = Tool(
     "browse_code_owners",
     "Read CODEOWNERS: whose a path or a merge request is. Only Premium enforces it.",
     toolset="security",
-    switch="repository",
 )
 
 DEFAULT_BRANCH = "HEAD"
@@ -77,10 +77,8 @@ class OwnersOfPath(InProject):
 @browse.action(
     "merge_request",
     GET("/projects/{project_id}/merge_requests/{merge_request_iid}"),
-    docs="user/project/codeowners/",
+    docs=Differs("user/project/codeowners/", "the page about the job, not about its first request"),
     example={"project_id": "acme/shop", "merge_request_iid": 1},
-    role=Role.REPORTER,
-    switch="merge_requests",
 )
 class OwnersOfMergeRequest(InProject):
     """Say whose the changed files are, by the CODEOWNERS of the target branch."""

@@ -18,7 +18,7 @@ from gitlab_mcp.results.diffs import diff_result
 from gitlab_mcp.results.list_pages import list_page, next_page
 from gitlab_mcp.results.shown_fields import pick_fields, shown_fields
 
-browse = Tool("browse_commits", "Read commits of a repository and compare refs.", switch="repository")
+browse = Tool("browse_commits", "Read commits of a repository and compare refs.")
 
 COMMIT = (
     "sha=short_id title author=author_name committed=committed_date stats"
@@ -36,10 +36,8 @@ COMPARISON_TIMED_OUT = Omission(
 @browse.action(
     "list",
     GET("/projects/{project_id}/repository/commits"),
-    docs="api/commits/#list-repository-commits",
     example={"project_id": "acme/website"},
     shows=COMMIT,
-    role=Role.REPORTER,
 )
 class ListCommits(InProject, Paged):
     """History of a branch, the newest first; with path, of a file or directory."""
@@ -82,10 +80,8 @@ class ListCommits(InProject, Paged):
 @browse.action(
     "get",
     GET("/projects/{project_id}/repository/commits/{sha}"),
-    docs="api/commits/#retrieve-a-commit",
     example={"project_id": "acme/website", "sha": "dbc35632b7b69fd93edcc32d714d59617c7b5790"},
     shows=COMMIT,
-    role=Role.REPORTER,
 )
 class GetCommit(OfCommit):
     """Read one commit."""
@@ -96,9 +92,7 @@ class GetCommit(OfCommit):
 @browse.action(
     "diff",
     GET("/projects/{project_id}/repository/commits/{sha}/diff"),
-    docs="api/commits/#retrieve-commit-diff",
     example={"project_id": "acme/website", "sha": "dbc35632b7b69fd93edcc32d714d59617c7b5790"},
-    role=Role.REPORTER,
     lists=False,
 )
 class CommitDiff(OfCommit, Paged):
@@ -114,9 +108,7 @@ class CommitDiff(OfCommit, Paged):
 @browse.action(
     "compare",
     GET("/projects/{project_id}/repository/compare"),
-    docs="api/repositories/#compare-branches-tags-or-commits",
     example={"project_id": "acme/website", "from_ref": "main", "to_ref": "feature/login"},
-    role=Role.REPORTER,
 )
 class Compare(InProject):
     """Commits and diffs that to_ref has beyond from_ref; straight also shows what it lacks."""
@@ -147,10 +139,8 @@ class Compare(InProject):
 @browse.action(
     "merge_base",
     GET("/projects/{project_id}/repository/merge_base"),
-    docs="api/repositories/#get-merge-base",
     example={"project_id": "acme/website", "refs": ["main", "feature/login"]},
     shows=COMMIT,
-    role=Role.REPORTER,
 )
 class MergeBase(InProject):
     """The commit from which the refs went apart."""
@@ -161,10 +151,8 @@ class MergeBase(InProject):
 @browse.action(
     "comments",
     GET("/projects/{project_id}/repository/commits/{sha}/comments"),
-    docs="api/commits/#list-all-commit-comments",
     example={"project_id": "acme/website", "sha": "dbc35632b7b69fd93edcc32d714d59617c7b5790"},
     shows="author=author.username created_at path line note",
-    role=Role.REPORTER,
 )
 class CommitComments(OfCommit, Paged):
     """What people said about a commit."""
@@ -173,10 +161,8 @@ class CommitComments(OfCommit, Paged):
 @browse.action(
     "statuses",
     GET("/projects/{project_id}/repository/commits/{sha}/statuses"),
-    docs="api/commits/#list-commit-statuses",
     example={"project_id": "acme/website", "sha": "dbc35632b7b69fd93edcc32d714d59617c7b5790"},
     shows=STATUS,
-    role=Role.REPORTER,
 )
 class CommitStatuses(OfCommit, Paged):
     """Jobs and external checks of a commit; with all, also those that were run again."""
@@ -190,10 +176,8 @@ class CommitStatuses(OfCommit, Paged):
 @browse.action(
     "refs",
     GET("/projects/{project_id}/repository/commits/{sha}/refs"),
-    docs="api/commits/#list-all-references-a-commit-is-pushed-to",
     example={"project_id": "acme/website", "sha": "dbc35632b7b69fd93edcc32d714d59617c7b5790"},
     shows="type name",
-    role=Role.REPORTER,
 )
 class CommitRefs(OfCommit, Paged):
     """Branches and tags that hold a commit."""
@@ -204,11 +188,8 @@ class CommitRefs(OfCommit, Paged):
 @browse.action(
     "merge_requests",
     GET("/projects/{project_id}/repository/commits/{sha}/merge_requests"),
-    docs="api/commits/#list-merge-requests-associated-with-a-commit",
     example={"project_id": "acme/website", "sha": "dbc35632b7b69fd93edcc32d714d59617c7b5790"},
     shows="iid title state author=author.username source_branch target_branch web_url",
-    role=Role.REPORTER,
-    switch="merge_requests",
 )
 class CommitMergeRequests(OfCommit, Paged):
     """Merge requests that brought a commit."""
@@ -217,7 +198,6 @@ class CommitMergeRequests(OfCommit, Paged):
 @browse.action(
     "signature",
     GET("/projects/{project_id}/repository/commits/{sha}/signature"),
-    docs="api/commits/#retrieve-commit-signature",
     example={"project_id": "acme/website", "sha": "dbc35632b7b69fd93edcc32d714d59617c7b5790"},
     role=Role.REPORTER,
 )
@@ -228,9 +208,7 @@ class CommitSignature(OfCommit):
 @browse.action(
     "sequence",
     GET("/projects/{project_id}/repository/commits/{sha}/sequence"),
-    docs="api/commits/#get-commit-sequence",
     example={"project_id": "acme/website", "sha": "dbc35632b7b69fd93edcc32d714d59617c7b5790"},
-    role=Role.REPORTER,
 )
 class CommitSequence(OfCommit):
     """How many commits there are up to this one."""

@@ -56,9 +56,7 @@ class Frameworks(InProjectOrGroup):
 @browse.action(
     "security_settings",
     GET("/projects/{project_id}/security_settings"),
-    docs="api/project_security_settings/#list-all-project-security-settings",
     example={"project_id": "tiers-b/one"},
-    feature="project_security_settings",
     role=Role.DEVELOPER,
 )
 class SecuritySettings(InProject):

@@ -16,11 +16,9 @@ browse = Tool("browse_dependencies", "Read dependencies and exports of them (Ult
 @browse.action(
     "list",
     GET("/projects/{project_id}/dependencies"),
-    docs="api/dependencies/#list-project-dependencies",
     example={"project_id": "tiers-b/one"},
     shows="name version package_manager file=dependency_file_path vulnerabilities(id name severity)"
     " licenses=licenses.name",
-    feature="dependency_list",
     role=Role.DEVELOPER,
 )
 class ListDependencies(InProject):
@@ -33,10 +31,8 @@ class ListDependencies(InProject):
 @browse.action(
     "get_export",
     GET("/dependency_list_exports/{export_id}"),
-    docs="api/dependency_list_export/#get-single-dependency-list-export",
     example={"export_id": 1},
     shows="id has_finished",
-    feature="dependency_list_export",
     role=Role.DEVELOPER,
 )
 class GetExport(Action):
@@ -48,9 +44,7 @@ class GetExport(Action):
 @browse.action(
     "download_export",
     GET("/dependency_list_exports/{export_id}/download"),
-    docs="api/dependency_list_export/#download-dependency-list-export",
     example={"export_id": 1},
-    feature="dependency_list_export",
     role=Role.DEVELOPER,
 )
 class DownloadExport(Action):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
-from gitlab_mcp.actions.action import GET, Role
+from gitlab_mcp.actions.action import GET
+from gitlab_mcp.actions.action_facts import Differs
 from gitlab_mcp.actions.fields import DiscussionId, Id, Sha, Sort
 from gitlab_mcp.actions.scopes import OfIssueOrMergeRequest, OfMergeRequest, Paged
 from gitlab_mcp.actions.tool import Tool
@@ -35,10 +36,12 @@ class OfIssueMergeRequestOrCommit(OfIssueOrMergeRequest):
 @browse.action(
     "list",
     GET(ISSUE + "/discussions", MERGE_REQUEST + "/discussions", COMMIT + "/discussions"),
-    docs="api/discussions/#list-project-merge-request-discussion-items",
+    docs=Differs(
+        "api/discussions/#list-project-merge-request-discussion-items",
+        "most threads are on merge requests",
+    ),
     example={"project_id": "acme/website", "merge_request_iid": 1},
     shows=SHOWN_THREAD,
-    role=Role.GUEST,
 )
 class ListDiscussions(OfIssueMergeRequestOrCommit, Paged):
     """List the threads on something; a single comment is a thread of one note."""
@@ -47,14 +50,16 @@ class ListDiscussions(OfIssueMergeRequestOrCommit, Paged):
 @browse.action(
     "get",
     GET(ISSUE + THREAD, MERGE_REQUEST + THREAD, COMMIT + THREAD),
-    docs="api/discussions/#get-single-merge-request-discussion-item",
+    docs=Differs(
+        "api/discussions/#get-single-merge-request-discussion-item",
+        "most threads are on merge requests",
+    ),
     example={
         "project_id": "acme/website",
         "issue_iid": 1,
         "discussion_id": "5b7b0969fa26acbdc68b11fc8fde72bfc6f8223b",
     },
     shows=SHOWN_THREAD,
-    role=Role.GUEST,
 )
 class GetDiscussion(OfIssueMergeRequestOrCommit):
     """Read one thread with all its notes."""
@@ -65,10 +70,8 @@ class GetDiscussion(OfIssueMergeRequestOrCommit):
 @browse.action(
     "list_notes",
     GET(ISSUE + "/notes", MERGE_REQUEST + "/notes"),
-    docs="api/notes/#list-all-issue-notes",
     example={"project_id": "acme/website", "issue_iid": 1},
     shows=SHOWN_NOTE,
-    role=Role.GUEST,
 )
 class ListNotes(OfIssueOrMergeRequest, Paged):
     """List comments and what GitLab itself noted, the newest first."""
@@ -80,10 +83,8 @@ class ListNotes(OfIssueOrMergeRequest, Paged):
 @browse.action(
     "get_note",
     GET(ISSUE + NOTE, MERGE_REQUEST + NOTE),
-    docs="api/notes/#retrieve-an-issue-note",
     example={"project_id": "acme/website", "issue_iid": 1, "note_id": 3},
     shows=SHOWN_NOTE,
-    role=Role.GUEST,
 )
 class GetNote(OfIssueOrMergeRequest):
     """Read one note."""
@@ -94,11 +95,8 @@ class GetNote(OfIssueOrMergeRequest):
 @browse.action(
     "list_drafts",
     GET(f"{MERGE_REQUEST}/draft_notes"),
-    docs="api/draft_notes/#list-all-merge-request-draft-notes",
     example={"project_id": "acme/website", "merge_request_iid": 1},
     shows=f"id body=note {POSITION} discussion_id resolve_discussion",
-    switch="merge_requests",
-    role=Role.REPORTER,
     lists=True,
 )
 class ListDrafts(OfMergeRequest):
@@ -113,10 +111,8 @@ class ListDrafts(OfMergeRequest):
         ISSUE + NOTE + "/award_emoji",
         MERGE_REQUEST + NOTE + "/award_emoji",
     ),
-    docs="api/emoji_reactions/#list-all-emoji-reactions-for-a-resource",
     example={"project_id": "acme/website", "issue_iid": 1},
     shows=SHOWN_EMOJI,
-    role=Role.GUEST,
 )
 class ListEmoji(OfIssueOrMergeRequest, Paged):
     """List the reactions to something, or to one note on it."""

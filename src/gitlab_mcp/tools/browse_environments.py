@@ -14,7 +14,6 @@ browse = Tool(
     "browse_environments",
     "Read environments, deployments, deploy freezes and protected environments (Premium).",
     toolset="ci",
-    switch="environments",
 )
 
 ENVIRONMENT = (
@@ -39,10 +38,8 @@ PROTECTED = (
 @browse.action(
     "list",
     GET("/projects/{project_id}/environments"),
-    docs="api/environments/#list-all-environments",
     example={"project_id": "acme/website"},
     shows=ENVIRONMENT,
-    role=Role.REPORTER,
 )
 class ListEnvironments(InProject, Paged):
     """List environments."""
@@ -55,10 +52,8 @@ class ListEnvironments(InProject, Paged):
 @browse.action(
     "get",
     GET("/projects/{project_id}/environments/{environment_id}"),
-    docs="api/environments/#retrieve-an-environment",
     example={"project_id": "acme/website", "environment_id": 1},
     shows=ENVIRONMENT,
-    role=Role.REPORTER,
 )
 class GetEnvironment(InProject):
     """Read one environment with its last deployment."""
@@ -69,10 +64,8 @@ class GetEnvironment(InProject):
 @browse.action(
     "list_deployments",
     GET("/projects/{project_id}/deployments"),
-    docs="api/deployments/#list-all-project-deployments",
     example={"project_id": "tiers-a/one", "environment": "production", "order_by": "id", "per_page": 1},
     shows=DEPLOYMENT,
-    role=Role.REPORTER,
 )
 class ListDeployments(InProject, Paged):
     """List deployments, newest first."""
@@ -91,10 +84,8 @@ class ListDeployments(InProject, Paged):
 @browse.action(
     "get_deployment",
     GET("/projects/{project_id}/deployments/{deployment_id}"),
-    docs="api/deployments/#retrieve-a-deployment",
     example={"project_id": "acme/website", "deployment_id": 1},
     shows=DEPLOYMENT,
-    role=Role.REPORTER,
 )
 class GetDeployment(InProject):
     """Read one deployment with its approvals."""
@@ -105,10 +96,8 @@ class GetDeployment(InProject):
 @browse.action(
     "deployment_merge_requests",
     GET("/projects/{project_id}/deployments/{deployment_id}/merge_requests"),
-    docs="api/deployments/#list-all-merge-requests-associated-with-a-deployment",
     example={"project_id": "acme/website", "deployment_id": 1},
     shows="iid title state author=author.username merged_at web_url",
-    role=Role.REPORTER,
 )
 class DeploymentMergeRequests(InProject, Paged):
     """List the merge requests that a deployment shipped."""
@@ -119,10 +108,8 @@ class DeploymentMergeRequests(InProject, Paged):
 @browse.action(
     "list_freeze_periods",
     GET("/projects/{project_id}/freeze_periods"),
-    docs="api/freeze_periods/#list-freeze-periods",
     example={"project_id": "acme/website"},
     shows=FREEZE,
-    role=Role.REPORTER,
 )
 class ListFreezePeriods(InProject, Paged):
     """List when nothing is to be deployed."""
@@ -131,10 +118,8 @@ class ListFreezePeriods(InProject, Paged):
 @browse.action(
     "get_freeze_period",
     GET("/projects/{project_id}/freeze_periods/{freeze_period_id}"),
-    docs="api/freeze_periods/#retrieve-a-freeze-period",
     example={"project_id": "acme/website", "freeze_period_id": 1},
     shows=FREEZE,
-    role=Role.REPORTER,
 )
 class GetFreezePeriod(InProject):
     """Read one deploy freeze."""
@@ -145,10 +130,8 @@ class GetFreezePeriod(InProject):
 @browse.action(
     "list_protected",
     GET("/projects/{project_id}/protected_environments", "/groups/{group_id}/protected_environments"),
-    docs="api/protected_environments/#list-protected-environments",
     example={"project_id": "tiers-a/one"},
     shows=PROTECTED,
-    feature="protected_environments",
     role=Role.MAINTAINER,
 )
 class ListProtected(WithProtectedEnvironments, Paged):
@@ -161,10 +144,8 @@ class ListProtected(WithProtectedEnvironments, Paged):
         "/projects/{project_id}/protected_environments/{name}",
         "/groups/{group_id}/protected_environments/{name}",
     ),
-    docs="api/protected_environments/#get-a-single-protected-environment",
     example={"project_id": "tiers-a/one", "name": "production"},
     shows=PROTECTED,
-    feature="protected_environments",
     role=Role.MAINTAINER,
 )
 class GetProtected(WithProtectedEnvironments):

@@ -27,10 +27,8 @@ class OfBoard(InGroup):
 @browse.action(
     "list",
     GET("/groups/{group_id}/epics"),
-    docs="api/epics/#list-all-group-epics",
     example={"group_id": "tiers-a"},
     shows=EPIC,
-    feature="epics",
     role=Role.GUEST,
 )
 class ListEpics(InGroup, Paged):
@@ -49,10 +47,8 @@ class ListEpics(InGroup, Paged):
 @browse.action(
     "get",
     GET("/groups/{group_id}/epics/{epic_iid}"),
-    docs="api/epics/#retrieve-an-epic",
     example={"group_id": "tiers-a", "epic_iid": 1},
     shows=EPIC,
-    feature="epics",
     role=Role.GUEST,
 )
 class GetEpic(OfEpic):
@@ -62,10 +58,8 @@ class GetEpic(OfEpic):
 @browse.action(
     "issues",
     GET("/groups/{group_id}/epics/{epic_iid}/issues"),
-    docs="api/epic_issues/#list-all-issues-for-an-epic",
     example={"group_id": "tiers-a", "epic_iid": 1},
     shows="epic_issue_id id issue=references.full title state assignees labels",
-    feature="epic_issues",
     role=Role.GUEST,
 )
 class EpicIssues(OfEpic):
@@ -77,11 +71,8 @@ class EpicIssues(OfEpic):
 @browse.action(
     "children",
     GET("/groups/{group_id}/epics/{epic_iid}/epics"),
-    docs="api/epic_links/#list-all-child-epics-of-an-epic",
     example={"group_id": "tiers-a", "epic_iid": 1},
     shows="id iid title state labels web_url",
-    # Reading needs the feature of epics only; writing child epics needs `subepics`.
-    feature="epics",
     role=Role.GUEST,
     lists=True,
 )
@@ -92,10 +83,8 @@ class ChildEpics(OfEpic):
 @browse.action(
     "related",
     GET("/groups/{group_id}/epics/{epic_iid}/related_epics"),
-    docs="api/linked_epics/#list-all-linked-epics-for-an-epic",
     example={"group_id": "tiers-a", "epic_iid": 1},
     shows="related_epic_link_id link_type id iid title state web_url",
-    feature="linked_epics",
     role=Role.GUEST,
     lists=True,
 )
@@ -106,10 +95,8 @@ class RelatedEpics(OfEpic):
 @browse.action(
     "notes",
     GET("/groups/{group_id}/epics/{epic_id}/notes"),
-    docs="api/notes/#list-all-epic-notes",
     example={"group_id": "tiers-a", "epic_id": 1},
     shows=NOTE,
-    feature="epic_notes",
     role=Role.GUEST,
 )
 class EpicNotes(InGroup):
@@ -122,10 +109,8 @@ class EpicNotes(InGroup):
 @browse.action(
     "boards",
     GET("/groups/{group_id}/epic_boards"),
-    docs="api/group_epic_boards/#list-all-epic-boards-in-a-group",
     example={"group_id": "tiers-a"},
     shows=BOARD,
-    feature="epic_boards",
     role=Role.GUEST,
 )
 class ListBoards(InGroup):
@@ -137,10 +122,8 @@ class ListBoards(InGroup):
 @browse.action(
     "board",
     GET("/groups/{group_id}/epic_boards/{board_id}"),
-    docs="api/group_epic_boards/#retrieve-a-group-epic-board",
     example={"group_id": "tiers-a", "board_id": 1},
     shows=BOARD,
-    feature="epic_boards",
     role=Role.GUEST,
 )
 class GetBoard(OfBoard):
@@ -150,10 +133,8 @@ class GetBoard(OfBoard):
 @browse.action(
     "board_lists",
     GET("/groups/{group_id}/epic_boards/{board_id}/lists"),
-    docs="api/group_epic_boards/#list-group-epic-board-lists",
     example={"group_id": "tiers-a", "board_id": 1},
     shows=LIST,
-    feature="epic_boards",
     role=Role.GUEST,
 )
 class BoardLists(OfBoard):
@@ -165,10 +146,8 @@ class BoardLists(OfBoard):
 @browse.action(
     "board_list",
     GET("/groups/{group_id}/epic_boards/{board_id}/lists/{list_id}"),
-    docs="api/group_epic_boards/#retrieve-a-group-epic-board-list",
     example={"group_id": "tiers-a", "board_id": 1, "list_id": 1},
     shows=LIST,
-    feature="epic_boards",
     role=Role.GUEST,
 )
 class BoardList(OfBoard):

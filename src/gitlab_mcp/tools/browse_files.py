@@ -8,7 +8,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import Field, model_validator
 
-from gitlab_mcp.actions.action import GET, Role
+from gitlab_mcp.actions.action import GET
 from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.actions.fields import FilePath, Flag, Integer, Line, Ref, Sent, broken_rule
 from gitlab_mcp.actions.result import Result, Text
@@ -17,7 +17,7 @@ from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.results.file_contents import file_result
 from gitlab_mcp.results.list_pages import correct_paging_headers
 
-browse = Tool("browse_files", "Read files and directories of a repository.", switch="repository")
+browse = Tool("browse_files", "Read files and directories of a repository.")
 
 DEFAULT_BRANCH = "HEAD"
 
@@ -37,10 +37,8 @@ def _check_lines(start_line: int | None, end_line: int | None) -> None:
 @browse.action(
     "tree",
     GET("/projects/{project_id}/repository/tree"),
-    docs="api/repositories/#list-all-repository-trees-in-a-project",
     example={"project_id": "acme/website"},
     shows="path type",
-    role=Role.REPORTER,
 )
 class Tree(InProject, Paged):
     """List a directory, or with recursive all that is below it."""
@@ -61,9 +59,7 @@ class Tree(InProject, Paged):
 @browse.action(
     "get",
     GET("/projects/{project_id}/repository/files/{file_path}"),
-    docs="api/repository_files/#retrieve-a-file-from-a-repository",
     example={"project_id": "acme/website", "file_path": "src/app.py", "ref": "main"},
-    role=Role.REPORTER,
 )
 class GetFile(OfFile):
     """Read a file: text by lines, images as images, other binaries as size and type."""
@@ -86,9 +82,7 @@ class GetFile(OfFile):
 @browse.action(
     "blame",
     GET("/projects/{project_id}/repository/files/{file_path}/blame"),
-    docs="api/repository_files/#retrieve-file-blame-history-from-a-repository",
     example={"project_id": "acme/website", "file_path": "src/app.py", "ref": "main"},
-    role=Role.REPORTER,
 )
 class BlameFile(OfFile):
     """Who last changed each line, and with which commit."""

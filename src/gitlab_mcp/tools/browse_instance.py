@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from gitlab_mcp.actions.action import GET, Action, Endpoint, Role
+from gitlab_mcp.actions.action_facts import Differs
 from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.actions.fields import Flag, Id, Line, Search
 from gitlab_mcp.actions.registry import ToolsetOrAll
@@ -27,7 +28,6 @@ TemplateType = Literal["dockerfiles", "gitignores", "gitlab_ci_ymls", "licenses"
 @browse.action(
     "metadata",
     GET("/metadata"),
-    docs="api/metadata/",
     example={},
     shows="version revision enterprise kas",
 )
@@ -49,7 +49,6 @@ class Token(Action):
 @browse.action(
     "explain_access",
     GET("/metadata"),
-    docs="api/metadata/",
     example={"project_id": "acme/website"},
 )
 class ExplainAccess(InProjectOrGroup):
@@ -65,7 +64,6 @@ class ExplainAccess(InProjectOrGroup):
 @browse.action(
     "statistics",
     GET("/application/statistics"),
-    docs="api/statistics/#retrieve-application-statistics",
     example={},
     role=Role.ADMIN,
 )
@@ -76,7 +74,6 @@ class Statistics(Action):
 @browse.action(
     "broadcast_messages",
     GET("/broadcast_messages"),
-    docs="api/broadcast_messages/#list-all-broadcast-messages",
     example={},
     shows=MESSAGE,
 )
@@ -87,7 +84,6 @@ class BroadcastMessages(Paged):
 @browse.action(
     "topics",
     GET("/topics"),
-    docs="api/topics/#list-all-topics",
     example={},
     shows=TOPIC,
 )
@@ -101,7 +97,6 @@ class Topics(Paged):
 @browse.action(
     "topic",
     GET("/topics/{topic_id}"),
-    docs="api/topics/#retrieve-a-topic",
     example={"topic_id": 1},
     shows=TOPIC,
 )
@@ -116,7 +111,7 @@ class Topic(Action):
     GET(
         "/templates/dockerfiles", "/templates/gitignores", "/templates/gitlab_ci_ymls", "/templates/licenses"
     ),
-    docs="api/templates/gitignores/#list-all-gitignore-templates",
+    docs=Differs("api/templates/gitignores/#list-all-gitignore-templates", "the commonest of four kinds"),
     example={"type": "gitignores"},
     shows="key name",
 )
@@ -137,7 +132,9 @@ class Templates(Paged):
         "/templates/gitlab_ci_ymls/{name}",
         "/templates/licenses/{name}",
     ),
-    docs="api/templates/gitignores/#retrieve-a-single-gitignore-template",
+    docs=Differs(
+        "api/templates/gitignores/#retrieve-a-single-gitignore-template", "the commonest of four kinds"
+    ),
     example={"type": "gitignores", "name": "Python"},
     shows="name content",
 )

@@ -25,7 +25,7 @@ from gitlab_mcp.actions.fields import (
 from gitlab_mcp.actions.scopes import InProjectOrGroup, OfIssue, Paged
 from gitlab_mcp.actions.tool import Tool
 
-browse = Tool("browse_issues", "Find and read issues of a project, a group, or your own.", switch="issues")
+browse = Tool("browse_issues", "Find and read issues of a project, a group, or your own.")
 
 ISSUE = (
     "iid title state labels assignees web_url"
@@ -48,10 +48,8 @@ class PagedOfIssue(OfIssue):
 @browse.action(
     "list",
     GET("/projects/{project_id}/issues", "/groups/{group_id}/issues", "/issues"),
-    docs="api/issues/#list-all-project-issues",
     example={"project_id": "acme/website"},
     shows=ISSUE,
-    role=Role.GUEST,
 )
 class ListIssues(InProjectOrGroup, Paged):
     """List the issues of a project or a group; without either, those you created or what `scope` says."""
@@ -84,10 +82,8 @@ class ListIssues(InProjectOrGroup, Paged):
 @browse.action(
     "get",
     GET("/projects/{project_id}/issues/{issue_iid}"),
-    docs="api/issues/#retrieve-a-project-issue",
     example={"project_id": "acme/website", "issue_iid": 1},
     shows=ISSUE,
-    role=Role.GUEST,
 )
 class GetIssue(OfIssue):
     """Read one issue."""
@@ -100,10 +96,8 @@ class GetIssue(OfIssue):
         "/groups/{group_id}/issues_statistics",
         "/issues_statistics",
     ),
-    docs="api/issues_statistics/#retrieve-issues-statistics-for-a-project",
     example={"project_id": "acme/website"},
     shows="all=statistics.counts.all opened=statistics.counts.opened closed=statistics.counts.closed",
-    role=Role.GUEST,
 )
 class IssueStatistics(InProjectOrGroup):
     """Count open and closed issues."""
@@ -112,10 +106,8 @@ class IssueStatistics(InProjectOrGroup):
 @browse.action(
     "related_merge_requests",
     GET("/projects/{project_id}/issues/{issue_iid}/related_merge_requests"),
-    docs="api/issues/#list-all-merge-requests-related-to-an-issue",
     example={"project_id": "acme/website", "issue_iid": 1},
     shows=MERGE_REQUEST,
-    role=Role.GUEST,
     lists=True,
 )
 class RelatedMergeRequests(OfIssue):
@@ -125,10 +117,8 @@ class RelatedMergeRequests(OfIssue):
 @browse.action(
     "closed_by",
     GET("/projects/{project_id}/issues/{issue_iid}/closed_by"),
-    docs="api/issues/#list-all-merge-requests-that-close-an-issue-on-merge",
     example={"project_id": "acme/website", "issue_iid": 1},
     shows=MERGE_REQUEST,
-    role=Role.GUEST,
     lists=True,
 )
 class ClosedBy(OfIssue):
@@ -138,10 +128,8 @@ class ClosedBy(OfIssue):
 @browse.action(
     "participants",
     GET("/projects/{project_id}/issues/{issue_iid}/participants"),
-    docs="api/issues/#list-all-participants-in-an-issue",
     example={"project_id": "acme/website", "issue_iid": 1},
     shows="id username name",
-    role=Role.GUEST,
     lists=True,
 )
 class Participants(OfIssue):
@@ -151,10 +139,8 @@ class Participants(OfIssue):
 @browse.action(
     "links",
     GET("/projects/{project_id}/issues/{issue_iid}/links"),
-    docs="api/issue_links/#list-all-issue-links",
     example={"project_id": "acme/website", "issue_iid": 1},
     shows="issue_link_id link_type issue=references.full title state",
-    role=Role.GUEST,
     lists=True,
 )
 class Links(OfIssue):
@@ -164,10 +150,8 @@ class Links(OfIssue):
 @browse.action(
     "time_stats",
     GET("/projects/{project_id}/issues/{issue_iid}/time_stats"),
-    docs="api/issues/#retrieve-time-tracking-stats-for-an-issue",
     example={"project_id": "acme/website", "issue_iid": 1},
     shows="human_time_estimate human_total_time_spent time_estimate total_time_spent",
-    role=Role.GUEST,
 )
 class TimeStats(OfIssue):
     """Read the time estimated for and spent on an issue."""
@@ -176,10 +160,8 @@ class TimeStats(OfIssue):
 @browse.action(
     "label_events",
     GET("/projects/{project_id}/issues/{issue_iid}/resource_label_events"),
-    docs="api/resource_label_events/#list-project-issue-label-events",
     example={"project_id": "acme/website", "issue_iid": 1},
     shows=f"{CHANGE} label",
-    role=Role.GUEST,
 )
 class LabelEvents(PagedOfIssue):
     """List who added or removed which label, and when."""
@@ -188,10 +170,8 @@ class LabelEvents(PagedOfIssue):
 @browse.action(
     "state_events",
     GET("/projects/{project_id}/issues/{issue_iid}/resource_state_events"),
-    docs="api/resource_state_events/#list-project-issue-state-events",
     example={"project_id": "acme/website", "issue_iid": 1},
     shows=f"{CHANGE} source_merge_request_id source_commit",
-    role=Role.GUEST,
 )
 class StateEvents(PagedOfIssue):
     """List who closed or reopened an issue, and when."""
@@ -200,10 +180,8 @@ class StateEvents(PagedOfIssue):
 @browse.action(
     "milestone_events",
     GET("/projects/{project_id}/issues/{issue_iid}/resource_milestone_events"),
-    docs="api/resource_milestone_events/#list-project-issue-milestone-events",
     example={"project_id": "acme/website", "issue_iid": 1},
     shows=f"{CHANGE} milestone",
-    role=Role.GUEST,
 )
 class MilestoneEvents(PagedOfIssue):
     """List how an issue's milestone changed."""
@@ -212,10 +190,8 @@ class MilestoneEvents(PagedOfIssue):
 @browse.action(
     "weight_events",
     GET("/projects/{project_id}/issues/{issue_iid}/resource_weight_events"),
-    docs="api/resource_weight_events/#list-all-project-issue-weight-events",
     example={"project_id": "tiers-a/one", "issue_iid": 1},
     shows="user weight created_at",
-    feature="resource_weight_events",
     role=Role.GUEST,
 )
 class WeightEvents(PagedOfIssue):
@@ -225,10 +201,8 @@ class WeightEvents(PagedOfIssue):
 @browse.action(
     "iteration_events",
     GET("/projects/{project_id}/issues/{issue_iid}/resource_iteration_events"),
-    docs="api/resource_iteration_events/#list-project-issue-iteration-events",
     example={"project_id": "tiers-a/one", "issue_iid": 1},
     shows=f"{CHANGE} iteration=iteration.title",
-    feature="resource_iteration_events",
     role=Role.GUEST,
 )
 class IterationEvents(PagedOfIssue):

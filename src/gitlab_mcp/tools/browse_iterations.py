@@ -29,10 +29,8 @@ CADENCES = """query($path: ID!) {
 @browse.action(
     "list",
     GET("/projects/{project_id}/iterations", "/groups/{group_id}/iterations"),
-    docs="api/iterations/#list-all-project-iterations",
     example={"project_id": "tiers-a/one"},
     shows="id iid title state start_date due_date web_url",
-    feature="iterations",
     role=Role.GUEST,
 )
 class ListIterations(InProjectOrGroup):

@@ -7,7 +7,7 @@ from typing import Annotated, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
-from gitlab_mcp.actions.action import GET, Role, encode_segment
+from gitlab_mcp.actions.action import GET, encode_segment
 from gitlab_mcp.actions.exchange import Answer, GitLab, Request
 from gitlab_mcp.actions.fields import (
     CiStatus,
@@ -29,7 +29,7 @@ from gitlab_mcp.results.file_contents import content_result, read_beginning
 from gitlab_mcp.results.job_explanations import why_no_log
 from gitlab_mcp.results.job_logs import DEFAULT_TAIL, LogWindow, read_log
 
-browse = Tool("browse_jobs", "Read CI/CD jobs, their logs and artifacts.", switch="builds")
+browse = Tool("browse_jobs", "Read CI/CD jobs, their logs and artifacts.")
 
 JOB = (
     "id name stage status failure_reason ref pipeline_id=pipeline.id web_url"
@@ -57,10 +57,8 @@ RefName = Annotated[Line, Field(description="Branch or tag, of its newest succes
 @browse.action(
     "list",
     GET("/projects/{project_id}/jobs", "/projects/{project_id}/pipelines/{pipeline_id}/jobs"),
-    docs="api/jobs/#list-all-jobs-for-a-project",
     example={"project_id": "acme/website"},
     shows=JOB,
-    role=Role.GUEST,
 )
 class ListJobs(InProject, Paged):
     """List the jobs of a project or of one pipeline, without those that start other pipelines."""
@@ -82,10 +80,8 @@ class ListJobs(InProject, Paged):
 @browse.action(
     "get",
     GET("/projects/{project_id}/jobs/{job_id}"),
-    docs="api/jobs/#retrieve-a-job-by-job-id",
     example={"project_id": "acme/website", "job_id": 63},
     shows=JOB,
-    role=Role.GUEST,
 )
 class GetJob(OfJob):
     """Read one job."""
@@ -94,9 +90,7 @@ class GetJob(OfJob):
 @browse.action(
     "log",
     GET("/projects/{project_id}/jobs/{job_id}/trace"),
-    docs="api/jobs/#retrieve-a-log-file-for-a-job",
     example={"project_id": "acme/website", "job_id": 63},
-    role=Role.GUEST,
 )
 class ReadLog(OfJob):
     """Read the log of a job without colours and markers: its last lines, a range, or what a search finds."""
@@ -170,9 +164,7 @@ class OfArtifacts(InProject):
         "/projects/{project_id}/jobs/{job_id}/artifacts",
         "/projects/{project_id}/jobs/artifacts/{ref_name}/download",
     ),
-    docs="api/job_artifacts/#download-job-artifacts-by-job-id",
     example={"project_id": "acme/website", "job_id": 61},
-    role=Role.GUEST,
 )
 class ListArtifacts(OfArtifacts):
     """List the files in the artifacts of a job."""
@@ -187,9 +179,7 @@ class ListArtifacts(OfArtifacts):
         "/projects/{project_id}/jobs/{job_id}/artifacts/{artifact_path}",
         "/projects/{project_id}/jobs/artifacts/{ref_name}/raw/{artifact_path}",
     ),
-    docs="api/job_artifacts/#download-a-single-artifact-file-by-job-id",
     example={"project_id": "acme/website", "job_id": 61, "artifact_path": "dist/app.txt"},
-    role=Role.GUEST,
 )
 class ReadArtifactFile(OfArtifacts):
     """Read one file of the artifacts of a job."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gitlab_mcp.actions.action import GET, Role
+from gitlab_mcp.actions.action import GET
 from gitlab_mcp.actions.fields import Flag, LabelId, Search
 from gitlab_mcp.actions.scopes import InProjectOrGroup, Paged
 from gitlab_mcp.actions.tool import Tool
@@ -15,10 +15,8 @@ LABEL = "id name description color priority open_issues_count open_merge_request
 @browse.action(
     "list",
     GET("/projects/{project_id}/labels", "/groups/{group_id}/labels"),
-    docs="api/labels/#list-all-project-labels",
     example={"project_id": "acme/website"},
     shows=LABEL,
-    role=Role.GUEST,
 )
 class ListLabels(InProjectOrGroup, Paged):
     """List labels, with those of the groups above."""
@@ -31,10 +29,8 @@ class ListLabels(InProjectOrGroup, Paged):
 @browse.action(
     "get",
     GET("/projects/{project_id}/labels/{label_id}", "/groups/{group_id}/labels/{label_id}"),
-    docs="api/labels/#retrieve-a-project-label",
     example={"project_id": "acme/website", "label_id": "bug"},
     shows=LABEL,
-    role=Role.GUEST,
 )
 class GetLabel(InProjectOrGroup):
     """Read one label."""

@@ -7,6 +7,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from gitlab_mcp.actions.action import GET, Role
+from gitlab_mcp.actions.action_facts import Differs
 from gitlab_mcp.actions.exchange import GitLab
 from gitlab_mcp.actions.fields import (
     Branch,
@@ -40,9 +41,7 @@ from gitlab_mcp.workflows.merge_readiness_facts import read_merge_facts
 from gitlab_mcp.workflows.merge_request_diffs import read_file_diff
 from gitlab_mcp.workflows.review_bundle import read_review_bundle
 
-browse = Tool(
-    "browse_merge_requests", "Read merge requests, and what keeps them from merging.", switch="merge_requests"
-)
+browse = Tool("browse_merge_requests", "Read merge requests, and what keeps them from merging.")
 
 MR = "/projects/{project_id}/merge_requests/{merge_request_iid}"
 EXAMPLE = {"project_id": "acme/website", "merge_request_iid": 1}
@@ -73,10 +72,9 @@ DEPENDENCY = (
 @browse.action(
     "list",
     GET("/projects/{project_id}/merge_requests", "/groups/{group_id}/merge_requests", "/merge_requests"),
-    docs="api/merge_requests/#list-merge-requests",
+    docs=Differs("api/merge_requests/#list-merge-requests", "the widest of its endpoints"),
     example={"project_id": "acme/website"},
     shows=MERGE_REQUEST,
-    role=Role.REPORTER,
 )
 class ListMergeRequests(InProjectOrGroup, Paged):
     """List merge requests of a project, of a group, or (naming neither) your own."""
@@ -115,10 +113,8 @@ class ListMergeRequests(InProjectOrGroup, Paged):
 @browse.action(
     "get",
     GET(MR),
-    docs="api/merge_requests/#retrieve-a-merge-request",
     example=EXAMPLE,
     shows=MERGE_REQUEST,
-    role=Role.REPORTER,
 )
 class GetMergeRequest(OfMergeRequest):
     """Read one merge request."""
@@ -130,10 +126,8 @@ class GetMergeRequest(OfMergeRequest):
 @browse.action(
     "commits",
     GET(f"{MR}/commits"),
-    docs="api/merge_requests/#retrieve-merge-request-commits",
     example=EXAMPLE,
     shows=COMMIT,
-    role=Role.REPORTER,
 )
 class ListCommits(OfMergeRequest, Paged):
     """List the commits, the newest first."""
@@ -142,9 +136,7 @@ class ListCommits(OfMergeRequest, Paged):
 @browse.action(
     "diffs",
     GET(f"{MR}/diffs"),
-    docs="api/merge_requests/#list-merge-request-diffs",
     example=EXAMPLE,
-    role=Role.REPORTER,
     lists=False,
 )
 class ReadDiffs(OfMergeRequest, Paged):
@@ -184,10 +176,8 @@ class ReadDiffs(OfMergeRequest, Paged):
 @browse.action(
     "versions",
     GET(f"{MR}/versions"),
-    docs="api/merge_requests/#retrieve-merge-request-diff-versions",
     example=EXAMPLE,
     shows=VERSION,
-    role=Role.REPORTER,
 )
 class ListVersions(OfMergeRequest, Paged):
     """List what was pushed, one version for each push."""
@@ -196,9 +186,7 @@ class ListVersions(OfMergeRequest, Paged):
 @browse.action(
     "version",
     GET(f"{MR}/versions/{{version_id}}"),
-    docs="api/merge_requests/#retrieve-a-merge-request-diff-version",
     example={**EXAMPLE, "version_id": 1},
-    role=Role.REPORTER,
 )
 class ReadVersion(OfMergeRequest):
     """Read one version with all its diffs, also those that are collapsed elsewhere."""
@@ -220,10 +208,8 @@ class ReadVersion(OfMergeRequest):
 @browse.action(
     "participants",
     GET(f"{MR}/participants"),
-    docs="api/merge_requests/#retrieve-merge-request-participants",
     example=EXAMPLE,
     shows="id username name",
-    role=Role.REPORTER,
 )
 class ListParticipants(OfMergeRequest, Paged):
     """List who took part."""
@@ -232,10 +218,8 @@ class ListParticipants(OfMergeRequest, Paged):
 @browse.action(
     "reviewers",
     GET(f"{MR}/reviewers"),
-    docs="api/merge_requests/#retrieve-merge-request-reviewers",
     example=EXAMPLE,
     shows="id=user.id username=user.username state created_at",
-    role=Role.REPORTER,
 )
 class ListReviewers(OfMergeRequest, Paged):
     """List the reviewers and what each has said."""
@@ -244,10 +228,8 @@ class ListReviewers(OfMergeRequest, Paged):
 @browse.action(
     "pipelines",
     GET(f"{MR}/pipelines"),
-    docs="api/merge_requests/#list-merge-request-pipelines",
     example=EXAMPLE,
     shows=PIPELINE,
-    role=Role.REPORTER,
 )
 class ListPipelines(OfMergeRequest, Paged):
     """List the pipelines, the newest first."""
@@ -256,10 +238,8 @@ class ListPipelines(OfMergeRequest, Paged):
 @browse.action(
     "approvals",
     GET(f"{MR}/approvals"),
-    docs="api/merge_request_approvals/#retrieve-approval-state-for-a-merge-request",
     example=EXAMPLE,
     shows=APPROVALS,
-    role=Role.REPORTER,
 )
 class ReadApprovals(OfMergeRequest):
     """Read who approved, and how many approvals are left."""
@@ -268,9 +248,7 @@ class ReadApprovals(OfMergeRequest):
 @browse.action(
     "approval_state",
     GET(f"{MR}/approval_state"),
-    docs="api/merge_request_approvals/#retrieve-approval-details-for-a-merge-request",
     example={"project_id": "acme/shop", "merge_request_iid": 6},
-    feature="mr_approval_rules",
     role=Role.REPORTER,
 )
 class ReadApprovalState(OfMergeRequest):
@@ -280,10 +258,8 @@ class ReadApprovalState(OfMergeRequest):
 @browse.action(
     "closes_issues",
     GET(f"{MR}/closes_issues"),
-    docs="api/merge_requests/#list-issues-that-close-on-merge",
     example=EXAMPLE,
     shows=ISSUE,
-    role=Role.REPORTER,
 )
 class ListClosedIssues(OfMergeRequest, Paged):
     """List the issues that its merge closes."""
@@ -292,10 +268,8 @@ class ListClosedIssues(OfMergeRequest, Paged):
 @browse.action(
     "related_issues",
     GET(f"{MR}/related_issues"),
-    docs="api/merge_requests/#list-issues-related-to-the-merge-request",
     example=EXAMPLE,
     shows=ISSUE,
-    role=Role.REPORTER,
 )
 class ListRelatedIssues(OfMergeRequest, Paged):
     """List the issues that it mentions or closes."""
@@ -304,10 +278,8 @@ class ListRelatedIssues(OfMergeRequest, Paged):
 @browse.action(
     "context_commits",
     GET(f"{MR}/context_commits"),
-    docs="api/merge_request_context_commits/#list-context-commits-for-a-merge-request",
     example=EXAMPLE,
     shows=COMMIT,
-    role=Role.REPORTER,
 )
 class ListContextCommits(OfMergeRequest, Paged):
     """List merged commits that were added to help reviewers."""
@@ -316,9 +288,7 @@ class ListContextCommits(OfMergeRequest, Paged):
 @browse.action(
     "time_stats",
     GET(f"{MR}/time_stats"),
-    docs="api/merge_requests/#retrieve-time-tracking-statistics",
     example=EXAMPLE,
-    role=Role.REPORTER,
 )
 class ReadTimeStats(OfMergeRequest):
     """Read the estimate and the time spent."""
@@ -327,10 +297,8 @@ class ReadTimeStats(OfMergeRequest):
 @browse.action(
     "dependencies",
     GET(f"{MR}/blocks"),
-    docs="api/merge_requests/#retrieve-merge-request-dependencies",
     example={"project_id": "acme/shop", "merge_request_iid": 6},
     shows=DEPENDENCY,
-    feature="mr_dependencies",
     role=Role.REPORTER,
 )
 class ListDependencies(OfMergeRequest, Paged):
@@ -340,10 +308,8 @@ class ListDependencies(OfMergeRequest, Paged):
 @browse.action(
     "merge_train",
     GET("/projects/{project_id}/merge_trains/merge_requests/{merge_request_iid}"),
-    docs="api/merge_trains/#retrieve-merge-train-status",
     example=EXAMPLE,
     shows="id status target_branch pipeline_id=pipeline.id pipeline=pipeline.status created_at merged_at",
-    feature="merge_trains",
     role=Role.DEVELOPER,
 )
 class ReadMergeTrain(OfMergeRequest):
@@ -353,9 +319,10 @@ class ReadMergeTrain(OfMergeRequest):
 @browse.action(
     "merge_readiness",
     GET(MR),
-    docs="user/project/merge_requests/auto_merge/",
+    docs=Differs(
+        "user/project/merge_requests/auto_merge/", "the page about the job, not about its first request"
+    ),
     example={"project_id": "acme/shop", "merge_request_iid": 19},
-    role=Role.REPORTER,
 )
 class AssessReadiness(OfMergeRequest):
     """Find out in one call everything that keeps it from merging, and what lifts each."""
@@ -367,9 +334,10 @@ class AssessReadiness(OfMergeRequest):
 @browse.action(
     "review_bundle",
     GET(MR),
-    docs="user/project/merge_requests/reviews/",
+    docs=Differs(
+        "user/project/merge_requests/reviews/", "the page about the job, not about its first request"
+    ),
     example={"project_id": "acme/shop", "merge_request_iid": 6},
-    role=Role.REPORTER,
 )
 class BundleReview(OfMergeRequest):
     """Read in one call what a reviewer needs: the request, its commits, open threads, approvals and diffs."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from gitlab_mcp.actions.action import GET, Role
+from gitlab_mcp.actions.action_facts import Differs
 from gitlab_mcp.actions.fields import Flag, Line, Search
 from gitlab_mcp.actions.scopes import InProjectOrGroup, OfMilestone, Paged
 from gitlab_mcp.actions.tool import Tool
@@ -17,10 +18,8 @@ MILESTONE = "id iid title state start_date due_date expired web_url | descriptio
 @browse.action(
     "list",
     GET("/projects/{project_id}/milestones", "/groups/{group_id}/milestones"),
-    docs="api/milestones/#list-all-project-milestones",
     example={"project_id": "acme/website"},
     shows=MILESTONE,
-    role=Role.GUEST,
 )
 class ListMilestones(InProjectOrGroup, Paged):
     """List milestones; those of the groups above only with `include_ancestors`."""
@@ -34,10 +33,8 @@ class ListMilestones(InProjectOrGroup, Paged):
 @browse.action(
     "get",
     GET("/projects/{project_id}/milestones/{milestone_id}", "/groups/{group_id}/milestones/{milestone_id}"),
-    docs="api/milestones/#retrieve-a-milestone",
     example={"project_id": "acme/website", "milestone_id": 1},
     shows=MILESTONE,
-    role=Role.GUEST,
 )
 class GetMilestone(OfMilestone):
     """Read one milestone."""
@@ -49,11 +46,8 @@ class GetMilestone(OfMilestone):
         "/projects/{project_id}/milestones/{milestone_id}/issues",
         "/groups/{group_id}/milestones/{milestone_id}/issues",
     ),
-    docs="api/milestones/#list-all-issues-for-a-milestone",
     example={"project_id": "acme/website", "milestone_id": 1},
     shows="iid title state labels assignees due_date web_url",
-    switch="issues",
-    role=Role.GUEST,
 )
 class MilestoneIssues(OfMilestone, Paged):
     """List the issues of a milestone."""
@@ -65,12 +59,9 @@ class MilestoneIssues(OfMilestone, Paged):
         "/projects/{project_id}/milestones/{milestone_id}/merge_requests",
         "/groups/{group_id}/milestones/{milestone_id}/merge_requests",
     ),
-    docs="api/milestones/#list-all-merge-requests-for-a-milestone",
     example={"project_id": "acme/website", "milestone_id": 1},
     shows="iid title state draft author assignees web_url",
-    switch="merge_requests",
-    # A guest gets an empty list and no refusal.
-    role=Role.REPORTER,
+    role=Differs(Role.REPORTER, "a guest gets an empty list and no refusal"),
 )
 class MilestoneMergeRequests(OfMilestone, Paged):
     """List the merge requests of a milestone."""
@@ -82,10 +73,8 @@ class MilestoneMergeRequests(OfMilestone, Paged):
         "/projects/{project_id}/milestones/{milestone_id}/burndown_events",
         "/groups/{group_id}/milestones/{milestone_id}/burndown_events",
     ),
-    docs="api/milestones/#list-all-burndown-chart-events-for-a-milestone",
     example={"project_id": "acme/website", "milestone_id": 1},
     shows="created_at action weight",
-    feature="burndown_events",
     role=Role.GUEST,
     lists=True,
 )

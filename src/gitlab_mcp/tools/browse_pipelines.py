@@ -7,7 +7,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, model_validator
 
-from gitlab_mcp.actions.action import GET, Role, fill
+from gitlab_mcp.actions.action import GET, fill
+from gitlab_mcp.actions.action_facts import Differs
 from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.actions.fields import (
     CiStatus,
@@ -36,7 +37,7 @@ from gitlab_mcp.results.shown_fields import pick_fields, shown_fields
 from gitlab_mcp.workflows.failure_digest import failure_digest
 from gitlab_mcp.workflows.failure_facts import read_failure_facts
 
-browse = Tool("browse_pipelines", "Read CI/CD pipelines and find out why they failed.", switch="builds")
+browse = Tool("browse_pipelines", "Read CI/CD pipelines and find out why they failed.")
 
 PIPELINE = (
     "id name status ref sha source updated_at"
@@ -84,10 +85,8 @@ Source = Annotated[str, AfterValidator(_a_source), Expects("one of " + ", ".join
 @browse.action(
     "list",
     GET("/projects/{project_id}/pipelines"),
-    docs="api/pipelines/#list-project-pipelines",
     example={"project_id": "acme/website"},
     shows=PIPELINE,
-    role=Role.GUEST,
 )
 class ListPipelines(InProject, Paged):
     """List pipelines, the newest first. Child pipelines are listed only with source: parent_pipeline."""
@@ -108,10 +107,8 @@ class ListPipelines(InProject, Paged):
 @browse.action(
     "get",
     GET("/projects/{project_id}/pipelines/{pipeline_id}"),
-    docs="api/pipelines/#retrieve-a-single-pipeline",
     example={"project_id": "acme/website", "pipeline_id": 16},
     shows=PIPELINE,
-    role=Role.GUEST,
 )
 class GetPipeline(OfPipeline):
     """Read one pipeline."""
@@ -120,10 +117,8 @@ class GetPipeline(OfPipeline):
 @browse.action(
     "latest",
     GET("/projects/{project_id}/pipelines/latest"),
-    docs="api/pipelines/#retrieve-the-latest-pipeline",
     example={"project_id": "acme/website"},
     shows=PIPELINE,
-    role=Role.GUEST,
 )
 class GetLatestPipeline(InProject):
     """Read the newest pipeline of a branch or tag; of the default branch where none is named."""
@@ -165,10 +160,8 @@ async def _lists_any(gitlab: GitLab, path: str, query: Mapping[str, str]) -> boo
 @browse.action(
     "jobs",
     GET("/projects/{project_id}/pipelines/{pipeline_id}/jobs"),
-    docs="api/jobs/#list-all-jobs-by-pipeline",
     example={"project_id": "acme/website", "pipeline_id": 16},
     shows=JOB,
-    role=Role.GUEST,
 )
 class ListJobsOfPipeline(OfPipeline, Paged):
     """List the jobs of a pipeline, and its bridges: the jobs that start other pipelines."""
@@ -200,10 +193,8 @@ class ListJobsOfPipeline(OfPipeline, Paged):
 @browse.action(
     "bridges",
     GET(BRIDGES),
-    docs="api/jobs/#list-all-trigger-jobs-by-pipeline",
     example={"project_id": "acme/shop", "pipeline_id": 208},
     shows=BRIDGE,
-    role=Role.GUEST,
 )
 class ListBridges(OfPipeline, Paged):
     """List the jobs that start child and downstream pipelines, with the pipelines they started."""
@@ -217,10 +208,8 @@ class ListBridges(OfPipeline, Paged):
 @browse.action(
     "variables",
     GET("/projects/{project_id}/pipelines/{pipeline_id}/variables"),
-    docs="api/pipelines/#retrieve-pipeline-variables",
     example={"project_id": "acme/website", "pipeline_id": 16},
     shows="key value variable_type",
-    role=Role.MAINTAINER,
     lists=True,
 )
 class ListVariables(OfPipeline):
@@ -230,9 +219,7 @@ class ListVariables(OfPipeline):
 @browse.action(
     "test_report",
     GET("/projects/{project_id}/pipelines/{pipeline_id}/test_report"),
-    docs="api/pipelines/#retrieve-a-test-report-for-a-pipeline",
     example={"project_id": "acme/shop", "pipeline_id": 202},
-    role=Role.GUEST,
 )
 class GetTestReport(OfPipeline):
     """Read which tests failed, and what they said."""
@@ -254,9 +241,7 @@ def _unreadable(report: Mapping[str, Any]) -> dict[str, Any]:
 @browse.action(
     "test_report_summary",
     GET("/projects/{project_id}/pipelines/{pipeline_id}/test_report_summary"),
-    docs="api/pipelines/#retrieve-a-test-report-summary-for-a-pipeline",
     example={"project_id": "acme/shop", "pipeline_id": 202},
-    role=Role.GUEST,
 )
 class GetTestReportSummary(OfPipeline):
     """Read how many tests passed and failed, by suite."""
@@ -275,9 +260,9 @@ class GetTestReportSummary(OfPipeline):
         "/projects/{project_id}/merge_requests/{merge_request_iid}",
         "/projects/{project_id}/pipelines/latest",
     ),
-    docs="ci/debugging/",
+    docs=Differs("ci/debugging/", "the page about the job, not about its first request"),
+    switch="builds",
     example={"project_id": "acme/shop", "pipeline_id": 202},
-    role=Role.GUEST,
 )
 class DigestFailure(InProject):
     """Find out in one call why a pipeline failed: failed jobs with the places of their errors, child pipelines,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gitlab_mcp.actions.action import GET, Role
+from gitlab_mcp.actions.action import GET
 from gitlab_mcp.actions.fields import Page, Search
 from gitlab_mcp.actions.scopes import InProject, OfProtectedBranch, OfProtectedTag, WithProtectedBranches
 from gitlab_mcp.actions.tool import Tool
@@ -11,7 +11,6 @@ browse = Tool(
     "browse_protected_branches",
     "Read protected branches of a project or group (Premium) and protected tags.",
     toolset="access",
-    switch="repository",
 )
 
 BRANCH = (
@@ -30,10 +29,8 @@ TAG = (
 @browse.action(
     "list",
     GET("/projects/{project_id}/protected_branches", "/groups/{group_id}/protected_branches"),
-    docs="api/protected_branches/#list-protected-branches",
     example={"project_id": "acme/website"},
     shows=BRANCH,
-    role=Role.REPORTER,
 )
 class ListProtectedBranches(WithProtectedBranches):
     """List protected branches and wildcards, with who may push and merge."""
@@ -45,10 +42,8 @@ class ListProtectedBranches(WithProtectedBranches):
 @browse.action(
     "get",
     GET("/projects/{project_id}/protected_branches/{name}", "/groups/{group_id}/protected_branches/{name}"),
-    docs="api/protected_branches/#retrieve-a-protected-branch-or-wildcard-protected-branch",
     example={"project_id": "acme/website", "name": "main"},
     shows=BRANCH,
-    role=Role.REPORTER,
 )
 class GetProtectedBranch(OfProtectedBranch):
     """Read one protected branch or wildcard."""
@@ -57,10 +52,8 @@ class GetProtectedBranch(OfProtectedBranch):
 @browse.action(
     "list_tags",
     GET("/projects/{project_id}/protected_tags"),
-    docs="api/protected_tags/#list-protected-tags",
     example={"project_id": "acme/website"},
     shows=TAG,
-    role=Role.MAINTAINER,
 )
 class ListProtectedTags(InProject):
     """List protected tags and wildcards, with who may create them."""
@@ -71,10 +64,8 @@ class ListProtectedTags(InProject):
 @browse.action(
     "get_tag",
     GET("/projects/{project_id}/protected_tags/{name}"),
-    docs="api/protected_tags/#get-a-protected-tag-or-wildcard-protected-tag",
     example={"project_id": "acme/website", "name": "v*"},
     shows=TAG,
-    role=Role.MAINTAINER,
 )
 class GetProtectedTag(OfProtectedTag):
     """Read one protected tag or wildcard."""

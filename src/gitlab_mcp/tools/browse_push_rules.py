@@ -18,10 +18,8 @@ RULES = (
 @browse.action(
     "get",
     GET("/projects/{project_id}/push_rule", "/groups/{group_id}/push_rule"),
-    docs="api/project_push_rules/#get-project-push-rules",
     example={"project_id": "tiers-a/one"},
     shows="id " + RULES,
-    feature="push_rules_project",
     role=Role.MAINTAINER,
 )
 class GetPushRules(WithPushRules):

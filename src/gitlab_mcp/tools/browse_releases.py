@@ -6,13 +6,14 @@ from dataclasses import replace
 from typing import Annotated, Literal
 
 from gitlab_mcp.actions.action import GET, Role
+from gitlab_mcp.actions.action_facts import Differs
 from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.actions.fields import Id, Line, SemanticVersion, Sent, Sort
 from gitlab_mcp.actions.result import Result, Text
 from gitlab_mcp.actions.scopes import InProject, InProjectOrGroup, OfRelease, Paged
 from gitlab_mcp.actions.tool import Tool
 
-browse = Tool("browse_releases", "Read releases and changelogs.", toolset="delivery", switch="releases")
+browse = Tool("browse_releases", "Read releases and changelogs.", toolset="delivery")
 
 RELEASE = (
     "tag_name name released_at upcoming_release author=author.username url=_links.self"
@@ -25,10 +26,8 @@ LINK = "id name url link_type direct_asset_url"
 @browse.action(
     "list",
     GET("/projects/{project_id}/releases", "/groups/{group_id}/releases"),
-    docs="api/releases/#list-releases",
     example={"project_id": "acme/website"},
     shows=RELEASE,
-    role=Role.GUEST,
 )
 class ListReleases(InProjectOrGroup, Paged):
     """List releases of a project or a group, the latest first."""
@@ -40,10 +39,8 @@ class ListReleases(InProjectOrGroup, Paged):
 @browse.action(
     "get",
     GET("/projects/{project_id}/releases/{tag_name}"),
-    docs="api/releases/#get-a-release-by-a-tag-name",
     example={"project_id": "acme/website", "tag_name": "v1.0.0"},
     shows=RELEASE,
-    role=Role.REPORTER,
 )
 class GetRelease(OfRelease):
     """Read one release."""
@@ -52,10 +49,10 @@ class GetRelease(OfRelease):
 @browse.action(
     "latest",
     GET("/projects/{project_id}/releases"),
-    docs="api/releases/#get-the-latest-release",
+    docs=Differs("api/releases/#get-the-latest-release", "the latest is looked for in the list"),
     example={"project_id": "acme/website"},
     shows=RELEASE,
-    role=Role.REPORTER,
+    role=Differs(Role.REPORTER, "17.2 was measured to let a guest list them: not settled"),
 )
 class LatestRelease(InProject):
     """The newest release that is out already."""
@@ -72,10 +69,8 @@ class LatestRelease(InProject):
 @browse.action(
     "links",
     GET("/projects/{project_id}/releases/{tag_name}/assets/links"),
-    docs="api/releases/links/#list-all-release-links",
     example={"project_id": "acme/website", "tag_name": "v1.0.0"},
     shows=LINK,
-    role=Role.GUEST,
 )
 class ListLinks(OfRelease, Paged):
     """Links to files and pages that belong to a release."""
@@ -84,10 +79,8 @@ class ListLinks(OfRelease, Paged):
 @browse.action(
     "link",
     GET("/projects/{project_id}/releases/{tag_name}/assets/links/{link_id}"),
-    docs="api/releases/links/#retrieve-a-release-link",
     example={"project_id": "acme/website", "tag_name": "v1.0.0", "link_id": 1},
     shows=LINK,
-    role=Role.GUEST,
 )
 class GetLink(OfRelease):
     """One link of a release."""
@@ -98,10 +91,7 @@ class GetLink(OfRelease):
 @browse.action(
     "changelog",
     GET("/projects/{project_id}/repository/changelog"),
-    docs="api/repositories/#generate-changelog-data",
     example={"project_id": "acme/website", "version": "1.1.0", "from_ref": "v1.0.0"},
-    role=Role.REPORTER,
-    switch="repository",
 )
 class Changelog(InProject):
     """Notes for a version, from the commits whose message has a Changelog trailer."""

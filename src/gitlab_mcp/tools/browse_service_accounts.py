@@ -20,10 +20,8 @@ browse = Tool(
 @browse.action(
     "list",
     GET("/service_accounts", "/groups/{group_id}/service_accounts"),
-    docs="api/service_accounts/#list-all-instance-service-accounts",
     example={"group_id": "acme"},
     shows="id username name email",
-    feature="service_accounts",
     role=Role.OWNER,
 )
 class ListAccounts(InGroupOrInstance):
@@ -35,9 +33,7 @@ class ListAccounts(InGroupOrInstance):
 @browse.action(
     "list_roles",
     GET("/member_roles", "/groups/{group_id}/member_roles"),
-    docs="api/member_roles/#get-all-instance-member-roles",
     example={},
-    feature="member_roles",
     role=Role.OWNER,
     lists=True,
 )

@@ -12,7 +12,7 @@ from gitlab_mcp.actions.scopes import InProject, OfTag, Paged
 from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.results.list_pages import correct_paging_headers
 
-browse = Tool("browse_tags", "Read the tags of a repository.", toolset="delivery", switch="repository")
+browse = Tool("browse_tags", "Read the tags of a repository.", toolset="delivery")
 
 TAG = (
     "name protected message last_commit=commit.title committed=commit.committed_date"
@@ -23,10 +23,8 @@ TAG = (
 @browse.action(
     "list",
     GET("/projects/{project_id}/repository/tags"),
-    docs="api/tags/#list-project-repository-tags",
     example={"project_id": "acme/website"},
     shows=TAG,
-    role=Role.REPORTER,
 )
 class ListTags(InProject, Paged):
     """List tags, the latest first; order_by version sorts 1.10 after 1.9."""
@@ -44,10 +42,8 @@ class ListTags(InProject, Paged):
 @browse.action(
     "get",
     GET("/projects/{project_id}/repository/tags/{tag_name}"),
-    docs="api/tags/#get-a-single-repository-tag",
     example={"project_id": "acme/website", "tag_name": "v1.0.0"},
     shows=TAG,
-    role=Role.REPORTER,
 )
 class GetTag(OfTag):
     """Read one tag with its commit."""
@@ -56,7 +52,6 @@ class GetTag(OfTag):
 @browse.action(
     "signature",
     GET("/projects/{project_id}/repository/tags/{tag_name}/signature"),
-    docs="api/tags/#get-x509-signature-of-a-tag",
     example={"project_id": "acme/website", "tag_name": "v1.0.0"},
     role=Role.REPORTER,
 )

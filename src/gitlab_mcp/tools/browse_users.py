@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from gitlab_mcp.actions.action import GET, Action, Role
+from gitlab_mcp.actions.action_facts import Differs
 from gitlab_mcp.actions.fields import Date, Flag, Line, Search, Sent, Sort, Time, UserId
 from gitlab_mcp.actions.scopes import Paged
 from gitlab_mcp.actions.tool import Tool
@@ -39,7 +40,7 @@ class OfUser(Action):
     username: Username | None = None
 
 
-@browse.action("current", GET("/user"), docs="api/users/", example={}, shows=CURRENT_USER)
+@browse.action("current", GET("/user"), example={}, shows=CURRENT_USER)
 class CurrentUser(Action):
     """The person (or bot) whose token this is."""
 
@@ -47,7 +48,6 @@ class CurrentUser(Action):
 @browse.action(
     "get",
     GET("/users/{user_id}"),
-    docs="api/users/#retrieve-a-single-user-as-a-regular-user",
     example={"user_id": 2},
     shows=USER,
 )
@@ -60,7 +60,6 @@ class GetUser(Action):
 @browse.action(
     "list",
     GET("/users"),
-    docs="api/users/",
     example={"username": "bob"},
     shows=USER,
 )
@@ -82,7 +81,6 @@ class ListUsers(Paged):
 @browse.action(
     "projects",
     GET("/users/{user_id}/projects", "/users/{username}/projects"),
-    docs="api/projects/#list-all-personal-projects-for-a-user",
     example={"user_id": 2},
     shows=PROJECT,
 )
@@ -95,7 +93,6 @@ class PersonalProjects(OfUser, Paged):
 @browse.action(
     "contributed_projects",
     GET("/users/{user_id}/contributed_projects", "/users/{username}/contributed_projects"),
-    docs="api/projects/#list-projects-a-user-has-contributed-to",
     example={"user_id": 2},
     shows=PROJECT,
 )
@@ -106,7 +103,6 @@ class ContributedProjects(OfUser, Paged):
 @browse.action(
     "starred_projects",
     GET("/users/{user_id}/starred_projects", "/users/{username}/starred_projects"),
-    docs="api/project_starring/#list-projects-starred-by-a-user",
     example={"user_id": 2},
     shows=PROJECT,
 )
@@ -119,7 +115,7 @@ class StarredProjects(OfUser, Paged):
 @browse.action(
     "events",
     GET("/events", "/users/{user_id}/events", "/users/{username}/events"),
-    docs="api/events/#get-contribution-events-for-a-user",
+    docs=Differs("api/events/#get-contribution-events-for-a-user", "mostly asked of somebody else"),
     example={"user_id": 2},
     shows=EVENT,
 )
@@ -140,7 +136,7 @@ class Events(OfUser, Paged):
 @browse.action(
     "status",
     GET("/user/status", "/users/{user_id}/status", "/users/{username}/status"),
-    docs="api/users/#retrieve-the-status-of-a-user",
+    docs=Differs("api/users/#retrieve-the-status-of-a-user", "mostly asked of somebody else"),
     example={"user_id": 2},
     shows="emoji message availability clear_status_at",
 )
@@ -151,7 +147,6 @@ class Status(OfUser):
 @browse.action(
     "counts",
     GET("/user_counts"),
-    docs="api/users/#retrieve-a-count-of-your-assigned-issues-merge-requests-and-reviews",
     example={},
 )
 class Counts(Action):
@@ -161,7 +156,6 @@ class Counts(Action):
 @browse.action(
     "associations_count",
     GET("/users/{user_id}/associations_count"),
-    docs="api/users/#retrieve-a-count-of-a-users-projects-groups-issues-and-merge-requests",
     example={"user_id": 2},
 )
 class AssociationsCount(Action):
@@ -173,7 +167,6 @@ class AssociationsCount(Action):
 @browse.action(
     "memberships",
     GET("/users/{user_id}/memberships"),
-    docs="api/users/#list-projects-and-groups-that-a-user-is-a-member-of",
     example={"user_id": 2},
     shows="source_type source_id source_name access_level",
     role=Role.ADMIN,
@@ -187,7 +180,6 @@ class Memberships(Paged):
 @browse.action(
     "followers",
     GET("/users/{user_id}/followers"),
-    docs="api/user_follow_unfollow/#list-all-accounts-that-follow-a-user",
     example={"user_id": 2},
     shows=USER,
 )
@@ -200,7 +192,6 @@ class Followers(Paged):
 @browse.action(
     "following",
     GET("/users/{user_id}/following"),
-    docs="api/user_follow_unfollow/#list-all-accounts-followed-by-a-user",
     example={"user_id": 2},
     shows=USER,
 )
@@ -213,7 +204,6 @@ class Following(Paged):
 @browse.action(
     "keys",
     GET("/user/keys", "/users/{user_id}/keys", "/users/{username}/keys"),
-    docs="api/user_keys/#list-all-ssh-keys",
     example={"user_id": 2},
     shows=KEY,
 )
@@ -224,7 +214,6 @@ class Keys(OfUser, Paged):
 @browse.action(
     "gpg_keys",
     GET("/user/gpg_keys", "/users/{user_id}/gpg_keys"),
-    docs="api/user_keys/#list-all-gpg-keys",
     example={"user_id": 2},
     shows="id created_at key",
 )
@@ -237,7 +226,6 @@ class GpgKeys(Paged):
 @browse.action(
     "emails",
     GET("/user/emails", "/users/{user_id}/emails"),
-    docs="api/user_email_addresses/#list-all-email-addresses",
     example={},
     shows="id email confirmed_at",
 )

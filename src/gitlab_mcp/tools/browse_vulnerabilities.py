@@ -157,11 +157,9 @@ class GetVulnerability(Action):
 @browse.action(
     "findings",
     GET("/projects/{project_id}/vulnerability_findings"),
-    docs="api/vulnerability_findings/#list-all-project-vulnerability-findings",
     example={"project_id": "tiers-b/one"},
     shows="id name severity report_type state location=location.file line=location.start_line"
     " scanner=scanner.name identifiers=identifiers.name | description solution",
-    feature="vulnerability_findings",
     role=Role.DEVELOPER,
 )
 class ListFindings(InProject, Paged):
@@ -175,10 +173,8 @@ class ListFindings(InProject, Paged):
 @browse.action(
     "get_export",
     GET("/security/vulnerability_exports/{export_id}"),
-    docs="api/vulnerability_exports/#retrieve-a-vulnerability-export",
     example={"export_id": 2},
     shows="id status format created_at started_at finished_at",
-    feature="vulnerability_exports",
     role=Role.DEVELOPER,
 )
 class GetExport(Action):
@@ -190,9 +186,7 @@ class GetExport(Action):
 @browse.action(
     "download_export",
     GET("/security/vulnerability_exports/{export_id}/download"),
-    docs="api/vulnerability_exports/#download-a-vulnerability-export",
     example={"export_id": 2},
-    feature="vulnerability_exports",
     role=Role.DEVELOPER,
 )
 class DownloadExport(Action):

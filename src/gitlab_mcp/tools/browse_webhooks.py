@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from gitlab_mcp.actions.action import GET, Role
+from gitlab_mcp.actions.action import GET
 from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.actions.fields import Page
 from gitlab_mcp.actions.scopes import OfWebhook, WithWebhooks
@@ -24,10 +24,8 @@ HOOK = (
 @browse.action(
     "list",
     GET("/projects/{project_id}/hooks", "/groups/{group_id}/hooks"),
-    docs="api/project_webhooks/#list-webhooks-for-a-project",
     example={"project_id": "acme/website"},
     shows=HOOK,
-    role=Role.MAINTAINER,
 )
 class ListHooks(WithWebhooks):
     """List webhooks, and which of them GitLab has switched off after failures."""
@@ -42,10 +40,8 @@ class ListHooks(WithWebhooks):
 @browse.action(
     "get",
     GET("/projects/{project_id}/hooks/{hook_id}", "/groups/{group_id}/hooks/{hook_id}"),
-    docs="api/project_webhooks/#get-a-project-webhook",
     example={"project_id": "acme/website", "hook_id": 1},
     shows=HOOK,
-    role=Role.MAINTAINER,
 )
 class GetHook(OfWebhook):
     """Read one webhook with the events it fires on."""

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from gitlab_mcp.actions.action import GET, Role
+from gitlab_mcp.actions.action import GET
 from gitlab_mcp.actions.exchange import GitLab
 from gitlab_mcp.actions.fields import Flag
 from gitlab_mcp.actions.result import Result, Text
 from gitlab_mcp.actions.scopes import OfWikiPage, WithWiki
 from gitlab_mcp.actions.tool import Tool
 
-browse = Tool(
-    "browse_wikis", "Read the wiki of a project or group (Premium).", toolset="knowledge", switch="wiki"
-)
+browse = Tool("browse_wikis", "Read the wiki of a project or group (Premium).", toolset="knowledge")
 
 PAGE = "slug title format"
 
@@ -19,10 +17,8 @@ PAGE = "slug title format"
 @browse.action(
     "list",
     GET("/projects/{project_id}/wikis", "/groups/{group_id}/wikis"),
-    docs="api/wikis/#list-all-wiki-pages",
     example={"project_id": "acme/website"},
     shows=PAGE + " content",
-    role=Role.GUEST,
     lists=True,
 )
 class ListPages(WithWiki):
@@ -34,10 +30,8 @@ class ListPages(WithWiki):
 @browse.action(
     "get",
     GET("/projects/{project_id}/wikis/{slug}", "/groups/{group_id}/wikis/{slug}"),
-    docs="api/wikis/#retrieve-a-wiki-page",
     example={"project_id": "acme/website", "slug": "home"},
     shows=PAGE,
-    role=Role.GUEST,
 )
 class GetPage(OfWikiPage):
     """Read one page, its content as text."""

@@ -29,7 +29,6 @@ manage = Tool(
     "manage_approval_rule",
     "Set what a merge must pass: approval rules (Premium) and status checks (Ultimate).",
     toolset="access",
-    switch="merge_requests",
 )
 
 RULE = (
@@ -68,10 +67,8 @@ class Approvers(Action):
         "/projects/{project_id}/merge_requests/{merge_request_iid}/approval_rules",
     ),
     danger=Danger.DANGEROUS,
-    docs="api/merge_request_approvals/#create-an-approval-rule-for-a-project",
     example={"project_id": "tiers-a/one", "name": "R ee", "approvals_required": 1, "user_ids": [3]},
     shows=RULE,
-    feature="project_approval_rules",
     role=Role.MAINTAINER,
     recover_with=RecoveryLookup(
         "browse_approval_rules list", "project_id group_id merge_request_iid", proof=as_asked
@@ -100,10 +97,8 @@ class CreateRule(Approvers):
         "/projects/{project_id}/merge_requests/{merge_request_iid}/approval_rules/{approval_rule_id}",
     ),
     danger=Danger.DANGEROUS,
-    docs="api/merge_request_approvals/#update-an-approval-rule-for-a-project",
     example={"project_id": "tiers-a/one", "approval_rule_id": 1, "name": "x"},
     shows=RULE,
-    feature="project_approval_rules",
     role=Role.MAINTAINER,
     recover_with=FIND_RULE,
 )
@@ -132,9 +127,7 @@ class UpdateRule(Approvers):
         "/projects/{project_id}/merge_requests/{merge_request_iid}/approval_rules/{approval_rule_id}",
     ),
     danger=Danger.DANGEROUS,
-    docs="api/merge_request_approvals/#delete-an-approval-rule-for-a-project",
     example={"project_id": "tiers-a/one", "approval_rule_id": 1},
-    feature="project_approval_rules",
     role=Role.MAINTAINER,
     recover_with=FIND_RULE,
 )
@@ -152,9 +145,7 @@ class DeleteRule(InProject):
         "/groups/{group_id}/merge_request_approval_setting",
     ),
     danger=Danger.DANGEROUS,
-    docs="api/merge_request_approval_settings/#update-project-mr-approval-settings",
     example={"project_id": "tiers-a/one", "allow_author_approval": True},
-    feature="mr_approval_settings",
     role=Role.MAINTAINER,
     recover_with=RecoveryLookup("browse_approval_rules settings", "project_id group_id"),
 )
@@ -172,10 +163,8 @@ class UpdateSettings(InProjectOrGroup):
     "create_status_check",
     POST("/projects/{project_id}/external_status_checks"),
     danger=Danger.DANGEROUS,
-    docs="api/status_checks/#create-external-status-check-service",
     example={"project_id": "acme/shop", "name": "Compliance", "external_url": "https://checks.example.com"},
     shows=CHECK,
-    feature="external_status_checks",
     role=Role.MAINTAINER,
     recover_with=RecoveryLookup("browse_approval_rules status_checks", "project_id", proof=as_asked),
 )
@@ -191,10 +180,8 @@ class CreateCheck(InProject):
     "update_status_check",
     PUT("/projects/{project_id}/external_status_checks/{check_id}"),
     danger=Danger.DANGEROUS,
-    docs="api/status_checks/#update-external-status-check-service",
     example={"project_id": "acme/shop", "check_id": 1, "name": "Licences"},
     shows=CHECK,
-    feature="external_status_checks",
     role=Role.MAINTAINER,
     recover_with=FIND_CHECK,
 )
@@ -213,9 +200,7 @@ class UpdateCheck(InProject):
     "delete_status_check",
     DELETE("/projects/{project_id}/external_status_checks/{check_id}"),
     danger=Danger.DANGEROUS,
-    docs="api/status_checks/#delete-external-status-check-service",
     example={"project_id": "acme/shop", "check_id": 1},
-    feature="external_status_checks",
     role=Role.MAINTAINER,
     recover_with=FIND_CHECK,
 )
@@ -229,7 +214,6 @@ class DeleteCheck(InProject):
     "respond_status_check",
     POST("/projects/{project_id}/merge_requests/{merge_request_iid}/status_check_responses"),
     danger=Danger.REVERSIBLE,
-    docs="api/status_checks/#set-status-of-an-external-status-check",
     example={
         "project_id": "acme/shop",
         "merge_request_iid": 1,
@@ -238,7 +222,6 @@ class DeleteCheck(InProject):
         "status": "passed",
     },
     shows="id status",
-    feature="external_status_checks",
     role=Role.DEVELOPER,
     recover_with=RecoveryLookup(
         "browse_approval_rules status_checks", "project_id merge_request_iid", proof=_has_the_status
@@ -259,10 +242,8 @@ class Respond(OfMergeRequest):
         "/{external_status_check_id}/retry"
     ),
     danger=Danger.REVERSIBLE,
-    docs="api/status_checks/#retry-failed-status-check-for-a-merge-request",
     example={"project_id": "acme/shop", "merge_request_iid": 1, "external_status_check_id": 1},
     shows="message",
-    feature="external_status_checks",
     role=Role.DEVELOPER,
     recover_with=RecoveryLookup(
         "browse_approval_rules status_checks",

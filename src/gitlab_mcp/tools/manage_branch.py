@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gitlab_mcp.actions.action import DELETE, POST, Danger, Role, fill
+from gitlab_mcp.actions.action_facts import Differs
 from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.actions.fields import Branch, Ref
 from gitlab_mcp.actions.recovery_lookup import RecoveryLookup
@@ -12,17 +13,15 @@ from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.gitlab.faults import FAULTS
 from gitlab_mcp.gitlab.pages import items_of
 
-manage = Tool("manage_branch", "Create and delete branches of a repository.", switch="repository")
+manage = Tool("manage_branch", "Create and delete branches of a repository.")
 
 
 @manage.action(
     "create",
     POST("/projects/{project_id}/repository/branches"),
     danger=Danger.REVERSIBLE,
-    docs="api/branches/#create-repository-branch",
     example={"project_id": "acme/website", "branch": "feature/login", "ref": "main"},
     shows="name sha=commit.id protected web_url",
-    role=Role.DEVELOPER,
     recover_with=RecoveryLookup("browse_branches get", "project_id branch", points_at="ref"),
 )
 class CreateBranch(InProject):
@@ -36,9 +35,7 @@ class CreateBranch(InProject):
     "delete",
     DELETE("/projects/{project_id}/repository/branches/{branch}"),
     danger=Danger.DESTRUCTIVE,
-    docs="api/branches/#delete-repository-branch",
     example={"project_id": "writes/app", "branch": "to-delete"},
-    role=Role.DEVELOPER,
 )
 class DeleteBranch(InProject):
     """Delete a branch; open merge requests from it are closed."""
@@ -62,9 +59,8 @@ class DeleteBranch(InProject):
     "delete_merged",
     DELETE("/projects/{project_id}/repository/merged_branches"),
     danger=Danger.DANGEROUS,
-    docs="api/branches/#delete-all-merged-branches",
     example={"project_id": "writes/app"},
-    role=Role.DEVELOPER,
+    role=Differs(Role.DEVELOPER, "measured too low: it takes push_code, which developers have"),
 )
 class DeleteMergedBranches(InProject):
     """Delete, in the background, every unprotected branch that is merged into the default branch."""

@@ -7,23 +7,20 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from gitlab_mcp.actions.action import POST, Danger, Role
+from gitlab_mcp.actions.action import POST, Danger
 from gitlab_mcp.actions.fields import Branch, FilePath, Flag, Integer, Line, PipelineId, Ref, broken_rule
 from gitlab_mcp.actions.quick_actions import SpokenLine
 from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup, said
 from gitlab_mcp.actions.scopes import OfCommit
 from gitlab_mcp.actions.tool import Tool
 
-manage = Tool(
-    "manage_commit", "Comment, cherry-pick and revert commits, and set their status.", switch="repository"
-)
+manage = Tool("manage_commit", "Comment, cherry-pick and revert commits, and set their status.")
 
 
 @manage.action(
     "comment",
     POST("/projects/{project_id}/repository/commits/{sha}/comments"),
     danger=Danger.REVERSIBLE,
-    docs="api/commits/#post-comment-to-commit",
     example={
         "project_id": "acme/website",
         "sha": "dbc35632b7b69fd93edcc32d714d59617c7b5790",
@@ -33,7 +30,6 @@ manage = Tool(
         "line_type": "new",
     },
     shows="created_at",
-    role=Role.REPORTER,
     recover_with=RecoveryLookup(
         "browse_commits comments", "project_id sha", proof=said("note"), every_page=True
     ),
@@ -64,7 +60,6 @@ def _names_the_commit(write: LostWrite, found: Mapping[str, Any]) -> bool:
     "cherry_pick",
     POST("/projects/{project_id}/repository/commits/{sha}/cherry_pick"),
     danger=Danger.REVERSIBLE,
-    docs="api/commits/#cherry-pick-a-commit",
     example={
         "project_id": "writes/app",
         "sha": "e210dec7843d150f309f9c3cd806bf54d4082fc1",
@@ -72,7 +67,6 @@ def _names_the_commit(write: LostWrite, found: Mapping[str, Any]) -> bool:
         "dry_run": True,
     },
     shows="id title dry_run web_url",
-    role=Role.DEVELOPER,
     recover_with=RecoveryLookup("browse_commits list", "project_id ref_name=branch", proof=_names_the_commit),
 )
 class CherryPick(OfCommit):
@@ -87,7 +81,6 @@ class CherryPick(OfCommit):
     "revert",
     POST("/projects/{project_id}/repository/commits/{sha}/revert"),
     danger=Danger.REVERSIBLE,
-    docs="api/commits/#revert-a-commit",
     example={
         "project_id": "writes/app",
         "sha": "4e5cee425c87347fd927d9d69fe734fed4292c3e",
@@ -95,7 +88,6 @@ class CherryPick(OfCommit):
         "dry_run": True,
     },
     shows="id title dry_run web_url",
-    role=Role.DEVELOPER,
     recover_with=RecoveryLookup("browse_commits list", "project_id ref_name=branch", proof=_names_the_commit),
 )
 class Revert(OfCommit):
@@ -116,7 +108,6 @@ def _status_is_set(write: LostWrite, found: Mapping[str, Any]) -> bool:
     "set_status",
     POST("/projects/{project_id}/statuses/{sha}"),
     danger=Danger.REVERSIBLE,
-    docs="api/commits/#set-commit-pipeline-status",
     example={
         "project_id": "acme/website",
         "sha": "dbc35632b7b69fd93edcc32d714d59617c7b5790",
@@ -126,8 +117,6 @@ def _status_is_set(write: LostWrite, found: Mapping[str, Any]) -> bool:
         "description": "ok",
     },
     shows="id status name ref pipeline_id",
-    role=Role.DEVELOPER,
-    switch="builds",
     recover_with=RecoveryLookup("browse_commits statuses", "project_id sha", proof=_status_is_set),
 )
 class SetStatus(OfCommit):

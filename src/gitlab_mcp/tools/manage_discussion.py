@@ -7,6 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from gitlab_mcp.actions.action import DELETE, POST, PUT, Danger, Role
+from gitlab_mcp.actions.action_facts import Differs
 from gitlab_mcp.actions.exchange import Answer, GitLab, Request
 from gitlab_mcp.actions.fields import DiscussionId, Expects, Flag, Id, Sha
 from gitlab_mcp.actions.quick_actions import SpokenLine
@@ -38,14 +39,13 @@ class WrittenComment(OfIssueOrMergeRequest):
     "create",
     POST(ISSUE + "/discussions", MERGE_REQUEST + "/discussions", COMMIT + "/discussions"),
     danger=Danger.REVERSIBLE,
-    docs="api/discussions/#create-new-merge-request-thread",
+    docs=Differs("api/discussions/#create-new-merge-request-thread", "most threads are on merge requests"),
     example={
         "project_id": "writes/app",
         "sha": "4432a39d7773ebe315e5190947ee81875b06d6c9",
         "body": "A commit thread",
     },
     shows="id note_id=notes.id summary",
-    role=Role.GUEST,
     recover_with=RecoveryLookup(
         "browse_discussions list",
         "project_id issue_iid merge_request_iid sha",
@@ -63,7 +63,10 @@ class CreateThread(WrittenComment):
     "reply",
     POST(ISSUE + THREAD + "/notes", MERGE_REQUEST + THREAD + "/notes", COMMIT + THREAD + "/notes"),
     danger=Danger.REVERSIBLE,
-    docs="api/discussions/#add-note-to-existing-merge-request-thread",
+    docs=Differs(
+        "api/discussions/#add-note-to-existing-merge-request-thread",
+        "most threads are on merge requests",
+    ),
     example={
         "project_id": "acme/website",
         "issue_iid": 1,
@@ -71,7 +74,6 @@ class CreateThread(WrittenComment):
         "body": "A reply",
     },
     shows="id summary",
-    role=Role.GUEST,
     recover_with=RecoveryLookup(
         "browse_discussions get",
         "project_id issue_iid merge_request_iid sha discussion_id",
@@ -90,10 +92,8 @@ class Reply(WrittenComment):
     "create_note",
     POST(ISSUE + "/notes", MERGE_REQUEST + "/notes"),
     danger=Danger.REVERSIBLE,
-    docs="api/notes/#create-an-issue-note",
     example={"project_id": "acme/shop", "merge_request_iid": 25, "body": "A plain note, not a thread."},
     shows="id internal commands_changes summary",
-    role=Role.GUEST,
     recover_with=RecoveryLookup(
         "browse_discussions list_notes", "project_id issue_iid merge_request_iid", proof=said("body")
     ),
@@ -108,7 +108,6 @@ class CreateNote(WrittenComment):
     "update_note",
     PUT(ISSUE + NOTE, MERGE_REQUEST + NOTE),
     danger=Danger.REVERSIBLE,
-    docs="api/notes/#update-an-issue-note",
     example={
         "project_id": "writes/app",
         "issue_iid": 1,
@@ -132,7 +131,6 @@ class UpdateNote(OfIssueOrMergeRequest):
     "delete_note",
     DELETE(ISSUE + NOTE, MERGE_REQUEST + NOTE),
     danger=Danger.DESTRUCTIVE,
-    docs="api/notes/#delete-an-issue-note",
     example={"project_id": "writes/app", "issue_iid": 1, "note_id": 89},
     # One's own; somebody else's needs a maintainer.
     role=Role.GUEST,
@@ -176,14 +174,12 @@ def _cannot_be_resolved() -> Failure:
     "resolve",
     PUT(ISSUE + THREAD, MERGE_REQUEST + THREAD),
     danger=Danger.REVERSIBLE,
-    docs="api/discussions/#resolve-a-merge-request-thread",
     example={
         "project_id": "writes/app",
         "issue_iid": 1,
         "discussion_id": "a996f68f586799e1ae102747fc93083fd9983dd8",
     },
     shows="id resolved=notes.resolved",
-    role=Role.DEVELOPER,
 )
 class Resolve(OfThread):
     """Mark a thread as settled."""
@@ -196,14 +192,12 @@ class Resolve(OfThread):
     "unresolve",
     PUT(ISSUE + THREAD, MERGE_REQUEST + THREAD),
     danger=Danger.REVERSIBLE,
-    docs="api/discussions/#resolve-a-merge-request-thread",
     example={
         "project_id": "writes/app",
         "merge_request_iid": 1,
         "discussion_id": "5989a8674c701fff660b661bacfd2f324e16eea1",
     },
     shows="id resolved=notes.resolved",
-    role=Role.DEVELOPER,
 )
 class Unresolve(OfThread):
     """Open a settled thread again."""
@@ -221,10 +215,8 @@ class Unresolve(OfThread):
         MERGE_REQUEST + NOTE + "/award_emoji",
     ),
     danger=Danger.REVERSIBLE,
-    docs="api/emoji_reactions/#add-an-emoji-reaction-to-a-resource",
     example={"project_id": "writes/app", "merge_request_iid": 1, "note_id": 146, "name": "eyes"},
     shows="id",
-    role=Role.GUEST,
     recover_with=RecoveryLookup(
         "browse_discussions list_emoji", "project_id issue_iid merge_request_iid note_id", proof=made("name")
     ),
@@ -245,7 +237,6 @@ class AddEmoji(OfIssueOrMergeRequest):
         MERGE_REQUEST + NOTE + "/award_emoji/{award_id}",
     ),
     danger=Danger.REVERSIBLE,
-    docs="api/emoji_reactions/#delete-an-emoji-reaction-from-a-resource",
     example={"project_id": "writes/app", "merge_request_iid": 1, "note_id": 146, "award_id": 6},
     role=Role.GUEST,
     recover_with=RecoveryLookup(

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, model_validator
 
 from gitlab_mcp.actions.action import DELETE, POST, PUT, Danger, Role, something_to_change
+from gitlab_mcp.actions.action_facts import Differs
 from gitlab_mcp.actions.allow_lists import AllowList
 from gitlab_mcp.actions.fields import Expects, Flag, Id, Line, Ref, Sha, Time, WebUrl, broken_rule
 from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup, made, new
@@ -18,7 +19,6 @@ manage = Tool(
     "manage_environment",
     "Change environments, deployments, deploy freezes and protected environments (Premium).",
     toolset="ci",
-    switch="environments",
 )
 
 Tier = Literal["production", "staging", "testing", "development", "other"]
@@ -62,7 +62,6 @@ class OfProtectedEnvironment(WithProtectedEnvironments):
     "create",
     POST("/projects/{project_id}/environments"),
     danger=Danger.REVERSIBLE,
-    docs="api/environments/#create-an-environment",
     example={
         "project_id": "acme/website",
         "name": "review/login",
@@ -70,7 +69,6 @@ class OfProtectedEnvironment(WithProtectedEnvironments):
         "tier": "development",
     },
     shows="id slug state",
-    role=Role.DEVELOPER,
     recover_with=RecoveryLookup("browse_environments list", "project_id name", proof=new("name")),
 )
 class CreateEnvironment(InProject):
@@ -85,7 +83,6 @@ class CreateEnvironment(InProject):
     "update",
     PUT("/projects/{project_id}/environments/{environment_id}"),
     danger=Danger.REVERSIBLE,
-    docs="api/environments/#update-an-existing-environment",
     example={
         "project_id": "writes/sub-one/second",
         "environment_id": 9,
@@ -93,7 +90,6 @@ class CreateEnvironment(InProject):
         "tier": "testing",
     },
     shows="id name external_url tier state",
-    role=Role.DEVELOPER,
 )
 class UpdateEnvironment(OfEnvironment):
     """Change the address or the tier of an environment."""
@@ -113,10 +109,9 @@ class UpdateEnvironment(OfEnvironment):
     POST("/projects/{project_id}/environments/{environment_id}/stop"),
     # Its on_stop job takes down what runs there.
     danger=Danger.DESTRUCTIVE,
-    docs="api/environments/#stop-an-environment",
     example={"project_id": "writes/sub-one/second", "environment_id": 9},
     shows="id name state",
-    role=Role.DEVELOPER,
+    role=Differs(Role.DEVELOPER, "measured too low: it takes stop_environment, which developers have"),
     recover_with=RecoveryLookup("browse_environments get", "project_id environment_id", proof=_is_stopped),
 )
 class StopEnvironment(OfEnvironment):
@@ -129,9 +124,8 @@ class StopEnvironment(OfEnvironment):
     "delete",
     DELETE("/projects/{project_id}/environments/{environment_id}"),
     danger=Danger.DESTRUCTIVE,
-    docs="api/environments/#delete-an-environment",
     example={"project_id": "writes/sub-one/second", "environment_id": 9},
-    role=Role.DEVELOPER,
+    role=Differs(Role.DEVELOPER, "measured too low: it takes destroy_environment, which developers have"),
 )
 class DeleteEnvironment(OfEnvironment):
     """Delete a stopped environment with its deployments."""
@@ -141,10 +135,8 @@ class DeleteEnvironment(OfEnvironment):
     "stop_stale",
     POST("/projects/{project_id}/environments/stop_stale"),
     danger=Danger.DANGEROUS,
-    docs="api/environments/#stop-stale-environments",
     example={"project_id": "writes/sub-one/second", "before": "2026-11-01T00:00:00Z"},
     shows="message",
-    role=Role.MAINTAINER,
     recover_with=RecoveryLookup(
         "browse_environments list", "project_id", because="others may stop at the same time"
     ),
@@ -159,14 +151,12 @@ class StopStale(InProject):
     "delete_review_apps",
     DELETE("/projects/{project_id}/environments/review_apps"),
     danger=Danger.DANGEROUS,
-    docs="api/environments/#delete-multiple-stopped-review-apps",
     example={
         "project_id": "writes/sub-one/second",
         "dry_run": True,
         "before": "2026-11-17T00:00:00Z",
     },
     shows="scheduled_entries(id name) unprocessable_entries(id name)",
-    role=Role.DEVELOPER,
     repeatable=False,
     recover_with=RecoveryLookup(
         "browse_environments list", "project_id", because="they are deleted a week later"
@@ -183,7 +173,6 @@ class DeleteReviewApps(InProject):
     "create_deployment",
     POST("/projects/{project_id}/deployments"),
     danger=Danger.REVERSIBLE,
-    docs="api/deployments/#create-a-deployment",
     example={
         "project_id": "writes/sub-one/second",
         "environment": "review/one",
@@ -193,7 +182,6 @@ class DeleteReviewApps(InProject):
         "status": "running",
     },
     shows="id iid status",
-    role=Role.DEVELOPER,
     recover_with=RecoveryLookup(
         "browse_environments list_deployments",
         "project_id environment",
@@ -215,10 +203,9 @@ class CreateDeployment(InProject):
     "update_deployment",
     PUT("/projects/{project_id}/deployments/{deployment_id}"),
     danger=Danger.REVERSIBLE,
-    docs="api/deployments/#update-a-deployment",
     example={"project_id": "writes/sub-one/second", "deployment_id": 8, "status": "success"},
     shows="id iid status",
-    role=Role.DEVELOPER,
+    role=Differs(Role.DEVELOPER, "measured too low: it takes update_deployment, which developers have"),
     recover_with=FIND_DEPLOYMENT,
 )
 class UpdateDeployment(OfDeployment):
@@ -231,7 +218,6 @@ class UpdateDeployment(OfDeployment):
     "delete_deployment",
     DELETE("/projects/{project_id}/deployments/{deployment_id}"),
     danger=Danger.DESTRUCTIVE,
-    docs="api/deployments/#delete-a-deployment",
     example={"project_id": "writes/sub-one/second", "deployment_id": 9},
     role=Role.MAINTAINER,
     recover_with=FIND_DEPLOYMENT,
@@ -245,10 +231,8 @@ class DeleteDeployment(OfDeployment):
     POST("/projects/{project_id}/deployments/{deployment_id}/approval"),
     # An approved deployment starts, a rejected one has failed.
     danger=Danger.DESTRUCTIVE,
-    docs="api/deployments/#approve-or-reject-a-deployment",
     example={"project_id": "tiers-a/one", "deployment_id": 29, "status": "approved"},
     shows="status user=user.username",
-    feature="deployment_approvals",
     role=Role.REPORTER,
     recover_with=RecoveryLookup(
         "browse_environments get_deployment", "project_id deployment_id", proof=_approved_by_me
@@ -265,7 +249,6 @@ class ApproveDeployment(OfDeployment):
     "create_freeze_period",
     POST("/projects/{project_id}/freeze_periods"),
     danger=Danger.REVERSIBLE,
-    docs="api/freeze_periods/#create-a-freeze-period",
     example={
         "project_id": "acme/website",
         "freeze_start": "0 23 * * 5",
@@ -273,7 +256,6 @@ class ApproveDeployment(OfDeployment):
         "cron_timezone": "UTC",
     },
     shows=FREEZE,
-    role=Role.MAINTAINER,
     recover_with=RecoveryLookup(
         "browse_environments list_freeze_periods",
         "project_id",
@@ -292,7 +274,6 @@ class CreateFreezePeriod(InProject):
     "update_freeze_period",
     PUT("/projects/{project_id}/freeze_periods/{freeze_period_id}"),
     danger=Danger.REVERSIBLE,
-    docs="api/freeze_periods/#update-a-freeze-period",
     example={
         "project_id": "writes/sub-one/second",
         "freeze_period_id": 2,
@@ -300,7 +281,6 @@ class CreateFreezePeriod(InProject):
         "cron_timezone": "Europe/Berlin",
     },
     shows=FREEZE,
-    role=Role.MAINTAINER,
     recover_with=FIND_FREEZE_PERIOD,
 )
 class UpdateFreezePeriod(InProject):
@@ -318,9 +298,7 @@ class UpdateFreezePeriod(InProject):
     "delete_freeze_period",
     DELETE("/projects/{project_id}/freeze_periods/{freeze_period_id}"),
     danger=Danger.DESTRUCTIVE,
-    docs="api/freeze_periods/#delete-a-freeze-period",
     example={"project_id": "writes/sub-one/second", "freeze_period_id": 2},
-    role=Role.MAINTAINER,
     recover_with=FIND_FREEZE_PERIOD,
 )
 class DeleteFreezePeriod(InProject):
@@ -333,7 +311,6 @@ class DeleteFreezePeriod(InProject):
     "protect",
     POST("/projects/{project_id}/protected_environments", "/groups/{group_id}/protected_environments"),
     danger=Danger.DANGEROUS,
-    docs="api/protected_environments/#protect-a-single-environment",
     example={
         "project_id": "tiers-a/one",
         "name": "production2",
@@ -341,7 +318,6 @@ class DeleteFreezePeriod(InProject):
         "approval_rules": [{"access_level": 40, "required_approvals": 1}],
     },
     shows=PROTECTED,
-    feature="protected_environments",
     role=Role.MAINTAINER,
     recover_with=RecoveryLookup(
         "browse_environments get_protected",
@@ -363,14 +339,12 @@ class Protect(OfProtectedEnvironment):
         "/groups/{group_id}/protected_environments/{name}",
     ),
     danger=Danger.DANGEROUS,
-    docs="api/protected_environments/#update-a-protected-environment",
     example={
         "project_id": "tiers-a/one",
         "name": "production",
         "approval_rules": [{"access_level": 40, "required_approvals": 2}],
     },
     shows=PROTECTED,
-    feature="protected_environments",
     role=Role.MAINTAINER,
     recover_with=FIND_PROTECTED,
 )
@@ -394,9 +368,7 @@ class UpdateProtected(OfProtectedEnvironment):
         "/groups/{group_id}/protected_environments/{name}",
     ),
     danger=Danger.DANGEROUS,
-    docs="api/protected_environments/#unprotect-a-single-environment",
     example={"project_id": "tiers-a/one", "name": "staging"},
-    feature="protected_environments",
     role=Role.MAINTAINER,
     recover_with=FIND_PROTECTED,
 )

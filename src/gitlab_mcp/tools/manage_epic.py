@@ -38,10 +38,8 @@ class EpicDates(InGroup):
     "create",
     POST("/groups/{group_id}/epics"),
     danger=Danger.REVERSIBLE,
-    docs="api/epics/#create-an-epic",
     example={"group_id": "tiers-a", "title": "E"},
     shows="id iid web_url",
-    feature="epics",
     role=Role.REPORTER,
     recover_with=RecoveryLookup("browse_epics list", "group_id", proof=made("title")),
 )
@@ -59,10 +57,8 @@ class CreateEpic(EpicDates):
     "update",
     PUT("/groups/{group_id}/epics/{epic_iid}"),
     danger=Danger.REVERSIBLE,
-    docs="api/epics/#update-an-epic",
     example={"group_id": "tiers-a", "epic_iid": 1, "title": "E2"},
     shows="id iid state title labels start_date due_date parent_id web_url",
-    feature="epics",
     role=Role.REPORTER,
 )
 class UpdateEpic(EpicDates):
@@ -85,9 +81,7 @@ class UpdateEpic(EpicDates):
     "delete",
     DELETE("/groups/{group_id}/epics/{epic_iid}"),
     danger=Danger.DESTRUCTIVE,
-    docs="api/epics/#delete-an-epic",
     example={"group_id": "tiers-a", "epic_iid": 1},
-    feature="epics",
     role=Role.OWNER,
 )
 class DeleteEpic(OfEpic):
@@ -98,10 +92,8 @@ class DeleteEpic(OfEpic):
     "add_issue",
     POST("/groups/{group_id}/epics/{epic_iid}/issues/{issue_id}"),
     danger=Danger.REVERSIBLE,
-    docs="api/epic_issues/#assign-an-issue-to-an-epic",
     example={"group_id": "tiers-a", "epic_iid": 1, "issue_id": 1},
     shows="epic_issue_id=id epic=epic.iid issue=issue.iid",
-    feature="epic_issues",
     role=Role.REPORTER,
     recover_with=RecoveryLookup(
         "browse_epics issues",
@@ -120,10 +112,8 @@ class AddIssue(OfEpic):
     "remove_issue",
     DELETE("/groups/{group_id}/epics/{epic_iid}/issues/{epic_issue_id}"),
     danger=Danger.REVERSIBLE,
-    docs="api/epic_issues/#remove-an-issue-from-an-epic",
     example={"group_id": "tiers-a", "epic_iid": 1, "epic_issue_id": 1},
     shows="epic_issue_id=id epic=epic.iid issue=issue.iid",
-    feature="epic_issues",
     role=Role.REPORTER,
     recover_with=RecoveryLookup("browse_epics issues", "group_id epic_iid"),
 )
@@ -137,10 +127,8 @@ class RemoveIssue(OfEpic):
     "add_child",
     POST("/groups/{group_id}/epics/{epic_iid}/epics/{child_epic_id}"),
     danger=Danger.REVERSIBLE,
-    docs="api/epic_links/#assign-a-child-epic",
     example={"group_id": "tiers-a", "epic_iid": 1, "child_epic_id": 2},
     shows="id iid title web_url",
-    feature="subepics",
     role=Role.REPORTER,
     recover_with=RecoveryLookup(
         "browse_epics children",
@@ -158,10 +146,8 @@ class AddChild(OfEpic):
     "remove_child",
     DELETE("/groups/{group_id}/epics/{epic_iid}/epics/{child_epic_id}"),
     danger=Danger.REVERSIBLE,
-    docs="api/epic_links/#unassign-a-child-epic",
     example={"group_id": "tiers-a", "epic_iid": 1, "child_epic_id": 2},
     shows="id iid title web_url",
-    feature="subepics",
     role=Role.REPORTER,
     recover_with=RecoveryLookup("browse_epics children", "group_id epic_iid"),
 )
@@ -180,10 +166,8 @@ def _links_to(write: LostWrite, found: Mapping[str, Any]) -> bool:
     "add_link",
     POST("/groups/{group_id}/epics/{epic_iid}/related_epics"),
     danger=Danger.REVERSIBLE,
-    docs="api/linked_epics/#create-a-related-epic-link",
     example={"group_id": "tiers-a", "epic_iid": 1, "target_group_id": "tiers-a", "target_epic_iid": 2},
     shows="id link_type target=target_epic.web_url",
-    feature="linked_epics",
     role=Role.REPORTER,
     recover_with=RecoveryLookup(
         "browse_epics related",
@@ -204,10 +188,8 @@ class AddLink(OfEpic):
     "delete_link",
     DELETE("/groups/{group_id}/epics/{epic_iid}/related_epics/{related_epic_link_id}"),
     danger=Danger.REVERSIBLE,
-    docs="api/linked_epics/#delete-a-related-epic-link",
     example={"group_id": "tiers-a", "epic_iid": 1, "related_epic_link_id": 1},
     shows="id link_type target=target_epic.web_url",
-    feature="linked_epics",
     role=Role.REPORTER,
     recover_with=RecoveryLookup("browse_epics related", "group_id epic_iid"),
 )
@@ -221,10 +203,8 @@ class DeleteLink(OfEpic):
     "create_note",
     POST("/groups/{group_id}/epics/{epic_id}/notes"),
     danger=Danger.REVERSIBLE,
-    docs="api/notes/#create-an-epic-note",
     example={"group_id": "tiers-a", "epic_id": 1, "body": "hi"},
     shows="id summary",
-    feature="epic_notes",
     role=Role.GUEST,
     recover_with=RecoveryLookup("browse_epics notes", "group_id epic_id", proof=said("body")),
 )
@@ -240,10 +220,8 @@ class CreateNote(InGroup):
     "create_todo",
     POST("/groups/{group_id}/epics/{epic_iid}/todo"),
     danger=Danger.REVERSIBLE,
-    docs="api/epics/#create-a-to-do-item-for-an-epic",
     example={"group_id": "tiers-a", "epic_iid": 1},
     shows="id state target_url",
-    feature="epic_notes",
     role=Role.GUEST,
     repeatable=True,
 )

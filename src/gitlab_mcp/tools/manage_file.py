@@ -12,6 +12,7 @@ from urllib.parse import quote
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from gitlab_mcp.actions.action import DELETE, POST, PUT, Danger, Role, fill
+from gitlab_mcp.actions.action_facts import Differs
 from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.actions.fields import (
     Branch,
@@ -31,9 +32,7 @@ from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.gitlab.faults import BadAnswer, BadAnswerReason, Refused
 
-manage = Tool(
-    "manage_file", "Change files of a repository; each call is a commit on a branch.", switch="repository"
-)
+manage = Tool("manage_file", "Change files of a repository; each call is a commit on a branch.")
 
 COMMITTED = "file_path branch web_url"
 NO_SUCH_FILE = ("404 Commit Not Found", "404 File Not Found")
@@ -91,7 +90,6 @@ FIND_FILE = RecoveryLookup(
     "create",
     POST("/projects/{project_id}/repository/files/{file_path}"),
     danger=Danger.REVERSIBLE,
-    docs="api/repository_files/#create-a-file-in-a-repository",
     example={
         "project_id": "acme/website",
         "file_path": "src/draft.py",
@@ -100,7 +98,6 @@ FIND_FILE = RecoveryLookup(
         "commit_message": "Draft work",
     },
     shows=COMMITTED,
-    role=Role.DEVELOPER,
     recover_with=FIND_FILE,
 )
 class CreateFile(WriteFile):
@@ -111,7 +108,6 @@ class CreateFile(WriteFile):
     "update",
     PUT("/projects/{project_id}/repository/files/{file_path}"),
     danger=Danger.REVERSIBLE,
-    docs="api/repository_files/#update-a-file-in-a-repository",
     example={
         "project_id": "acme/website",
         "file_path": "README.md",
@@ -120,7 +116,6 @@ class CreateFile(WriteFile):
         "commit_message": "Change README on main",
     },
     shows=COMMITTED,
-    role=Role.DEVELOPER,
     repeatable=False,
     recover_with=FIND_FILE,
 )
@@ -139,7 +134,6 @@ class UpdateFile(WriteFile):
     "delete",
     DELETE("/projects/{project_id}/repository/files/{file_path}"),
     danger=Danger.REVERSIBLE,
-    docs="api/repository_files/#delete-a-file-in-a-repository",
     example={
         "project_id": "writes/app",
         "file_path": "bin/data.bin",
@@ -147,7 +141,7 @@ class UpdateFile(WriteFile):
         "commit_message": "Remove data",
     },
     shows=COMMITTED,
-    role=Role.DEVELOPER,
+    role=Differs(Role.DEVELOPER, "measured on a protected branch"),
     repeatable=False,
     recover_with=RecoveryLookup("browse_files get", "project_id file_path ref=branch", gone=True),
 )
@@ -190,7 +184,6 @@ def _my_commit(write: LostWrite, found: Mapping[str, Any]) -> bool:
     "commit",
     POST("/projects/{project_id}/repository/commits"),
     danger=Danger.REVERSIBLE,
-    docs="api/commits/#create-a-commit",
     example={
         "project_id": "writes/app",
         "branch": "main",
@@ -198,7 +191,7 @@ def _my_commit(write: LostWrite, found: Mapping[str, Any]) -> bool:
         "actions": [{"action": "update", "file_path": "docs/guide one.md", "content": "# Guide\n\nFixed.\n"}],
     },
     shows="id title web_url stats",
-    role=Role.DEVELOPER,
+    role=Differs(Role.DEVELOPER, "measured on a protected branch"),
     recover_with=RecoveryLookup("browse_commits list", "project_id ref_name=branch", proof=_my_commit),
 )
 class CommitFiles(CommitToBranch):

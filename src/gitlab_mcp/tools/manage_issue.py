@@ -30,7 +30,7 @@ from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup, made
 from gitlab_mcp.actions.scopes import InProject, OfIssue
 from gitlab_mcp.actions.tool import Tool
 
-manage = Tool("manage_issue", "Create and change issues, their links and time.", switch="issues")
+manage = Tool("manage_issue", "Create and change issues, their links and time.")
 
 CREATED = "id iid web_url state"
 UPDATED = "id iid state title labels assignees milestone due_date confidential web_url"
@@ -47,7 +47,6 @@ EpicId = Annotated[Id, Needs("issue_epic_param")]
     "create",
     POST("/projects/{project_id}/issues"),
     danger=Danger.REVERSIBLE,
-    docs="api/issues/#create-an-issue",
     example={
         "project_id": "acme/website",
         "title": "Add dark mode",
@@ -55,7 +54,6 @@ EpicId = Annotated[Id, Needs("issue_epic_param")]
         "labels": ["feature"],
     },
     shows=CREATED,
-    role=Role.GUEST,
     recover_with=RecoveryLookup(
         "browse_issues list", "project_id", {"scope": "created_by_me"}, proof=made("title")
     ),
@@ -79,10 +77,8 @@ class CreateIssue(InProject):
     "update",
     PUT("/projects/{project_id}/issues/{issue_iid}"),
     danger=Danger.REVERSIBLE,
-    docs="api/issues/#update-an-issue",
     example={"project_id": "acme/website", "issue_iid": 4, "state_event": "close"},
     shows=UPDATED,
-    role=Role.REPORTER,
 )
 class UpdateIssue(OfIssue):
     """Change, close or reopen an issue."""
@@ -114,7 +110,6 @@ class UpdateIssue(OfIssue):
     "delete",
     DELETE("/projects/{project_id}/issues/{issue_iid}"),
     danger=Danger.DESTRUCTIVE,
-    docs="api/issues/#delete-an-issue",
     example={"project_id": "writes/app", "issue_iid": 5},
     role=Role.OWNER,
 )
@@ -137,7 +132,6 @@ class ToOtherProject(OfIssue):
     "move",
     POST("/projects/{project_id}/issues/{issue_iid}/move"),
     danger=Danger.REVERSIBLE,
-    docs="api/issues/#move-an-issue",
     example={"project_id": "writes/app", "issue_iid": 4, "to_project_id": "24"},
     shows="id iid project_id web_url",
     role=Role.REPORTER,
@@ -156,10 +150,8 @@ class MoveIssue(ToOtherProject):
     "clone",
     POST("/projects/{project_id}/issues/{issue_iid}/clone"),
     danger=Danger.REVERSIBLE,
-    docs="api/issues/#clone-an-issue",
     example={"project_id": "writes/app", "issue_iid": 3, "to_project_id": "24", "with_notes": True},
     shows="id iid project_id web_url",
-    role=Role.REPORTER,
     recover_with=RecoveryLookup(
         "browse_issues list",
         "project_id=to_project_id",
@@ -177,9 +169,7 @@ class CloneIssue(ToOtherProject):
     "reorder",
     PUT("/projects/{project_id}/issues/{issue_iid}/reorder"),
     danger=Danger.REVERSIBLE,
-    docs="api/issues/#reorder-an-issue",
     example={"project_id": "writes/app", "issue_iid": 2, "move_after_id": 103},
-    role=Role.REPORTER,
 )
 class ReorderIssue(OfIssue):
     """Put an issue before or after another in manually sorted lists."""
@@ -200,10 +190,8 @@ class ReorderIssue(OfIssue):
     "subscribe",
     POST("/projects/{project_id}/issues/{issue_iid}/subscribe"),
     danger=Danger.REVERSIBLE,
-    docs="api/issues/#subscribe-to-an-issue",
     example={"project_id": "acme/website", "issue_iid": 1},
     shows="subscribed web_url",
-    role=Role.GUEST,
     repeatable=True,
 )
 class Subscribe(OfIssue):
@@ -214,10 +202,8 @@ class Subscribe(OfIssue):
     "unsubscribe",
     POST("/projects/{project_id}/issues/{issue_iid}/unsubscribe"),
     danger=Danger.REVERSIBLE,
-    docs="api/issues/#unsubscribe-from-an-issue",
     example={"project_id": "writes/app", "issue_iid": 2},
     shows="subscribed web_url",
-    role=Role.GUEST,
     repeatable=True,
 )
 class Unsubscribe(OfIssue):
@@ -228,10 +214,8 @@ class Unsubscribe(OfIssue):
     "create_todo",
     POST("/projects/{project_id}/issues/{issue_iid}/todo"),
     danger=Danger.REVERSIBLE,
-    docs="api/issues/#create-a-to-do-item-for-an-issue",
     example={"project_id": "acme/website", "issue_iid": 2},
     shows="id state target_url",
-    role=Role.GUEST,
     repeatable=True,
 )
 class CreateTodo(OfIssue):
@@ -248,7 +232,6 @@ def _links_to(write: LostWrite, found: Mapping[str, Any]) -> bool:
     "add_link",
     POST("/projects/{project_id}/issues/{issue_iid}/links"),
     danger=Danger.REVERSIBLE,
-    docs="api/issue_links/#create-an-issue-link",
     example={"project_id": "acme/website", "issue_iid": 1, "target_project_id": 1, "target_issue_iid": 2},
     shows="link_type target=target_issue.web_url",
     role=Role.GUEST,
@@ -274,7 +257,6 @@ class AddLink(OfIssue):
     "delete_link",
     DELETE("/projects/{project_id}/issues/{issue_iid}/links/{issue_link_id}"),
     danger=Danger.REVERSIBLE,
-    docs="api/issue_links/#delete-an-issue-link",
     example={"project_id": "writes/app", "issue_iid": 1, "issue_link_id": 4},
     shows="link_type target=target_issue.web_url",
     role=Role.GUEST,
@@ -290,10 +272,8 @@ class DeleteLink(OfIssue):
     "set_time_estimate",
     POST("/projects/{project_id}/issues/{issue_iid}/time_estimate"),
     danger=Danger.REVERSIBLE,
-    docs="api/issues/#set-a-time-estimate-for-an-issue",
     example={"project_id": "writes/app", "issue_iid": 1, "duration": "3h30m"},
     shows=TIME,
-    role=Role.REPORTER,
     repeatable=True,
 )
 class SetTimeEstimate(OfIssue):
@@ -312,10 +292,8 @@ class SetTimeEstimate(OfIssue):
     "reset_time_estimate",
     POST("/projects/{project_id}/issues/{issue_iid}/reset_time_estimate"),
     danger=Danger.REVERSIBLE,
-    docs="api/issues/#reset-the-time-estimate-for-an-issue",
     example={"project_id": "writes/app", "issue_iid": 1},
     shows=TIME,
-    role=Role.REPORTER,
     repeatable=True,
 )
 class ResetTimeEstimate(OfIssue):
@@ -326,10 +304,8 @@ class ResetTimeEstimate(OfIssue):
     "add_spent_time",
     POST("/projects/{project_id}/issues/{issue_iid}/add_spent_time"),
     danger=Danger.REVERSIBLE,
-    docs="api/issues/#add-spent-time-for-an-issue",
     example={"project_id": "writes/app", "issue_iid": 1, "duration": "1h", "summary": "Looking"},
     shows=TIME,
-    role=Role.REPORTER,
     recover_with=RecoveryLookup(
         "browse_issues time_stats", "project_id issue_iid", because="GitLab shows the sum of what was booked"
     ),
@@ -345,10 +321,8 @@ class AddSpentTime(OfIssue):
     "reset_spent_time",
     POST("/projects/{project_id}/issues/{issue_iid}/reset_spent_time"),
     danger=Danger.DESTRUCTIVE,
-    docs="api/issues/#reset-spent-time-for-an-issue",
     example={"project_id": "writes/app", "issue_iid": 1},
     shows=TIME,
-    role=Role.REPORTER,
     repeatable=True,
 )
 class ResetSpentTime(OfIssue):

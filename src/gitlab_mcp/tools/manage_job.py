@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from gitlab_mcp.actions.action import DELETE, POST, Danger, Role
+from gitlab_mcp.actions.action_facts import Differs
 from gitlab_mcp.actions.job_variables import JobVariables
 from gitlab_mcp.actions.recovery_lookup import RecoveryLookup
 from gitlab_mcp.actions.scopes import InProject, OfJob
 from gitlab_mcp.actions.tool import Tool
 
-manage = Tool("manage_job", "Retry, cancel, play and erase CI/CD jobs.", switch="builds")
+manage = Tool("manage_job", "Retry, cancel, play and erase CI/CD jobs.")
 JOB = "id name status web_url"
 
 
@@ -16,7 +17,6 @@ JOB = "id name status web_url"
     "retry",
     POST("/projects/{project_id}/jobs/{job_id}/retry"),
     danger=Danger.REVERSIBLE,
-    docs="api/jobs/#retry-a-job",
     example={"project_id": "writes/sub-one/second-renamed", "job_id": 80},
     shows=JOB,
     role=Role.DEVELOPER,
@@ -32,10 +32,9 @@ class RetryJob(OfJob):
     "cancel",
     POST("/projects/{project_id}/jobs/{job_id}/cancel"),
     danger=Danger.REVERSIBLE,
-    docs="api/jobs/#cancel-a-job",
     example={"project_id": "writes/sub-one/second-renamed", "job_id": 85},
     shows=JOB,
-    role=Role.DEVELOPER,
+    role=Differs(Role.DEVELOPER, "measured on a protected branch"),
     repeatable=True,
 )
 class CancelJob(OfJob):
@@ -47,10 +46,8 @@ class CancelJob(OfJob):
     POST("/projects/{project_id}/jobs/{job_id}/play"),
     # A job is made manual to guard what it does, often a deployment.
     danger=Danger.DESTRUCTIVE,
-    docs="api/jobs/#run-a-job",
     example={"project_id": "acme/website", "job_id": 68},
     shows=JOB,
-    role=Role.DEVELOPER,
     recover_with=RecoveryLookup(
         "browse_jobs get", "project_id job_id", proof=lambda _, found: found["status"] != "manual"
     ),
@@ -65,7 +62,6 @@ class PlayJob(OfJob):
     "erase",
     POST("/projects/{project_id}/jobs/{job_id}/erase"),
     danger=Danger.DESTRUCTIVE,
-    docs="api/jobs/#erase-a-job",
     example={"project_id": "writes/sub-one/second-renamed", "job_id": 84},
     shows="id name status erased_at web_url",
     role=Role.DEVELOPER,
@@ -81,10 +77,9 @@ class EraseJob(OfJob):
     "keep_artifacts",
     POST("/projects/{project_id}/jobs/{job_id}/artifacts/keep"),
     danger=Danger.REVERSIBLE,
-    docs="api/job_artifacts/#keep-job-artifacts",
     example={"project_id": "writes/sub-one/second-renamed", "job_id": 80},
     shows="id name artifacts_expire_at web_url",
-    role=Role.DEVELOPER,
+    role=Differs(Role.DEVELOPER, "measured on a protected branch"),
     repeatable=True,
 )
 class KeepArtifacts(OfJob):
@@ -95,9 +90,7 @@ class KeepArtifacts(OfJob):
     "delete_artifacts",
     DELETE("/projects/{project_id}/jobs/{job_id}/artifacts"),
     danger=Danger.DESTRUCTIVE,
-    docs="api/job_artifacts/#delete-job-artifacts",
     example={"project_id": "writes/sub-one/second-renamed", "job_id": 80},
-    role=Role.MAINTAINER,
 )
 class DeleteArtifacts(OfJob):
     """Delete the artifacts of a job; jobs that depend on them fail from then on."""
@@ -107,9 +100,7 @@ class DeleteArtifacts(OfJob):
     "delete_project_artifacts",
     DELETE("/projects/{project_id}/artifacts"),
     danger=Danger.DANGEROUS,
-    docs="api/job_artifacts/#delete-all-job-artifacts-in-a-project",
     example={"project_id": "writes/sub-one/second-renamed"},
-    role=Role.MAINTAINER,
 )
 class DeleteProjectArtifacts(InProject):
     """Delete the artifacts of all jobs of a project, except the newest and those that are kept."""

@@ -35,10 +35,8 @@ def _own_label(write: LostWrite, found: Mapping[str, Any]) -> bool:
     "create",
     POST("/projects/{project_id}/labels", "/groups/{group_id}/labels"),
     danger=Danger.REVERSIBLE,
-    docs="api/labels/#create-a-project-label",
     example={"project_id": "acme/website", "name": "bug", "color": "#d9534f", "description": "About bug"},
     shows="id name",
-    role=Role.REPORTER,
     recover_with=RecoveryLookup("browse_labels get", "project_id group_id label_id=name", proof=_own_label),
 )
 class CreateLabel(InProjectOrGroup):
@@ -58,7 +56,6 @@ class CreateLabel(InProjectOrGroup):
     "update",
     PUT("/projects/{project_id}/labels/{label_id}", "/groups/{group_id}/labels/{label_id}"),
     danger=Danger.REVERSIBLE,
-    docs="api/labels/#update-a-project-label",
     example={
         "project_id": "writes/app",
         "label_id": "bug",
@@ -68,7 +65,6 @@ class CreateLabel(InProjectOrGroup):
         "priority": 2,
     },
     shows=LABEL,
-    role=Role.REPORTER,
 )
 class UpdateLabel(InProjectOrGroup):
     """Rename a label, or change its colour, description or priority."""
@@ -90,7 +86,6 @@ class UpdateLabel(InProjectOrGroup):
     "delete",
     DELETE("/projects/{project_id}/labels/{label_id}", "/groups/{group_id}/labels/{label_id}"),
     danger=Danger.DESTRUCTIVE,
-    docs="api/labels/#delete-a-project-label",
     example={"project_id": "writes/app", "label_id": "drop"},
     role=Role.REPORTER,
 )
@@ -106,10 +101,8 @@ class DeleteLabel(InProjectOrGroup):
         "/projects/{project_id}/labels/{label_id}/subscribe", "/groups/{group_id}/labels/{label_id}/subscribe"
     ),
     danger=Danger.REVERSIBLE,
-    docs="api/labels/#subscribe-to-a-project-label",
     example={"project_id": "acme/website", "label_id": "bug"},
     shows="id name subscribed",
-    role=Role.GUEST,
     repeatable=True,
 )
 class SubscribeToLabel(InProjectOrGroup):
@@ -125,10 +118,8 @@ class SubscribeToLabel(InProjectOrGroup):
         "/groups/{group_id}/labels/{label_id}/unsubscribe",
     ),
     danger=Danger.REVERSIBLE,
-    docs="api/labels/#unsubscribe-from-a-project-label",
     example={"project_id": "acme/website", "label_id": "bug"},
     shows="id name subscribed",
-    role=Role.GUEST,
     repeatable=True,
 )
 class UnsubscribeFromLabel(InProjectOrGroup):
@@ -142,10 +133,8 @@ class UnsubscribeFromLabel(InProjectOrGroup):
     PUT("/projects/{project_id}/labels/{label_id}/promote"),
     # It cannot be taken back, and the labels of the same name in all projects of the group go with it.
     danger=Danger.DESTRUCTIVE,
-    docs="api/labels/#promote-a-project-label-to-a-group-label",
     example={"project_id": "writes/app", "label_id": "promote-me"},
     shows="id name",
-    role=Role.REPORTER,
     repeatable=False,
     recover_with=RecoveryLookup(
         "browse_labels get",

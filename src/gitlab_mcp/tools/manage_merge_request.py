@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from gitlab_mcp.actions.action import DELETE, POST, PUT, Danger, Role, something_to_change
+from gitlab_mcp.actions.action_facts import Differs
 from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.actions.fields import (
     Branch,
@@ -33,9 +34,7 @@ from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.workflows.branch_existence import require_branches
 
-manage = Tool(
-    "manage_merge_request", "Create, change, approve and merge merge requests.", switch="merge_requests"
-)
+manage = Tool("manage_merge_request", "Create, change, approve and merge merge requests.")
 
 MR = "/projects/{project_id}/merge_requests/{merge_request_iid}"
 MERGE_REQUEST = "iid title state draft detailed_merge_status web_url"
@@ -64,7 +63,6 @@ Shas = Annotated[Words, Field(min_length=1)]
     "create",
     POST("/projects/{project_id}/merge_requests"),
     danger=Danger.REVERSIBLE,
-    docs="api/merge_requests/#create-a-merge-request",
     example={
         "project_id": "acme/website",
         "source_branch": "feature/conflict",
@@ -72,7 +70,6 @@ Shas = Annotated[Words, Field(min_length=1)]
         "title": "Change the README",
     },
     shows=MERGE_REQUEST,
-    role=Role.DEVELOPER,
     recover_with=RecoveryLookup(
         "browse_merge_requests list",
         "project_id project_id=target_project_id source_branch target_branch",
@@ -109,10 +106,8 @@ class CreateMergeRequest(InProject):
     "update",
     PUT(MR),
     danger=Danger.REVERSIBLE,
-    docs="api/merge_requests/#update-a-merge-request",
     example={**EXAMPLE, "title": "Draft: Add login and logout"},
     shows=UPDATED,
-    role=Role.DEVELOPER,
 )
 class UpdateMergeRequest(OfMergeRequest):
     """Change, close or reopen a merge request."""
@@ -151,7 +146,6 @@ def _merged(write: LostWrite, found: Mapping[str, Any]) -> bool:
     "merge",
     PUT(f"{MR}/merge"),
     danger=Danger.DESTRUCTIVE,
-    docs="api/merge_requests/#merge-a-merge-request",
     example={
         "project_id": "acme/website",
         "merge_request_iid": 4,
@@ -159,7 +153,7 @@ def _merged(write: LostWrite, found: Mapping[str, Any]) -> bool:
         "should_remove_source_branch": True,
     },
     shows=MERGED,
-    role=Role.DEVELOPER,
+    role=Differs(Role.DEVELOPER, "measured on a protected branch"),
     repeatable=False,
     recover_with=RecoveryLookup("browse_merge_requests get", "project_id merge_request_iid", proof=_merged),
 )
@@ -178,9 +172,8 @@ class Merge(OfMergeRequest):
     "cancel_auto_merge",
     POST(f"{MR}/cancel_merge_when_pipeline_succeeds"),
     danger=Danger.REVERSIBLE,
-    docs="api/merge_requests/#cancel-merge-when-pipeline-succeeds",
     example={"project_id": "writes/sub-one/second-renamed", "merge_request_iid": 1},
-    role=Role.DEVELOPER,
+    role=Differs(Role.DEVELOPER, "measured on a protected branch"),
     recover_with=RecoveryLookup(
         "browse_merge_requests get",
         "project_id merge_request_iid",
@@ -216,7 +209,6 @@ def _nothing_to_cancel(body: Mapping[str, Any]) -> Failure:
     "rebase",
     PUT(f"{MR}/rebase"),
     danger=Danger.DESTRUCTIVE,
-    docs="api/merge_requests/#rebase-a-merge-request",
     example={"project_id": "acme/shop-ff", "merge_request_iid": 2},
     role=Role.DEVELOPER,
     repeatable=False,
@@ -249,14 +241,12 @@ def _approved_by_me(write: LostWrite, found: Mapping[str, Any]) -> bool:
     "approve",
     POST(f"{MR}/approve"),
     danger=Danger.REVERSIBLE,
-    docs="api/merge_request_approvals/#approve-merge-request",
     example={
         "project_id": "acme/shop",
         "merge_request_iid": 25,
         "sha": "e9a02b999ff53785a56eb6a4807765f8d29dd38d",
     },
     shows=APPROVED,
-    role=Role.DEVELOPER,
     recover_with=RecoveryLookup(
         "browse_merge_requests approvals", "project_id merge_request_iid", proof=_approved_by_me
     ),
@@ -271,10 +261,8 @@ class Approve(OfMergeRequest):
     "unapprove",
     POST(f"{MR}/unapprove"),
     danger=Danger.REVERSIBLE,
-    docs="api/merge_request_approvals/#unapprove-a-merge-request",
     example={"project_id": "acme/shop", "merge_request_iid": 25},
     shows=APPROVED,
-    role=Role.DEVELOPER,
     recover_with=RecoveryLookup(
         "browse_merge_requests approvals",
         "project_id merge_request_iid",
@@ -289,7 +277,6 @@ class Unapprove(OfMergeRequest):
     "reset_approvals",
     PUT(f"{MR}/reset_approvals"),
     danger=Danger.DESTRUCTIVE,
-    docs="api/merge_request_approvals/#reset-approvals-for-a-merge-request",
     example=EXAMPLE,
     role=Role.DEVELOPER,
 )
@@ -301,11 +288,9 @@ class ResetApprovals(OfMergeRequest):
     "create_pipeline",
     POST(f"{MR}/pipelines"),
     danger=Danger.REVERSIBLE,
-    docs="api/merge_requests/#create-merge-request-pipeline",
     example={"project_id": "writes/sub-one/second-renamed", "merge_request_iid": 2},
     shows="id status ref web_url",
-    switch="builds",
-    role=Role.DEVELOPER,
+    switch=Differs("builds", "what it makes is a pipeline"),
     recover_with=RecoveryLookup(
         "browse_merge_requests pipelines", "project_id merge_request_iid", proof=new()
     ),
@@ -318,7 +303,6 @@ class CreatePipeline(OfMergeRequest):
     "delete",
     DELETE(MR),
     danger=Danger.DESTRUCTIVE,
-    docs="api/merge_requests/#delete-a-merge-request",
     example={"project_id": "writes/app", "merge_request_iid": 3},
     role=Role.OWNER,
 )
@@ -330,10 +314,9 @@ class DeleteMergeRequest(OfMergeRequest):
     "subscribe",
     POST(f"{MR}/subscribe"),
     danger=Danger.REVERSIBLE,
-    docs="api/merge_requests/#subscribe-to-a-merge-request",
     example=EXAMPLE,
     shows="iid subscribed",
-    role=Role.REPORTER,
+    role=Differs(Role.REPORTER, "17.2 was measured to want a developer: not settled"),
     repeatable=True,
 )
 class Subscribe(OfMergeRequest):
@@ -344,10 +327,9 @@ class Subscribe(OfMergeRequest):
     "unsubscribe",
     POST(f"{MR}/unsubscribe"),
     danger=Danger.REVERSIBLE,
-    docs="api/merge_requests/#unsubscribe-from-a-merge-request",
     example=EXAMPLE,
     shows="iid subscribed",
-    role=Role.REPORTER,
+    role=Differs(Role.REPORTER, "17.2 was measured to want a developer: not settled"),
     repeatable=True,
 )
 class Unsubscribe(OfMergeRequest):
@@ -358,7 +340,6 @@ class Unsubscribe(OfMergeRequest):
     "create_todo",
     POST(f"{MR}/todo"),
     danger=Danger.REVERSIBLE,
-    docs="api/merge_requests/#create-a-to-do-item",
     example={"project_id": "writes/app", "merge_request_iid": 3},
     shows="id state target_url",
     role=Role.REPORTER,
@@ -372,10 +353,9 @@ class CreateTodo(OfMergeRequest):
     "set_time_estimate",
     POST(f"{MR}/time_estimate"),
     danger=Danger.REVERSIBLE,
-    docs="api/merge_requests/#set-a-time-estimate-for-a-merge-request",
     example={**EXAMPLE, "duration": "2h"},
     shows=TIME,
-    role=Role.REPORTER,
+    role=Differs(Role.REPORTER, "17.2 was measured to want a developer: not settled"),
     repeatable=True,
 )
 class SetTimeEstimate(OfMergeRequest):
@@ -388,10 +368,9 @@ class SetTimeEstimate(OfMergeRequest):
     "reset_time_estimate",
     POST(f"{MR}/reset_time_estimate"),
     danger=Danger.REVERSIBLE,
-    docs="api/merge_requests/#reset-the-time-estimate-for-a-merge-request",
     example=EXAMPLE,
     shows=TIME,
-    role=Role.REPORTER,
+    role=Differs(Role.REPORTER, "17.2 was measured to want a developer: not settled"),
     repeatable=True,
 )
 class ResetTimeEstimate(OfMergeRequest):
@@ -402,10 +381,9 @@ class ResetTimeEstimate(OfMergeRequest):
     "add_spent_time",
     POST(f"{MR}/add_spent_time"),
     danger=Danger.REVERSIBLE,
-    docs="api/merge_requests/#add-spent-time-for-a-merge-request",
     example={**EXAMPLE, "duration": "45m", "summary": "Review"},
     shows=TIME,
-    role=Role.REPORTER,
+    role=Differs(Role.REPORTER, "17.2 was measured to want a developer: not settled"),
     recover_with=RecoveryLookup(
         "browse_merge_requests time_stats",
         "project_id merge_request_iid",
@@ -423,10 +401,9 @@ class AddSpentTime(OfMergeRequest):
     "reset_spent_time",
     POST(f"{MR}/reset_spent_time"),
     danger=Danger.DESTRUCTIVE,
-    docs="api/merge_requests/#reset-spent-time-for-a-merge-request",
     example=EXAMPLE,
     shows=TIME,
-    role=Role.REPORTER,
+    role=Differs(Role.REPORTER, "17.2 was measured to want a developer: not settled"),
     repeatable=True,
 )
 class ResetSpentTime(OfMergeRequest):
@@ -441,7 +418,6 @@ def _the_only_commit(write: LostWrite, found: Mapping[str, Any]) -> bool:
     "add_context_commits",
     POST(f"{MR}/context_commits"),
     danger=Danger.REVERSIBLE,
-    docs="api/merge_request_context_commits/#create-context-commits-for-a-merge-request",
     example=EXAMPLE_WITH_COMMITS,
     shows=COMMIT,
     role=Role.DEVELOPER,
@@ -459,7 +435,6 @@ class AddContextCommits(OfMergeRequest):
     "delete_context_commits",
     DELETE(f"{MR}/context_commits"),
     danger=Danger.REVERSIBLE,
-    docs="api/merge_request_context_commits/#delete-context-commits-from-a-merge-request",
     example=EXAMPLE_WITH_COMMITS,
     role=Role.DEVELOPER,
 )
@@ -473,10 +448,8 @@ class DeleteContextCommits(OfMergeRequest):
     "add_dependency",
     POST(f"{MR}/blocks"),
     danger=Danger.REVERSIBLE,
-    docs="api/merge_requests/#create-a-merge-request-dependency",
     example={"project_id": "tiers-a/one", "merge_request_iid": 6, "blocking_merge_request_id": 6},
     shows="id",
-    feature="mr_dependencies",
     role=Role.DEVELOPER,
     recover_with=RecoveryLookup(
         "browse_merge_requests dependencies",
@@ -496,9 +469,7 @@ class AddDependency(OfMergeRequest):
     "delete_dependency",
     DELETE(f"{MR}/blocks/{{block_id}}"),
     danger=Danger.REVERSIBLE,
-    docs="api/merge_requests/#delete-a-merge-request-dependency",
     example={"project_id": "tiers-a/one", "merge_request_iid": 6, "block_id": 1},
-    feature="mr_dependencies",
     role=Role.DEVELOPER,
     recover_with=RecoveryLookup("browse_merge_requests dependencies", "project_id merge_request_iid"),
 )
@@ -512,10 +483,8 @@ class DeleteDependency(OfMergeRequest):
     "add_to_merge_train",
     POST("/projects/{project_id}/merge_trains/merge_requests/{merge_request_iid}"),
     danger=Danger.DESTRUCTIVE,
-    docs="api/merge_trains/#add-a-merge-request-to-a-merge-train",
     example={"project_id": "tiers-a/one", "merge_request_iid": 1},
     shows="id status target_branch",
-    feature="merge_trains",
     role=Role.DEVELOPER,
     recover_with=RecoveryLookup(
         "browse_merge_requests merge_train", "project_id merge_request_iid", proof=made()

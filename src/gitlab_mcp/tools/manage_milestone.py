@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import model_validator
 
-from gitlab_mcp.actions.action import DELETE, POST, PUT, Danger, Role, something_to_change
+from gitlab_mcp.actions.action import DELETE, POST, PUT, Danger, something_to_change
 from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.actions.fields import DateOrEmpty, MilestoneId, Title, broken_rule
 from gitlab_mcp.actions.recovery_lookup import RecoveryLookup, new
@@ -34,7 +34,6 @@ class MilestoneDates(InProjectOrGroup):
     "create",
     POST("/projects/{project_id}/milestones", "/groups/{group_id}/milestones"),
     danger=Danger.REVERSIBLE,
-    docs="api/milestones/#create-a-milestone",
     example={
         "project_id": "acme/website",
         "title": "v1.1",
@@ -43,7 +42,6 @@ class MilestoneDates(InProjectOrGroup):
         "description": "Next",
     },
     shows="id iid web_url",
-    role=Role.REPORTER,
     recover_with=RecoveryLookup("browse_milestones list", "project_id group_id title", proof=new("title")),
 )
 class CreateMilestone(MilestoneDates):
@@ -56,10 +54,8 @@ class CreateMilestone(MilestoneDates):
     "update",
     PUT("/projects/{project_id}/milestones/{milestone_id}", "/groups/{group_id}/milestones/{milestone_id}"),
     danger=Danger.REVERSIBLE,
-    docs="api/milestones/#update-a-milestone",
     example={"project_id": "writes/app", "milestone_id": 6, "state_event": "close"},
     shows=MILESTONE,
-    role=Role.REPORTER,
 )
 class UpdateMilestone(MilestoneDates):
     """Change, close or reopen a milestone."""
@@ -77,9 +73,7 @@ class UpdateMilestone(MilestoneDates):
         "/projects/{project_id}/milestones/{milestone_id}", "/groups/{group_id}/milestones/{milestone_id}"
     ),
     danger=Danger.DESTRUCTIVE,
-    docs="api/milestones/#delete-a-milestone",
     example={"project_id": "writes/app", "milestone_id": 9},
-    role=Role.REPORTER,
 )
 class DeleteMilestone(OfMilestone):
     """Delete a milestone; what was planned for it stays, without one."""
@@ -90,9 +84,7 @@ class DeleteMilestone(OfMilestone):
     POST("/projects/{project_id}/milestones/{milestone_id}/promote"),
     # It cannot be taken back, and the milestones of the same title in all projects of the group go with it.
     danger=Danger.DESTRUCTIVE,
-    docs="api/milestones/#promote-a-milestone-to-group-milestone",
     example={"project_id": "writes/app", "milestone_id": 7},
-    role=Role.REPORTER,
     recover_with=RecoveryLookup(
         "browse_milestones get", "project_id milestone_id", because="once promoted it has another number"
     ),

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from gitlab_mcp.actions.action import DELETE, POST, PUT, Danger, Role
+from gitlab_mcp.actions.action_facts import Differs
 from gitlab_mcp.actions.fields import Line, Ref
 from gitlab_mcp.actions.job_variables import Variables
 from gitlab_mcp.actions.recovery_lookup import ME, RecoveryLookup, new
 from gitlab_mcp.actions.scopes import InProject, OfPipeline
 from gitlab_mcp.actions.tool import Tool
 
-manage = Tool("manage_pipeline", "Run, retry, cancel and delete CI/CD pipelines.", switch="builds")
+manage = Tool("manage_pipeline", "Run, retry, cancel and delete CI/CD pipelines.")
 
 # Without the status: GitLab answers the one from before the action.
 PIPELINE = "id web_url"
@@ -19,14 +20,13 @@ PIPELINE = "id web_url"
     "create",
     POST("/projects/{project_id}/pipeline"),
     danger=Danger.REVERSIBLE,
-    docs="api/pipelines/#create-a-new-pipeline",
     example={
         "project_id": "acme/website",
         "ref": "main",
         "variables": [{"key": "DEPLOY_TO", "value": "staging"}],
     },
     shows="id status web_url",
-    role=Role.DEVELOPER,
+    role=Differs(Role.DEVELOPER, "measured on a protected branch"),
     recover_with=RecoveryLookup(
         "browse_pipelines list", "project_id ref", {"username": ME}, proof=new("ref")
     ),
@@ -42,10 +42,8 @@ class CreatePipeline(InProject):
     "update",
     PUT("/projects/{project_id}/pipelines/{pipeline_id}/metadata"),
     danger=Danger.REVERSIBLE,
-    docs="api/pipelines/#update-pipeline-metadata",
     example={"project_id": "writes/sub-one/second-renamed", "pipeline_id": 31, "name": "Nightly build"},
     shows="id name web_url",
-    role=Role.MAINTAINER,
 )
 class UpdatePipeline(OfPipeline):
     """Name a pipeline."""
@@ -57,10 +55,9 @@ class UpdatePipeline(OfPipeline):
     "retry",
     POST("/projects/{project_id}/pipelines/{pipeline_id}/retry"),
     danger=Danger.REVERSIBLE,
-    docs="api/pipelines/#retry-jobs-in-a-pipeline",
     example={"project_id": "writes/sub-one/second-renamed", "pipeline_id": 31},
     shows=PIPELINE,
-    role=Role.DEVELOPER,
+    role=Differs(Role.DEVELOPER, "measured on a protected branch"),
     recover_with=RecoveryLookup(
         "browse_pipelines get", "project_id pipeline_id", because="it may have been running before"
     ),
@@ -73,10 +70,9 @@ class RetryPipeline(OfPipeline):
     "cancel",
     POST("/projects/{project_id}/pipelines/{pipeline_id}/cancel"),
     danger=Danger.REVERSIBLE,
-    docs="api/pipelines/#cancel-all-jobs-for-a-pipeline",
     example={"project_id": "writes/sub-one/second-renamed", "pipeline_id": 38},
     shows=PIPELINE,
-    role=Role.DEVELOPER,
+    role=Differs(Role.DEVELOPER, "measured on a protected branch"),
     repeatable=True,
 )
 class CancelPipeline(OfPipeline):
@@ -87,7 +83,6 @@ class CancelPipeline(OfPipeline):
     "delete",
     DELETE("/projects/{project_id}/pipelines/{pipeline_id}"),
     danger=Danger.DESTRUCTIVE,
-    docs="api/pipelines/#delete-a-pipeline",
     example={"project_id": "writes/sub-one/second-renamed", "pipeline_id": 38},
     role=Role.OWNER,
 )

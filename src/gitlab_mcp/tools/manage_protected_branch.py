@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator
 
-from gitlab_mcp.actions.action import DELETE, PATCH, POST, Danger, Role, something_to_change
+from gitlab_mcp.actions.action import DELETE, PATCH, POST, Danger, something_to_change
 from gitlab_mcp.actions.allow_lists import AllowList
 from gitlab_mcp.actions.fields import Expects, Flag, Integer, Needs
 from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup
@@ -18,7 +18,6 @@ manage = Tool(
     "manage_protected_branch",
     "Protect branches and tags. Levels: 0 nobody, 30 Developer, 40 Maintainer, 60 admin.",
     toolset="access",
-    switch="repository",
 )
 
 BRANCH = (
@@ -63,7 +62,6 @@ class BranchRules(OfProtectedBranch):
     "create",
     POST("/projects/{project_id}/protected_branches", "/groups/{group_id}/protected_branches"),
     danger=Danger.DANGEROUS,
-    docs="api/protected_branches/#protect-repository-branches",
     example={
         "project_id": "acme/website",
         "name": "release/*",
@@ -71,7 +69,6 @@ class BranchRules(OfProtectedBranch):
         "merge_access_level": 30,
     },
     shows=BRANCH,
-    role=Role.MAINTAINER,
     recover_with=RecoveryLookup(
         "browse_protected_branches get", "project_id group_id name", proof=_has_levels
     ),
@@ -90,10 +87,8 @@ class ProtectBranch(BranchRules):
         "/groups/{group_id}/protected_branches/{name}",
     ),
     danger=Danger.DANGEROUS,
-    docs="api/protected_branches/#update-a-protected-branch",
     example={"project_id": "writes/app", "name": "release/*", "allow_force_push": True},
     shows=BRANCH,
-    role=Role.MAINTAINER,
 )
 class UpdateProtectedBranch(BranchRules):
     """Change who may do what on a protected branch; entries of a list are added, or changed by their id."""
@@ -108,9 +103,7 @@ class UpdateProtectedBranch(BranchRules):
         "/groups/{group_id}/protected_branches/{name}",
     ),
     danger=Danger.DANGEROUS,
-    docs="api/protected_branches/#unprotect-repository-branches",
     example={"project_id": "writes/app", "name": "release/*"},
-    role=Role.MAINTAINER,
 )
 class UnprotectBranch(OfProtectedBranch):
     """Take the protection off a branch; the branch stays."""
@@ -120,10 +113,8 @@ class UnprotectBranch(OfProtectedBranch):
     "protect_tag",
     POST("/projects/{project_id}/protected_tags"),
     danger=Danger.DANGEROUS,
-    docs="api/protected_tags/#protect-a-repository-tag",
     example={"project_id": "acme/website", "name": "v*", "create_access_level": 40},
     shows=TAG,
-    role=Role.MAINTAINER,
     recover_with=RecoveryLookup("browse_protected_branches get_tag", "project_id name", proof=_has_levels),
 )
 class ProtectTag(OfProtectedTag):
@@ -137,9 +128,7 @@ class ProtectTag(OfProtectedTag):
     "unprotect_tag",
     DELETE("/projects/{project_id}/protected_tags/{name}"),
     danger=Danger.DANGEROUS,
-    docs="api/protected_tags/#unprotect-repository-tags",
     example={"project_id": "writes/app", "name": "v*"},
-    role=Role.MAINTAINER,
     recover_with=RecoveryLookup("browse_protected_branches get_tag", "project_id name"),
 )
 class UnprotectTag(OfProtectedTag):

@@ -58,10 +58,8 @@ class PushRules(WithPushRules):
     "create",
     POST("/projects/{project_id}/push_rule", "/groups/{group_id}/push_rule"),
     danger=Danger.DANGEROUS,
-    docs="api/project_push_rules/#add-a-project-push-rule",
     example={"project_id": "tiers-a/one", "deny_delete_tag": True},
     shows="id " + RULES,
-    feature="push_rules_project",
     role=Role.MAINTAINER,
     recover_with=RecoveryLookup("browse_push_rules get", "project_id group_id", proof=as_asked),
 )
@@ -73,10 +71,8 @@ class CreatePushRules(PushRules):
     "update",
     PUT("/projects/{project_id}/push_rule", "/groups/{group_id}/push_rule"),
     danger=Danger.DANGEROUS,
-    docs="api/project_push_rules/#edit-project-push-rule",
     example={"project_id": "tiers-a/one", "deny_delete_tag": True},
     shows="id " + RULES,
-    feature="push_rules_project",
     role=Role.MAINTAINER,
     recover_with=RecoveryLookup("browse_push_rules get", "project_id group_id"),
 )
@@ -88,9 +84,7 @@ class UpdatePushRules(PushRules):
     "delete",
     DELETE("/projects/{project_id}/push_rule", "/groups/{group_id}/push_rule"),
     danger=Danger.DANGEROUS,
-    docs="api/project_push_rules/#delete-project-push-rule",
     example={"project_id": "tiers-a/one"},
-    feature="push_rules_project",
     role=Role.MAINTAINER,
     recover_with=RecoveryLookup("browse_push_rules get", "project_id group_id"),
 )

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from gitlab_mcp.actions.action import DELETE, POST, PUT, Danger, Role
+from gitlab_mcp.actions.action_facts import Differs
 from gitlab_mcp.actions.exchange import Answer, GitLab, Request
 from gitlab_mcp.actions.fields import (
     Branch,
@@ -32,7 +33,6 @@ manage = Tool(
     "manage_release",
     "Create, change and delete releases and their links.",
     toolset="delivery",
-    switch="releases",
 )
 
 LinkUrl = Annotated[str, Field(pattern=r"^(https?|ftp)://\S+$"), Expects("http, https or ftp URL")]
@@ -61,7 +61,6 @@ class Assets(BaseModel):
     "create",
     POST("/projects/{project_id}/releases"),
     danger=Danger.REVERSIBLE,
-    docs="api/releases/#create-a-release",
     example={
         "project_id": "acme/website",
         "tag_name": "v1.0.0",
@@ -72,7 +71,7 @@ class Assets(BaseModel):
         },
     },
     shows="tag_name released_at upcoming_release url=_links.self",
-    role=Role.DEVELOPER,
+    role=Differs(Role.DEVELOPER, "measured on a protected branch"),
     recover_with=RecoveryLookup("browse_releases get", "project_id tag_name", proof=made("name", "tag_name")),
 )
 class CreateRelease(OfRelease):
@@ -91,7 +90,6 @@ class CreateRelease(OfRelease):
     "update",
     PUT("/projects/{project_id}/releases/{tag_name}"),
     danger=Danger.REVERSIBLE,
-    docs="api/releases/#update-a-release",
     example={
         "project_id": "writes/app",
         "tag_name": "v1.1.0",
@@ -133,7 +131,6 @@ class UpdateRelease(OfRelease):
     "delete",
     DELETE("/projects/{project_id}/releases/{tag_name}"),
     danger=Danger.DESTRUCTIVE,
-    docs="api/releases/#delete-a-release",
     example={"project_id": "writes/app", "tag_name": "v1.1.0"},
     shows="name",
     role=Role.DEVELOPER,
@@ -146,7 +143,6 @@ class DeleteRelease(OfRelease):
     "create_link",
     POST("/projects/{project_id}/releases/{tag_name}/assets/links"),
     danger=Danger.REVERSIBLE,
-    docs="api/releases/links/#create-a-release-link",
     example={
         "project_id": "writes/app",
         "tag_name": "v1.1.0",
@@ -175,7 +171,6 @@ class CreateLink(OfRelease):
     "update_link",
     PUT("/projects/{project_id}/releases/{tag_name}/assets/links/{link_id}"),
     danger=Danger.REVERSIBLE,
-    docs="api/releases/links/#update-a-release-link",
     example={
         "project_id": "writes/app",
         "tag_name": "v1.1.0",
@@ -202,7 +197,6 @@ class UpdateLink(OfRelease):
     "delete_link",
     DELETE("/projects/{project_id}/releases/{tag_name}/assets/links/{link_id}"),
     danger=Danger.DESTRUCTIVE,
-    docs="api/releases/links/#delete-a-release-link",
     example={"project_id": "writes/app", "tag_name": "v1.1.0", "link_id": 3},
     shows="name",
     role=Role.DEVELOPER,
@@ -218,9 +212,7 @@ class DeleteLink(OfRelease):
     "collect_evidence",
     POST("/projects/{project_id}/releases/{tag_name}/evidence"),
     danger=Danger.REVERSIBLE,
-    docs="api/releases/#collect-release-evidence",
     example={"project_id": "10", "tag_name": "v1"},
-    feature="release_evidence_on_demand",
     role=Role.DEVELOPER,
     recover_with=RecoveryLookup(
         "browse_releases get", "project_id tag_name", because="GitLab collects it in its own time"
@@ -244,7 +236,6 @@ def _changelog_commit(write: LostWrite, found: Mapping[str, Any]) -> bool:
     "add_changelog",
     POST("/projects/{project_id}/repository/changelog"),
     danger=Danger.REVERSIBLE,
-    docs="api/repositories/#add-changelog-data-to-file",
     example={
         "project_id": "writes/app",
         "version": "1.1.0",
@@ -252,8 +243,7 @@ def _changelog_commit(write: LostWrite, found: Mapping[str, Any]) -> bool:
         "branch": "main",
         "message": "Add changelog for 1.1.0",
     },
-    role=Role.DEVELOPER,
-    switch="repository",
+    role=Differs(Role.DEVELOPER, "measured on a protected branch"),
     recover_with=RecoveryLookup("browse_commits list", "project_id ref_name=branch", proof=_changelog_commit),
 )
 class AddChangelog(InProject):

@@ -33,7 +33,6 @@ from gitlab_mcp.workflows.review_submission import Review, Verdict
 manage = Tool(
     "manage_review",
     "Review a merge request: comment on lines, now or as drafts to submit.",
-    switch="merge_requests",
 )
 
 MR = "/projects/{project_id}/merge_requests/{merge_request_iid}"
@@ -81,9 +80,7 @@ class Comment(OfMergeRequest):
     "comment_line",
     POST(f"{MR}/discussions"),
     danger=Danger.REVERSIBLE,
-    docs="api/discussions/#create-new-merge-request-thread",
     example={**EXAMPLE, "file_path": "src/shop/cart.py", "line": 27, "body": "Replay: added."},
-    role=Role.REPORTER,
     recover_with=FIND_THREAD,
 )
 class CommentLine(Comment):
@@ -112,9 +109,7 @@ class CommentLine(Comment):
     "comment_file",
     POST(f"{MR}/discussions"),
     danger=Danger.REVERSIBLE,
-    docs="api/discussions/#create-new-merge-request-thread",
     example={**EXAMPLE, "file_path": "src/shop/returns.py", "body": "Replay: file."},
-    role=Role.REPORTER,
     recover_with=FIND_THREAD,
 )
 class CommentFile(Comment):
@@ -130,10 +125,8 @@ class CommentFile(Comment):
     "create_draft",
     POST(f"{MR}/draft_notes"),
     danger=Danger.REVERSIBLE,
-    docs="api/draft_notes/#create-a-draft-note",
     example={**EXAMPLE, "body": "Draft: overall fine."},
     shows="draft_note_id=id",
-    role=Role.REPORTER,
     recover_with=_find_draft("a draft says neither who wrote it nor when"),
 )
 class CreateDraft(OfMergeRequest):
@@ -154,7 +147,6 @@ class CreateDraft(OfMergeRequest):
     "update_draft",
     PUT(DRAFT),
     danger=Danger.REVERSIBLE,
-    docs="api/draft_notes/#update-a-draft-note",
     example={**EXAMPLE, "draft_note_id": 12, "body": "Draft: overall fine, two remarks."},
     shows="draft_note_id=id",
     role=Role.REPORTER,
@@ -171,7 +163,6 @@ class UpdateDraft(OfMergeRequest):
     "delete_draft",
     DELETE(DRAFT),
     danger=Danger.REVERSIBLE,
-    docs="api/draft_notes/#delete-a-draft-note",
     example={**EXAMPLE, "draft_note_id": 16},
     role=Role.REPORTER,
     recover_with=_find_draft(),
@@ -186,7 +177,6 @@ class DeleteDraft(OfMergeRequest):
     "publish_draft",
     PUT(f"{DRAFT}/publish"),
     danger=Danger.REVERSIBLE,
-    docs="api/draft_notes/#publish-a-draft-note",
     example={"project_id": "writes/app", "merge_request_iid": 1, "draft_note_id": 4},
     role=Role.REPORTER,
     repeatable=False,
@@ -206,9 +196,7 @@ class PublishDraft(OfMergeRequest):
     "submit_review",
     POST(f"{MR}/draft_notes/bulk_publish"),
     danger=Danger.REVERSIBLE,
-    docs="api/draft_notes/#publish-all-pending-draft-notes",
     example={**EXAMPLE, "verdict": "approve", "sha": "e9a02b999ff53785a56eb6a4807765f8d29dd38d"},
-    role=Role.REPORTER,
     recover_with=_find_draft("GitLab may have published some and kept the drafts"),
 )
 class SubmitReview(OfMergeRequest):

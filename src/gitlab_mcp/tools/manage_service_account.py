@@ -49,10 +49,8 @@ class CreatesToken(OfServiceAccount):
     "create",
     POST("/service_accounts", "/groups/{group_id}/service_accounts"),
     danger=Danger.DANGEROUS,
-    docs="api/service_accounts/#create-an-instance-service-account",
     example={"group_id": "acme", "name": "Release bot", "username": "release-bot"},
     shows="id username name email",
-    feature="service_accounts",
     role=Role.OWNER,
     recover_with=RecoveryLookup("browse_service_accounts list", "group_id", proof=_has_the_given_name),
 )
@@ -67,9 +65,7 @@ class CreateAccount(InGroupOrInstance):
     "delete",
     DELETE("/groups/{group_id}/service_accounts/{user_id}"),
     danger=Danger.DANGEROUS,
-    docs="api/service_accounts/#delete-a-group-service-account",
     example={"group_id": "acme", "user_id": 57},
-    feature="service_accounts",
     role=Role.OWNER,
     recover_with=RecoveryLookup("browse_service_accounts list", "group_id"),
 )
@@ -81,10 +77,8 @@ class DeleteAccount(OfServiceAccount):
     "create_token",
     POST("/groups/{group_id}/service_accounts/{user_id}/personal_access_tokens"),
     danger=Danger.DANGEROUS,
-    docs="api/service_accounts/#create-a-personal-access-token-for-a-group-service-account",
     example={"group_id": "acme", "user_id": 57, "name": "ci", "scopes": ["read_api"]},
     shows="id name scopes expires_at token",
-    feature="service_accounts",
     role=Role.OWNER,
     recover_with=RecoveryLookup(
         "browse_service_accounts list", "group_id", because="only the lost answer had the token"
@@ -102,10 +96,8 @@ class CreateToken(CreatesToken):
     "rotate_token",
     POST("/groups/{group_id}/service_accounts/{user_id}/personal_access_tokens/{token_id}/rotate"),
     danger=Danger.DANGEROUS,
-    docs="api/service_accounts/#rotate-a-personal-access-token-for-a-group-service-account",
     example={"group_id": "acme", "user_id": 57, "token_id": 6},
     shows="id name scopes expires_at token",
-    feature="service_accounts",
     role=Role.OWNER,
     recover_with=RecoveryLookup(
         "browse_service_accounts list", "group_id", because="only the lost answer had the token"
@@ -121,9 +113,7 @@ class RotateToken(CreatesToken):
     "create_role",
     POST("/member_roles", "/groups/{group_id}/member_roles"),
     danger=Danger.DANGEROUS,
-    docs="api/member_roles/#create-a-instance-member-role",
     example={"base_access_level": 10, "name": "r", "permissions": ["read_code"]},
-    feature="member_roles",
     role=Role.OWNER,
     recover_with=RecoveryLookup(
         "browse_service_accounts list_roles", "group_id", because="several roles may have one name"
@@ -150,9 +140,7 @@ class CreateRole(InGroupOrInstance):
     "delete_role",
     DELETE("/member_roles/{member_role_id}", "/groups/{group_id}/member_roles/{member_role_id}"),
     danger=Danger.DANGEROUS,
-    docs="api/member_roles/#delete-an-instance-member-role",
     example={"member_role_id": 1},
-    feature="member_roles",
     role=Role.OWNER,
     recover_with=RecoveryLookup("browse_service_accounts list_roles", "group_id"),
 )

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from gitlab_mcp.actions.action import DELETE, POST, Danger, Role
+from gitlab_mcp.actions.action import DELETE, POST, Danger
 from gitlab_mcp.actions.fields import Line, Ref
 from gitlab_mcp.actions.recovery_lookup import RecoveryLookup, has
 from gitlab_mcp.actions.scopes import OfTag
 from gitlab_mcp.actions.tool import Tool
 
-manage = Tool(
-    "manage_tag", "Create and delete tags of a repository.", toolset="delivery", switch="repository"
-)
+manage = Tool("manage_tag", "Create and delete tags of a repository.", toolset="delivery")
 
 
 @manage.action(
     "create",
     POST("/projects/{project_id}/repository/tags"),
     danger=Danger.REVERSIBLE,
-    docs="api/tags/#create-a-new-tag",
     example={"project_id": "writes/app", "tag_name": "v1.0.0", "ref": "main", "message": "First"},
     shows="name sha=commit.id protected",
-    role=Role.DEVELOPER,
     recover_with=RecoveryLookup(
         "browse_tags get", "project_id tag_name", proof=has("message"), points_at="ref"
     ),
@@ -36,9 +32,7 @@ class CreateTag(OfTag):
     "delete",
     DELETE("/projects/{project_id}/repository/tags/{tag_name}"),
     danger=Danger.DESTRUCTIVE,
-    docs="api/tags/#delete-a-tag",
     example={"project_id": "writes/app", "tag_name": "nightly"},
-    role=Role.DEVELOPER,
 )
 class DeleteTag(OfTag):
     """Delete a tag, and with it its release."""

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field, model_validator
 
-from gitlab_mcp.actions.action import DELETE, POST, PUT, Danger, Role
+from gitlab_mcp.actions.action import DELETE, POST, PUT, Danger
 from gitlab_mcp.actions.fields import Flag, Id, Line, WebUrl, broken_rule
 from gitlab_mcp.actions.recovery_lookup import RecoveryLookup, new
 from gitlab_mcp.actions.scopes import OfWebhook, WithWebhooks
@@ -53,7 +53,6 @@ class WebhookSettings(WithWebhooks):
     POST("/projects/{project_id}/hooks", "/groups/{group_id}/hooks"),
     # It sends data to another server.
     danger=Danger.DANGEROUS,
-    docs="api/project_webhooks/#add-a-webhook-to-a-project",
     example={
         "project_id": "acme/website",
         "url": "https://hooks.acme.example/gitlab",
@@ -62,7 +61,6 @@ class WebhookSettings(WithWebhooks):
         "token": "REDACTED",
     },
     shows="id url",
-    role=Role.MAINTAINER,
     recover_with=RecoveryLookup("browse_webhooks list", "project_id group_id", proof=new("url")),
 )
 class CreateHook(WebhookSettings):
@@ -75,7 +73,6 @@ class CreateHook(WebhookSettings):
     "update",
     PUT("/projects/{project_id}/hooks/{hook_id}", "/groups/{group_id}/hooks/{hook_id}"),
     danger=Danger.DANGEROUS,
-    docs="api/project_webhooks/#edit-a-project-webhook",
     example={
         "project_id": "writes/app",
         "hook_id": 9,
@@ -89,7 +86,6 @@ class CreateHook(WebhookSettings):
         "emoji_events": True,
     },
     shows="id url alert_status",
-    role=Role.MAINTAINER,
 )
 class UpdateHook(WebhookSettings):
     """Change a webhook."""
@@ -102,9 +98,7 @@ class UpdateHook(WebhookSettings):
     "delete",
     DELETE("/projects/{project_id}/hooks/{hook_id}", "/groups/{group_id}/hooks/{hook_id}"),
     danger=Danger.DESTRUCTIVE,
-    docs="api/project_webhooks/#delete-project-webhook",
     example={"project_id": "writes/app", "hook_id": 9},
-    role=Role.MAINTAINER,
 )
 class DeleteHook(OfWebhook):
     """Delete a webhook."""
@@ -117,10 +111,8 @@ class DeleteHook(OfWebhook):
         "/groups/{group_id}/hooks/{hook_id}/test/{trigger}",
     ),
     danger=Danger.REVERSIBLE,
-    docs="api/project_webhooks/#trigger-a-test-project-webhook",
     example={"project_id": "writes/app", "hook_id": 9, "trigger": "push_events"},
     shows="message",
-    role=Role.MAINTAINER,
     recover_with=RecoveryLookup(
         "browse_webhooks get", "project_id group_id hook_id", because="a test leaves no trace"
     ),
@@ -138,9 +130,7 @@ class TestHook(OfWebhook):
         "/groups/{group_id}/hooks/{hook_id}/custom_headers/{key}",
     ),
     danger=Danger.REVERSIBLE,
-    docs="api/project_webhooks/#set-a-custom-header",
     example={"project_id": "writes/app", "hook_id": 9, "key": "X-Example", "value": "example-2"},
-    role=Role.MAINTAINER,
     recover_with=FIND_WEBHOOK,
 )
 class SetHeader(OfWebhook):
@@ -157,9 +147,7 @@ class SetHeader(OfWebhook):
         "/groups/{group_id}/hooks/{hook_id}/custom_headers/{key}",
     ),
     danger=Danger.DESTRUCTIVE,
-    docs="api/project_webhooks/#delete-a-custom-header",
     example={"project_id": "writes/app", "hook_id": 9, "key": "X-Example"},
-    role=Role.MAINTAINER,
     recover_with=FIND_WEBHOOK,
 )
 class DeleteHeader(OfWebhook):
@@ -175,9 +163,7 @@ class DeleteHeader(OfWebhook):
         "/groups/{group_id}/hooks/{hook_id}/url_variables/{key}",
     ),
     danger=Danger.REVERSIBLE,
-    docs="api/project_webhooks/#set-a-url-variable",
     example={"project_id": "writes/app", "hook_id": 9, "key": "region", "value": "example-1"},
-    role=Role.MAINTAINER,
     recover_with=FIND_WEBHOOK,
 )
 class SetUrlVariable(OfWebhook):
@@ -194,9 +180,7 @@ class SetUrlVariable(OfWebhook):
         "/groups/{group_id}/hooks/{hook_id}/url_variables/{key}",
     ),
     danger=Danger.DESTRUCTIVE,
-    docs="api/project_webhooks/#delete-a-url-variable",
     example={"project_id": "writes/app", "hook_id": 9, "key": "region"},
-    role=Role.MAINTAINER,
     recover_with=FIND_WEBHOOK,
 )
 class DeleteUrlVariable(OfWebhook):

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field, model_validator
 
-from gitlab_mcp.actions.action import DELETE, POST, PUT, Danger, Role
+from gitlab_mcp.actions.action import DELETE, POST, PUT, Danger
 from gitlab_mcp.actions.fields import Expects, Line, broken_rule
 from gitlab_mcp.actions.recovery_lookup import RecoveryLookup
 from gitlab_mcp.actions.scopes import OfWikiPage, WithWiki
@@ -16,7 +16,6 @@ manage = Tool(
     "manage_wiki",
     "Write the wiki of a project or group (Premium).",
     toolset="knowledge",
-    switch="wiki",
 )
 
 PAGE = "slug title format"
@@ -32,10 +31,8 @@ Markup = Annotated[
     "create",
     POST("/projects/{project_id}/wikis", "/groups/{group_id}/wikis"),
     danger=Danger.REVERSIBLE,
-    docs="api/group_wikis/#create-a-wiki-page",
     example={"project_id": "acme/website", "title": "Home", "content": "# Welcome\n"},
     shows=PAGE,
-    role=Role.DEVELOPER,
     recover_with=RecoveryLookup("browse_wikis list", "project_id group_id", because="a page has no date"),
 )
 class CreatePage(WithWiki):
@@ -50,7 +47,6 @@ class CreatePage(WithWiki):
     "update",
     PUT("/projects/{project_id}/wikis/{slug}", "/groups/{group_id}/wikis/{slug}"),
     danger=Danger.REVERSIBLE,
-    docs="api/wikis/#update-a-wiki-page",
     example={
         "project_id": "writes/app",
         "slug": "guides/Set-up",
@@ -59,7 +55,6 @@ class CreatePage(WithWiki):
         "format": "markdown",
     },
     shows=PAGE,
-    role=Role.DEVELOPER,
     # A new title moves the page, so the same request sent again finds nothing at the old slug.
     repeatable=False,
     recover_with=RecoveryLookup(
@@ -84,9 +79,7 @@ class UpdatePage(OfWikiPage):
     "delete",
     DELETE("/projects/{project_id}/wikis/{slug}", "/groups/{group_id}/wikis/{slug}"),
     danger=Danger.DESTRUCTIVE,
-    docs="api/wikis/#delete-a-wiki-page",
     example={"project_id": "writes/app", "slug": "guides/Install"},
-    role=Role.MAINTAINER,
 )
 class DeletePage(OfWikiPage):
     """Delete a page; its history stays in the wiki's repository."""

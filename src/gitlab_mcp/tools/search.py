@@ -8,6 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from pydantic import Field, model_validator
 
 from gitlab_mcp.actions.action import GET, Action
+from gitlab_mcp.actions.action_facts import Differs
 from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.actions.fields import Flag, GroupId, Needs, Page, PerPage, ProjectId, Ref, broken_rule
 from gitlab_mcp.actions.result import Result, Text
@@ -21,6 +22,8 @@ EVERYWHERE = GET("/search", "/groups/{group_id}/search", "/projects/{project_id}
 # GitLab finds nothing for a single character, and everything for a blank.
 SearchText = Annotated[str, Field(min_length=2, max_length=4096, pattern=r"\S\s*\S")]
 AdvancedGroup = Annotated[GroupId, Needs("advanced_search_scopes")]
+
+PAGE = Differs("api/search/", "a section each for the instance, a group and a project")
 
 
 class ScopedSearch(Action):
@@ -58,7 +61,7 @@ class SearchInRepository(ScopedSearch):
 @find.action(
     "projects",
     GET("/search", "/groups/{group_id}/search"),
-    docs="api/search/",
+    docs=PAGE,
     example={"search": "shop"},
     shows="id path_with_namespace description last_activity_at web_url",
 )
@@ -73,7 +76,7 @@ class SearchProjects(ScopedSearch):
 @find.action(
     "issues",
     EVERYWHERE,
-    docs="api/search/",
+    docs=PAGE,
     example={"search": "login"},
     shows="project_id iid title state author=author.username updated_at web_url",
     switch="issues",
@@ -90,7 +93,7 @@ class SearchIssues(SearchInGroupOrProject):
 @find.action(
     "merge_requests",
     EVERYWHERE,
-    docs="api/search/",
+    docs=PAGE,
     example={"search": "cart"},
     shows="project_id iid title state author=author.username source_branch updated_at web_url",
     switch="merge_requests",
@@ -106,7 +109,7 @@ class SearchMergeRequests(SearchInGroupOrProject):
 @find.action(
     "code",
     EVERYWHERE,
-    docs="api/search/",
+    docs=PAGE,
     example={"project_id": "acme/website", "search": "route_1"},
     switch="repository",
 )
@@ -124,7 +127,7 @@ class SearchCode(SearchInRepository):
 @find.action(
     "commits",
     EVERYWHERE,
-    docs="api/search/",
+    docs=PAGE,
     example={"project_id": "acme/shop", "search": "coupons"},
     shows="project_id sha=short_id title author=author_name committed=committed_date web_url",
     switch="repository",
@@ -138,7 +141,7 @@ class SearchCommits(SearchInRepository):
 @find.action(
     "notes",
     EVERYWHERE,
-    docs="api/search/",
+    docs=PAGE,
     example={"project_id": "acme/shop", "search": "integer"},
     shows="project_id noteable_type noteable_iid id author=author.username created_at body",
 )
@@ -154,7 +157,7 @@ class SearchNotes(ScopedSearch):
 @find.action(
     "wiki",
     EVERYWHERE,
-    docs="api/search/",
+    docs=PAGE,
     example={"project_id": "acme/shop", "search": "install"},
     switch="wiki",
 )
@@ -174,7 +177,7 @@ class SearchWiki(ScopedSearch):
 @find.action(
     "milestones",
     EVERYWHERE,
-    docs="api/search/",
+    docs=PAGE,
     example={"search": "v1"},
     shows="project_id group_id id iid title state due_date web_url",
     switch="issues or merge_requests",
@@ -188,7 +191,7 @@ class SearchMilestones(SearchInGroupOrProject):
 @find.action(
     "users",
     EVERYWHERE,
-    docs="api/search/",
+    docs=PAGE,
     example={"search": "bob"},
     shows="id username name state",
 )
@@ -201,7 +204,6 @@ class SearchUsers(SearchInGroupOrProject):
 @find.action(
     "snippets",
     GET("/search"),
-    docs="api/search/#global-search",
     example={"search": "shop"},
     shows="id title file_name author=author.username visibility web_url",
 )

@@ -1,1 +1,1 @@
-"""Bytes in and out."""
+"""How requests arrive and answers leave: stdio and HTTP."""

@@ -1,4 +1,4 @@
-"""`python -m gitlab_mcp.transports.probe PORT`: is the server beside us alive? For containers without a shell."""
+"""`python -m gitlab_mcp.transports.probe PORT`: the health check of a container that has no shell and no curl."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from http.client import HTTPConnection, HTTPException
 
 
 def alive(port: int) -> bool:
-    # Straight to the port: proxy variables are meant for the way to GitLab.
+    # http.client ignores proxy variables, which are meant for GitLab.
     connection = HTTPConnection("127.0.0.1", port, timeout=3)
     try:
         connection.request("GET", "/healthz")

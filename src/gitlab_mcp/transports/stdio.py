@@ -1,4 +1,4 @@
-"""MCP over standard input and output, with an end that loses no finished work and leaves no traceback."""
+"""MCP over standard input and output. At the end, calls in flight get a moment to finish."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from mcp.server.stdio import stdio_server
 
 from gitlab_mcp.protocol.server import GitLabServer
 
-GRACE = 1.0
-"""Seconds that calls in flight get when the client is gone or somebody wants us to stop."""
-SETTLE = 0.05
-"""Seconds in which a request that was just read becomes a call in flight."""
+_GRACE_SECONDS = 1.0
+"""Time that calls in flight get after the client has gone or a signal came."""
+_SETTLE_SECONDS = 0.05
+"""Time until a request that was just read counts as a call in flight, and until a result is written."""
 
 
 def serve(server: GitLabServer, close: Callable[[], None]) -> int:
     try:
         anyio.run(_serve, server, close)
     except* BrokenPipeError:
-        # The client went away in the middle of an answer: nobody is left to tell.
+        # The client went away in the middle of an answer.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0
 
@@ -34,9 +34,9 @@ async def _serve(server: GitLabServer, close: Callable[[], None]) -> None:
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(_on_signal, stopping)
         async with stdio_server() as (read, write):
-            await server.run_on(_Lingering(read, server, stopping), write)
+            await server.serve_streams(_InputWithGrace(read, server, stopping), write)
             if stopping.is_set():
-                # The SDK's thread still waits for a line on standard input, and only the client could wake it.
+                # A thread of the SDK still waits for a line on standard input, and cannot be woken.
                 close()
                 os._exit(0)
         tasks.cancel_scope.cancel()
@@ -49,8 +49,8 @@ async def _on_signal(stopping: anyio.Event) -> None:
             return
 
 
-class _Lingering:
-    """The SDK cancels what is in flight when its input ends; so this input ends a moment later than the real one."""
+class _InputWithGrace:
+    """Ends later than the real input, because the SDK cancels calls in flight when its input ends."""
 
     def __init__(self, stream: Any, server: GitLabServer, stopping: anyio.Event) -> None:
         self._stream = stream
@@ -66,21 +66,21 @@ class _Lingering:
         ended = True
         async with anyio.create_task_group() as tasks:
 
-            async def stop() -> None:
+            async def cancel_when_stopping() -> None:
                 await self._stopping.wait()
                 tasks.cancel_scope.cancel()
 
-            tasks.start_soon(stop)
+            tasks.start_soon(cancel_when_stopping)
             with suppress(anyio.EndOfStream, anyio.ClosedResourceError):
                 message = await self._stream.receive()
                 ended = False
             tasks.cancel_scope.cancel()
         if ended:
-            await anyio.sleep(SETTLE)
-            with anyio.move_on_after(GRACE):
+            await anyio.sleep(_SETTLE_SECONDS)
+            with anyio.move_on_after(_GRACE_SECONDS):
                 await self._server.in_flight.wait_until_none()
-                # What a call returned still has to be written.
-                await anyio.sleep(SETTLE)
+                # The result still has to be written.
+                await anyio.sleep(_SETTLE_SECONDS)
             raise anyio.EndOfStream
         return message
 
@@ -92,7 +92,7 @@ class _Lingering:
     async def aclose(self) -> None:
         await self._stream.aclose()
 
-    async def __aenter__(self) -> _Lingering:
+    async def __aenter__(self) -> _InputWithGrace:
         return self
 
     async def __aexit__(self, *_: object) -> None:

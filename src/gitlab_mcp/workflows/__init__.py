@@ -1,1 +1,27 @@
-"""Jobs made of several requests to GitLab: failure digests, reviews, merge readiness, code owners."""
+"""Jobs made of several requests.
+
+- `batch.py`: many calls made as one
+- `explain_access.py`: what works for a caller at a place, and why the rest does not
+
+Why did a pipeline fail?
+
+- `failure_facts.py`: reads jobs, logs, tests and downstream pipelines
+- `failure_digest.py`: says why it failed
+
+Can a merge request be merged?
+
+- `merge_readiness_facts.py`: reads checks, approvals, threads and jobs
+- `merge_readiness.py`: says what blocks it
+- `branch_existence.py`: refuses a write that names a missing branch
+
+Reviews of merge requests:
+
+- `review_bundle.py`: reads all that a reviewer needs
+- `merge_request_diffs.py`: reads the diff of one file
+- `open_threads.py`: the threads that are not resolved
+- `review_position.py`: the position of a comment on a line or a file
+- `diff_lines.py`: the old and the new number of each line of a diff
+- `draft_notes.py`: which drafts can be published
+- `review_submission.py`: publishes the drafts and gives the verdict
+- `codeowners_file.py`: who owns a path
+"""

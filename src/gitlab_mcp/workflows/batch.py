@@ -12,13 +12,12 @@ from pydantic import BaseModel, ConfigDict, model_validator
 
 from gitlab_mcp.actions.call import FEWEST_BYTES
 from gitlab_mcp.actions.fields import FromJson, Line
-from gitlab_mcp.actions.result import Notice, Omission, Result, Text
+from gitlab_mcp.actions.result import Notice, Omission, Result, TailText, Text
 from gitlab_mcp.actions.server import Server
 from gitlab_mcp.failures.codes import Code, NoticeCode
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.results.content_blocks import compact_json
 from gitlab_mcp.results.metadata import warning_entry
-from gitlab_mcp.results.text_kinds import TailText
 from gitlab_mcp.results.untrusted_text import wrap_untrusted
 
 _READS_AT_ONCE = 8

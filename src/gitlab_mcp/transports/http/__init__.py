@@ -1,6 +1,6 @@
-"""MCP over HTTP for many people: each request stands for itself and acts with its own caller's rights."""
+"""MCP over HTTP, without sessions: each request acts with the rights of the token it brings."""
 
 from gitlab_mcp.transports.http.options import HttpOptions
-from gitlab_mcp.transports.http.serving import listen, serve
+from gitlab_mcp.transports.http.uvicorn_server import listen, serve
 
 __all__ = ["HttpOptions", "listen", "serve"]

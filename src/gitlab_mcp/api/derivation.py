@@ -1,0 +1,31 @@
+"""What an action's endpoints say of it: where it is documented, and what it needs.
+
+scripts/generate.py writes it into `action_facts.json`, so that a running server never reads the endpoints.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from gitlab_mcp.api.endpoints import find, normalised
+from gitlab_mcp.api.switches import switch_of
+
+FACTS = ("docs", "switch", "feature", "role")
+
+
+def derived(endpoints: Sequence[str], features: Mapping[str, str]) -> dict[str, str]:
+    """Those of FACTS that are known. `features`: by normalised endpoint, the paid feature it belongs to.
+
+    The first endpoint speaks for the action, the first that is documented for its page. Only the switch must be that
+    of all its endpoints of a project: where they differ, the switch is that of the request.
+    """
+    known = [find(endpoint) for endpoint in endpoints]
+    paths = [normalised(endpoint).partition(" ")[2] for endpoint in endpoints]
+    switches = {switch_of(path) for path in paths if path.startswith("/projects/")}
+    found = {
+        "docs": next((each.docs for each in known if each and each.docs), None),
+        "switch": switches.pop() if len(switches) == 1 else None,
+        "feature": features.get(normalised(endpoints[0])) if endpoints else None,
+        "role": known[0].role if known and known[0] else None,
+    }
+    return {name: value for name, value in found.items() if value}

@@ -1,0 +1,163 @@
+"""The reader of `endpoints.jsonl`: what is known of an endpoint, by version of GitLab. See the room's docstring."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache, lru_cache
+from importlib import resources
+from typing import Any, Final
+
+from gitlab_mcp.api.switches import switch_of
+from gitlab_mcp.api.versions import version_number
+
+DATA: Final = "endpoints.jsonl"
+
+_PLACEHOLDER: Final = re.compile(r"[:*](\w+)|\{(\w+)\}")
+_OPTIONAL: Final = re.compile(r"(?<!\\)\([^)]*\)|\[[^\]]*\]|(?<=/)-/")
+
+
+@lru_cache(maxsize=8192)
+def normalised(endpoint: str) -> str:
+    """One form of all spellings: `GET /groups/:id/(-/)search` and `GET /groups/{group_id}/search` are
+    `GET /groups/*/search`. Also takes a path alone."""
+    return _PLACEHOLDER.sub("*", _OPTIONAL.sub("", endpoint.partition("?")[0])).rstrip("/")
+
+
+def placeholders(endpoint: str) -> tuple[str, ...]:
+    """The names in a path: `id` and `issue_iid` of `GET /projects/:id/issues/{issue_iid}`."""
+    return tuple(match[1] or match[2] for match in _PLACEHOLDER.finditer(endpoint))
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    type: str
+    required: bool = False
+    values: tuple[str, ...] = ()
+    default: Any = None
+    ee_only: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Documented:
+    """Where GitLab documents an endpoint."""
+
+    page: str
+    """Below https://docs.gitlab.com/, as `api/labels`."""
+    section: str
+    """The title above it, or nothing."""
+    tier: str | None
+    """The lowest tier according to the page. What this server believes is in tier_features.yaml."""
+    endpoint: str
+    """As that page spells it."""
+
+    @property
+    def anchor(self) -> str:
+        """The address of the section on its page."""
+        return re.sub(r"\s+", "-", re.sub(r"[^\w\- ]", "", self.section).strip().lower())
+
+    @property
+    def address(self) -> str:
+        return f"{self.page}/#{self.anchor}" if self.section else f"{self.page}/"
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointFacts:
+    """What is known of one endpoint in one version."""
+
+    endpoint: str
+    """As GitLab spells it."""
+    edition: str = "CE"
+    """`EE` where GitLab's free edition has no such route."""
+    parameters: Mapping[str, Parameter] | None = None
+    """Those of the path too. None where GitLab's own list is not known."""
+    documented: tuple[Documented, ...] = ()
+    """The page about it first."""
+    role: str | None = None
+    """The least role whose call was not refused, measured."""
+    deprecated: bool = False
+    in_path: tuple[str, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "in_path", placeholders(self.endpoint))
+
+    @property
+    def docs(self) -> str | None:
+        return self.documented[0].address if self.documented else None
+
+    @property
+    def switch(self) -> str | None:
+        return switch_of(normalised(self.endpoint).partition(" ")[2])
+
+
+def find(endpoint: str, version: str | None = None) -> EndpointFacts | None:
+    """What is known of an endpoint, however it is spelled, in a version (else the newest); None where it has none."""
+    row = rows().get(normalised(endpoint))
+    return facts_in(row, version) if row is not None else None
+
+
+def every(version: str | None = None) -> Iterator[EndpointFacts]:
+    return (facts for row in rows().values() if (facts := facts_in(row, version)))
+
+
+@cache
+def rows() -> Mapping[str, Mapping[str, Any]]:
+    return rows_of(resources.files(__package__).joinpath(DATA).read_text("utf-8"))
+
+
+def rows_of(text: str) -> dict[str, dict[str, Any]]:
+    """The rows of a file, by normalised endpoint."""
+    _, *lines = text.splitlines()
+    return {normalised(row["endpoint"]): row for row in map(json.loads, lines)}
+
+
+def facts_in(row: Mapping[str, Any], version: str | None) -> EndpointFacts | None:
+    if not _holds(row, version):
+        return None
+    params = row.get("params")
+    return EndpointFacts(
+        endpoint=row["endpoint"],
+        edition=_at(row.get("edition"), version) or "CE",
+        parameters=None
+        if params is None
+        else {name: _parameter(told) for name, each in params.items() if (told := _at(each, version))},
+        documented=tuple(
+            Documented(
+                each["page"], each.get("section", ""), each.get("tier"), each.get("as", row["endpoint"])
+            )
+            for each in row.get("docs", ())
+        ),
+        role=_at(row.get("role"), version),
+        deprecated=bool(_at(row.get("deprecated"), version)),
+    )
+
+
+def _parameter(told: str | Mapping[str, Any]) -> Parameter:
+    if isinstance(told, str):
+        told = {"type": told}
+    return Parameter(
+        type=told["type"].removesuffix("!"),
+        required=told["type"].endswith("!"),
+        values=tuple(map(str, told.get("values", ()))),
+        default=told.get("default"),
+        ee_only=told.get("ee_only", False),
+    )
+
+
+def _at(fact: Any, version: str | None) -> Any:
+    """The fact as it is in a version, None where it is not. A list tells one version from another."""
+    if isinstance(fact, list):
+        return next((_at(each, version) for each in fact if _holds(each, version)), None)
+    if not isinstance(fact, dict):
+        return fact
+    return fact.get("is", fact) if _holds(fact, version) else None
+
+
+def _holds(fact: Mapping[str, Any], version: str | None) -> bool:
+    since, until = fact.get("since"), fact.get("until")
+    if version is None:
+        return until is None
+    number = version_number(version)
+    return not (since and number < version_number(since)) and not (until and number > version_number(until))

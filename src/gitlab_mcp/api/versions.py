@@ -1,0 +1,10 @@
+"""Versions of GitLab, compared."""
+
+from __future__ import annotations
+
+import re
+
+
+def version_number(version: str | None) -> tuple[int, ...]:
+    """`17.2.0-pre` as (17, 2); empty where there is none."""
+    return tuple(int(part) for part in re.findall(r"\d+", version)[:2]) if version else ()

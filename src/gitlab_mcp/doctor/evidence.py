@@ -1,0 +1,54 @@
+"""What GitLab answered to the doctor's questions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from gitlab_mcp.actions.action import fill
+from gitlab_mcp.actions.ask import Ask, InstanceFacts
+from gitlab_mcp.actions.exchange import Answer, GitLab
+from gitlab_mcp.gitlab.faults import BadAnswer, NoToken, Refused, ReplayMiss, Unreachable
+from gitlab_mcp.settings import Settings
+
+Reply = Answer | Refused | Unreachable | BadAnswer | ReplayMiss | NoToken
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """A reply is None where GitLab was not asked, because it cannot be reached."""
+
+    version: Reply
+    received_at: datetime
+    """When the version came, by this machine's clock."""
+    token: Reply | None = None
+    user: Reply | None = None
+    project: Reply | None = None
+    instance: InstanceFacts | None = None
+
+    @property
+    def gitlab_reached(self) -> bool:
+        return not isinstance(self.version, Unreachable | BadAnswer)
+
+
+async def gather_evidence(settings: Settings, gitlab: GitLab, ask: Ask) -> Evidence:
+    version = await _reply(gitlab, "/version")
+    received_at = datetime.now(UTC)
+    if not isinstance(version, Answer | Refused | ReplayMiss):
+        return Evidence(version, received_at)
+    project = await _reply(gitlab, fill("/projects/{id}", id=settings.project)) if settings.project else None
+    return Evidence(
+        version,
+        received_at,
+        token=await _reply(gitlab, "/personal_access_tokens/self"),
+        user=await _reply(gitlab, "/user"),
+        project=project,
+        instance=await ask.instance(),
+    )
+
+
+async def _reply(gitlab: GitLab, path: str) -> Reply:
+    try:
+        return await gitlab.get(path)
+    except (Refused, Unreachable, BadAnswer, ReplayMiss, NoToken) as fault:
+        return fault

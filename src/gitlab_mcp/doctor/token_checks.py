@@ -1,0 +1,107 @@
+"""Is the token any good? Its kind, whether GitLab accepts it, scopes, expiry."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import date
+from typing import Any
+
+from gitlab_mcp.actions.exchange import Answer
+from gitlab_mcp.doctor.evidence import Evidence
+from gitlab_mcp.doctor.report import Check, Mark
+from gitlab_mcp.doctor.where_set import where_set
+from gitlab_mcp.gitlab.faults import Refused
+from gitlab_mcp.settings import Settings
+
+_EXPIRES_SOON = 14
+"""Days."""
+_TOKEN_PREFIXES = {
+    "glpat-": ("an access token", True),
+    "glcbt-": ("a CI job token", True),
+    "gldt-": ("a deploy token", False),
+    "glrt-": ("a runner's token", False),
+    "glptt-": ("a pipeline trigger token", False),
+    "glft-": ("a feed token", False),
+    "glimt-": ("an incoming mail token", False),
+    "glagent-": ("an agent's token", False),
+    "glsoat-": ("a SCIM token", False),
+    "gloas-": ("an OAuth application's secret", False),
+    "glffct-": ("a feature flag client's token", False),
+}
+_MAKE_A_TOKEN = (
+    "Create a personal access token with the scope api (or read_api to read only) and put it into {where}."
+)
+
+
+def check_token(settings: Settings, evidence: Evidence) -> Iterator[Check]:
+    where = where_set(settings, "token_file" if settings.token_file else "token", "GITLAB_TOKEN")
+    new_token = _MAKE_A_TOKEN.format(where=where)
+    token = settings.token_source()()
+    if token is None and not settings.replay:
+        yield Check("token", Mark.FAIL, "there is none", new_token)
+        return
+    source = f" (from {where})" if token is not None else ""
+    what = "an access token of the recordings"
+    if token is not None:
+        prefix = next((known for known in _TOKEN_PREFIXES if token.value.reveal().startswith(known)), None)
+        without_prefix = {
+            "private": "a token without a prefix",
+            "bearer": "an OAuth token",
+            "job": "a CI job token",
+        }
+        what, usable = _TOKEN_PREFIXES[prefix] if prefix else (without_prefix[token.kind], True)
+        if not usable:
+            yield Check("token", Mark.FAIL, f"{what}{source}: GitLab's API does not take those", new_token)
+            return
+        if token.kind == "job":
+            fix = f"For more, {new_token[0].lower()}{new_token[1:]}"
+            yield Check("token", Mark.WARN, f"{what}{source}: it may do very little", fix)
+            return
+    if not evidence.gitlab_reached:
+        yield Check("token", Mark.WARN, f"{what}{source}, not tried", "Mend the connection first.")
+        return
+    user, own = evidence.user, evidence.token
+    if isinstance(user, Refused) and user.status == 401:
+        yield Check("token", Mark.FAIL, f"{what}{source}: GitLab {_why_refused(user)}", new_token)
+        return
+    name = f", {user.body['username']}" if isinstance(user, Answer) and isinstance(user.body, dict) else ""
+    yield Check("token", Mark.OK, f"{what}{name}{source}")
+    if isinstance(own, Answer) and isinstance(own.body, dict):
+        yield _scopes(settings, own.body, new_token)
+        yield _expiry(own.body, evidence.received_at.date(), where)
+
+
+def _why_refused(refused: Refused) -> str:
+    body = refused.body()
+    description = str(body.get("error_description", "")).lower() if isinstance(body, dict) else ""
+    if "expired" in description:
+        return "says it has expired"
+    if "revoked" in description:
+        return "says it was revoked"
+    return "does not know it, or it has expired or was revoked"
+
+
+def _scopes(settings: Settings, token: Mapping[str, Any], new_token: str) -> Check:
+    scopes = [str(scope) for scope in token.get("scopes") or []]
+    found = ", ".join(scopes) or "none"
+    if "api" in scopes:
+        return Check("scopes", Mark.OK, found)
+    if "read_api" not in scopes:
+        return Check("scopes", Mark.FAIL, found, new_token)
+    if settings.read_only:
+        return Check("scopes", Mark.OK, f"{found}; read-only mode needs no more")
+    return Check(
+        "scopes", Mark.WARN, f"{found}: every write will be refused", f"Set --read-only, or: {new_token}"
+    )
+
+
+def _expiry(token: Mapping[str, Any], today: date, where: str) -> Check:
+    try:
+        ends = date.fromisoformat(str(token["expires_at"]))
+    except (KeyError, ValueError):
+        return Check("expiry", Mark.OK, "it does not expire")
+    left = (ends - today).days
+    found = f"{ends}, {left} day{'' if left == 1 else 's'} left"
+    if left > _EXPIRES_SOON:
+        return Check("expiry", Mark.OK, found)
+    return Check("expiry", Mark.WARN, found, f"Rotate it before then, and put the new one into {where}.")

@@ -1,0 +1,43 @@
+"""How tokens, and what callers and GitLab sent, are kept out of logs, audit and Sentry:
+
+- A token is a `Secret` (`callers.py`), whose str, repr and format show nothing.
+- A log line carries its sentence and the fields named here. Arguments, bodies and headers are never written.
+- Libraries that log URLs are quiet below warnings.
+- Sentry gets stack traces without the texts of exceptions, which may quote what somebody sent, and without variables.
+- What looks like a token in a stack trace is replaced (`logs.py`).
+- What looks like a token is replaced in failures (`calls/dispatch.py`) and in audit lines (`app.py`), both with
+  `results/secret_redaction.py`.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import Any, Final
+
+FIELDS: Final = (
+    "component",
+    "operation",
+    "error_code",
+    "http_status",
+    "exception_type",
+    "event_id",
+    "duration_ms",
+    "method",
+    "path",
+)
+
+
+def allowed_fields(record: logging.LogRecord) -> dict[str, object]:
+    """Of what was passed as `extra=`, only the known fields."""
+    return {name: value for name in FIELDS if (value := getattr(record, name, None)) is not None}
+
+
+def quiet_libraries() -> None:
+    for name in ("urllib3", "httpx", "mcp.server", "uvicorn"):
+        logging.getLogger(name).setLevel(max(logging.WARNING, logging.getLogger().level))
+
+
+def without_exception_texts(sentry_exception: Any) -> Any:
+    for each in sentry_exception["values"]:
+        each["value"] = ""
+    return sentry_exception

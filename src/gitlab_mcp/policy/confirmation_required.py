@@ -1,0 +1,20 @@
+"""Which actions need a person's confirmation: those at or above the danger level of `--confirm`.
+
+An action declares its level as `danger=`. Text with `quick_actions: true` counts as destructive (`actions/call.py`).
+How a confirmation is asked for is in `confirmation.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from gitlab_mcp.actions.action import Danger
+from gitlab_mcp.actions.call import Call
+from gitlab_mcp.policy.danger import exceeds
+
+
+def confirmation_required(lowest: Danger | None) -> Callable[[Call], bool]:
+    """`lowest` is the least dangerous level that needs a confirmation; None: no call needs one."""
+    if lowest is None:
+        return lambda call: False
+    return lambda call: not exceeds(lowest, call.danger)

@@ -1,0 +1,52 @@
+"""How dangerous an action may be: the operator's limit (`--trust`) and a request's own (`X-MCP-Trust`)."""
+
+from __future__ import annotations
+
+from gitlab_mcp.actions.action import Danger
+from gitlab_mcp.failures.codes import Code
+from gitlab_mcp.failures.failure import CallFailed, Failure
+from gitlab_mcp.policy.danger import exceeds
+from gitlab_mcp.policy.guard import Guard, ProposedCall
+
+
+def refuse_above_trust(trust: Danger) -> Guard:
+    """For the operator's limit."""
+
+    async def guard(proposed: ProposedCall) -> None:
+        danger = proposed.call.danger
+        if exceeds(danger, trust):
+            raise CallFailed(
+                _refusal(Code.TRUST_INSUFFICIENT, proposed, trust).knowing(
+                    setting="trust",
+                    suggested_fix=f"Do not try again. Tell the person what you wanted to do: the operator would have "
+                    f"to start the server with --trust {danger}.",
+                )
+            )
+
+    return guard
+
+
+def refuse_above_requested_trust(trust: Danger) -> Guard:
+    """For the limit that a request sets itself."""
+
+    async def guard(proposed: ProposedCall) -> None:
+        if exceeds(proposed.call.danger, trust):
+            raise CallFailed(
+                _refusal(Code.DANGER_DENIED, proposed, trust).knowing(
+                    suggested_fix="Do not try again; the client that sent the request limits how dangerous it may be."
+                )
+            )
+
+    return guard
+
+
+def _refusal(code: Code, proposed: ProposedCall, trust: Danger) -> Failure:
+    name, danger = proposed.call.action.spec.name, proposed.call.danger
+    what = f"{name} with quick_actions" if proposed.call.options.quick_actions else name
+    return Failure(code, f"{what} is {danger}, and callers may do at most what is {trust} here.").knowing(
+        danger=str(danger),
+        trust_held=str(trust),
+        trust_required=str(danger),
+        confidence="certain",
+        retryable=False,
+    )

@@ -1,0 +1,202 @@
+"""The ASGI application: checks host, caller and size of each request, then hands it to MCP, and logs it."""
+
+from __future__ import annotations
+
+import logging
+import re
+import time
+import uuid
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+
+from starlette.applications import Starlette
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+from starlette.types import Message, Receive, Scope, Send
+
+from gitlab_mcp.callers import RequestContext
+from gitlab_mcp.failures.failure import CallFailed
+from gitlab_mcp.observability import logs
+from gitlab_mcp.observability.metrics import Metrics
+from gitlab_mcp.protocol.server import GitLabServer
+from gitlab_mcp.transports.http.allowed_hosts import METADATA_PATH, AllowedHosts
+from gitlab_mcp.transports.http.authentication import Authenticator, token_not_accepted
+from gitlab_mcp.transports.http.cancel_on_disconnect import cancel_on_disconnect
+from gitlab_mcp.transports.http.health import Health
+from gitlab_mcp.transports.http.options import HttpOptions
+from gitlab_mcp.transports.http.rejection import Rejected, rejection_response
+from gitlab_mcp.transports.http.request_body import ClientGone, discard_body, read_body
+from gitlab_mcp.transports.http.request_headers import REQUEST_ID, requested_error_style
+
+PATH = "/mcp"
+
+log = logging.getLogger("gitlab_mcp.http")
+
+
+class HttpApplication:
+    def __init__(
+        self,
+        server: GitLabServer,
+        options: HttpOptions,
+        *,
+        token_is_accepted: Callable[[RequestContext], Awaitable[bool | None]],
+        health: Health,
+        metrics: Metrics,
+    ) -> None:
+        self._options = options
+        self._allowed_hosts = AllowedHosts(options.public_url, PATH)
+        self._authenticator = Authenticator(options)
+        self._token_is_accepted = token_is_accepted
+        self._health = health
+        self._metrics = metrics
+        self._json_sessions = server.http_session_manager(
+            events=False, max_body_bytes=options.max_request_bytes
+        )
+        self._event_sessions = server.http_session_manager(
+            events=True, max_body_bytes=options.max_request_bytes
+        )
+        self._other_routes = Starlette(
+            routes=[
+                Route("/healthz", health.alive, methods=["GET"]),
+                Route("/readyz", health.ready, methods=["GET"]),
+                Route("/metrics", health.metrics, methods=["GET"]),
+                Route(METADATA_PATH + "{path:path}", self._metadata, methods=["GET"]),
+            ],
+            lifespan=self._lifespan,
+        )
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._other_routes(scope, receive, send)
+            return
+        started = time.perf_counter()
+        headers = Headers(scope=scope)
+        request_id = _request_id(headers)
+        logs.REQUEST_ID.set(request_id)
+        status = 0
+
+        async def send_with_headers(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                response_headers = MutableHeaders(raw=message.setdefault("headers", []))
+                response_headers["X-Request-Id"] = request_id
+                if self._health.stopping:
+                    # So that the client's next request goes to another replica.
+                    response_headers["Connection"] = "close"
+            await send(message)
+
+        if scope["path"] != PATH:
+            await self._other_routes(scope, receive, send_with_headers)
+            return
+        try:
+            await self._serve_mcp(scope, headers, request_id, receive, send_with_headers)
+        except (Rejected, CallFailed) as refusal:
+            # CallFailed: the file with the secret that requests must bring can no longer be read.
+            rejected = refusal if isinstance(refusal, Rejected) else Rejected(refusal.failure, 500)
+            self._record(rejected)
+            await self._reject(rejected, request_id, scope, receive, send_with_headers)
+        except ClientGone:
+            pass
+        self._metrics.count_request(status)
+        log.info(
+            "%s %s answered with %s",
+            scope["method"],
+            PATH,
+            status or "nothing: the client is gone",
+            extra={
+                "component": "http",
+                "method": scope["method"],
+                "path": PATH,
+                "http_status": status,
+                "duration_ms": round((time.perf_counter() - started) * 1000, 1),
+            },
+        )
+
+    def _record(self, rejected: Rejected) -> None:
+        """A refusal is counted and logged as a failed call is."""
+        code, operation = rejected.failure.code, rejected.failure.call.operation
+        self._metrics.count_refusal(code, operation, rejected.status)
+        fields = {
+            "component": "http",
+            "operation": operation,
+            "error_code": code,
+            "http_status": rejected.status,
+        }
+        log.warning("%s refused with %s", operation, code, extra=fields)
+
+    async def _serve_mcp(
+        self, scope: Scope, headers: Headers, request_id: str, receive: Receive, send: Send
+    ) -> None:
+        self._allowed_hosts.check(headers)
+        if scope["method"] != "POST":
+            # There are no sessions, so there is no stream to open (GET) and nothing to end (DELETE).
+            await Response(status_code=405, headers={"Allow": "POST"})(scope, receive, send)
+            return
+        challenge = self._challenge(headers)
+        request_context = self._authenticator.request_context(headers, request_id, challenge)
+        if (
+            request_context.token is not None
+            and request_context.token.kind == "bearer"
+            and await self._token_is_accepted(request_context) is False
+        ):
+            raise token_not_accepted(challenge)
+        options = self._options
+        body = await read_body(
+            headers.get("content-length"), receive, options.max_request_bytes, options.client_timeout
+        )
+        scope.setdefault("state", {})["request_context"] = request_context
+        # Progress needs a stream of events. A client that did not ask for progress gets plain JSON.
+        wants_events = b'"progressToken"' in body and "text/event-stream" in headers.get("accept", "")
+        sessions = self._event_sessions if wants_events else self._json_sessions
+        await cancel_on_disconnect(sessions.handle_request, scope, body, receive, send)
+
+    async def _reject(
+        self, rejected: Rejected, request_id: str, scope: Scope, receive: Receive, send: Send
+    ) -> None:
+        try:
+            error_style = requested_error_style(Headers(scope=scope)) or self._options.error_style
+        except Rejected:
+            error_style = self._options.error_style
+        response = rejection_response(rejected, error_style, request_id)
+        if not await discard_body(receive):
+            response.headers["Connection"] = "close"
+        await response(scope, receive, send)
+
+    def _challenge(self, headers: Headers) -> str:
+        url = self._allowed_hosts.metadata_url(headers["host"])
+        return f'Bearer resource_metadata="{url}", scope="{self._options.oauth_scope}"'
+
+    async def _metadata(self, request: Request) -> Response:
+        """RFC 9728: tells clients that GitLab is the authorization server."""
+        try:
+            self._allowed_hosts.check(
+                Headers(raw=[pair for pair in request.headers.raw if pair[0] != b"origin"])
+            )
+        except Rejected as rejected:
+            return rejection_response(rejected, self._options.error_style, _request_id(request.headers))
+        resource = self._allowed_hosts.resource(request.headers["host"])
+        if self._options.bearer is not None:
+            return Response(status_code=404)
+        metadata = {
+            "resource": resource,
+            "resource_name": "GitLab MCP server",
+            "authorization_servers": [self._options.url],
+            "scopes_supported": [self._options.oauth_scope],
+            "bearer_methods_supported": ["header"],
+        }
+        # Clients in web pages must be able to read it too.
+        return JSONResponse(metadata, headers={"Access-Control-Allow-Origin": "*"})
+
+    @asynccontextmanager
+    async def _lifespan(self, app: Starlette) -> AsyncIterator[None]:
+        async with self._json_sessions.run(), self._event_sessions.run():
+            yield
+
+
+def _request_id(headers: Headers) -> str:
+    """The client's own, where it is harmless in a log line; else a new one."""
+    given = headers.get(REQUEST_ID, "")
+    return given if re.fullmatch(r"[\w.:-]{8,64}", given, re.ASCII) else uuid.uuid4().hex

@@ -1,0 +1,137 @@
+"""Listens, serves with uvicorn, and stops without losing a call."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import signal
+import socket
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+
+import anyio
+import uvicorn
+
+from gitlab_mcp.callers import RequestContext
+from gitlab_mcp.failures.codes import Code
+from gitlab_mcp.failures.failure import CallFailed, Failure
+from gitlab_mcp.observability.metrics import Metrics
+from gitlab_mcp.protocol.server import GitLabServer
+from gitlab_mcp.transports.http.asgi_application import PATH, HttpApplication
+from gitlab_mcp.transports.http.connection_timeouts import with_timeouts
+from gitlab_mcp.transports.http.health import Health, ReadinessCheck
+from gitlab_mcp.transports.http.options import HttpOptions
+
+_SECONDS_BEFORE_CLOSING = 1.0
+"""Between the signal to stop and closing the port. In this time `/readyz` fails and answers say
+`Connection: close`, so that clients go elsewhere; new requests are still served."""
+_EXTRA_SECONDS_TO_FINISH = 5.0
+_MAX_HEAD_BYTES = 32 * 1024
+_MAX_CONNECTIONS = 1000
+_KEEP_ALIVE_SECONDS = 75
+"""Longer than proxies keep idle connections, so that they close first and we lose no request."""
+
+log = logging.getLogger("gitlab_mcp.serving")
+
+
+def listen(host: str, number: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, number), family=family, backlog=2048)
+    except OSError as problem:
+        failure = Failure(
+            Code.CONFIGURATION_ERROR, "The server cannot listen on the address it was given."
+        ).knowing(
+            setting="http",
+            evidence=[problem.strerror or "the system gave no reason"],
+            suggested_fix="Choose another address or port with --http, or stop what listens there.",
+        )
+        raise CallFailed(failure) from None
+
+
+def serve(
+    server: GitLabServer,
+    port: socket.socket,
+    options: HttpOptions,
+    *,
+    metrics: Metrics,
+    token_is_accepted: Callable[[RequestContext], Awaitable[bool | None]],
+    readiness_checks: Mapping[str, ReadinessCheck],
+) -> int:
+    health = Health(metrics, readiness_checks, options.operator_secret)
+    application = HttpApplication(
+        server, options, token_is_accepted=token_is_accepted, health=health, metrics=metrics
+    )
+    config = uvicorn.Config(
+        application,
+        http=with_timeouts(options.client_timeout),  # type: ignore[arg-type]
+        ws="none",
+        lifespan="on",
+        log_config=None,
+        access_log=False,
+        proxy_headers=False,
+        server_header=False,
+        limit_concurrency=_MAX_CONNECTIONS,
+        h11_max_incomplete_event_size=_MAX_HEAD_BYTES,
+        timeout_keep_alive=_KEEP_ALIVE_SECONDS,
+        timeout_graceful_shutdown=int(options.deadline + _EXTRA_SECONDS_TO_FINISH),
+    )
+    log.setLevel(logging.INFO)
+    host, number = port.getsockname()[:2]
+    log.info("serving MCP at http://%s%s", f"[{host}]:{number}" if ":" in host else f"{host}:{number}", PATH)
+    anyio.run(_serve, _UvicornServer(config), health, port)
+    log.info("stopped")
+    return 0
+
+
+class _UvicornServer(uvicorn.Server):
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """We handle signals. Uvicorn would raise them again when it ends, and the exit code would not be 0."""
+        yield
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        # Connections that are in the queue of the port and not yet accepted would be cut off when it closes.
+        waiting = [client for port in sockets or () for client in _accept_waiting(port)]
+        for server in self.servers:
+            server.close()
+        for client in waiting:
+            await asyncio.get_running_loop().connect_accepted_socket(self._new_connection, client)
+        await super().shutdown(sockets)
+
+    def _new_connection(self) -> asyncio.Protocol:
+        state = self.lifespan.state
+        return self.config.http_protocol_class(self.config, self.server_state, state)  # type: ignore[call-arg]
+
+
+def _accept_waiting(port: socket.socket) -> Iterator[socket.socket]:
+    with contextlib.suppress(OSError):
+        while True:
+            client, _ = port.accept()
+            client.setblocking(False)
+            yield client
+
+
+async def _serve(server: uvicorn.Server, health: Health, port: socket.socket) -> None:
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(_stop_on_signal, server, health)
+        await server.serve(sockets=[port])
+        tasks.cancel_scope.cancel()
+
+
+async def _stop_on_signal(server: uvicorn.Server, health: Health) -> None:
+    with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
+        async with anyio.create_task_group() as tasks:
+            async for _ in signals:
+                if health.stopping:
+                    log.info("stopped in the middle of calls, as asked twice")
+                    os._exit(0)
+                health.stopping = True
+                log.info("stopping: calls in flight are finished first")
+                tasks.start_soon(_close_after_a_moment, server)
+
+
+async def _close_after_a_moment(server: uvicorn.Server) -> None:
+    await anyio.sleep(_SECONDS_BEFORE_CLOSING)
+    server.should_exit = True

@@ -1,0 +1,77 @@
+"""Two versions of GitLab, folded into one table."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from gitlab_mcp.api.endpoints import EndpointFacts, facts_in, rows_of
+
+SCRIPT = Path(__file__).parent.parent.parent / "scripts/make_api.py"
+
+OLD = [
+    {"endpoint": "GET /same", "edition": "CE", "params": {"page": {"type": "integer", "default": 1}}},
+    {"endpoint": "GET /gone", "edition": "CE", "params": {}},
+    {
+        "endpoint": "PUT /things/:id",
+        "edition": "EE",
+        "params": {"id": {"type": "integer", "required": True}, "state": {"type": "string", "values": ["a"]}},
+    },
+]
+NEW = [
+    OLD[0],
+    {"endpoint": "GET /new", "edition": "CE", "params": {}},
+    {
+        "endpoint": "PUT /things/:thing_id",
+        "edition": "CE",
+        "params": {
+            "thing_id": {"type": "integer", "required": True},
+            "state": {"type": "string", "values": ["a", "b"]},
+        },
+    },
+]
+PAGES = [
+    {"endpoint": "PUT /things/:iid", "tier": "Premium", "page": "api/things.md", "section": "Update a thing"},
+    {"endpoint": "GET /<route-prefix>/x", "tier": "Free", "page": "api/templates.md", "section": "X"},
+]
+
+
+def fold(table: Path, kind: str, version: str, source: Any) -> str:
+    file = table.parent / ("source.jsonl" if kind == "routes" else "source.json")
+    lines = map(json.dumps, source) if kind == "routes" else [json.dumps(source)]
+    file.write_text("\n".join(lines), "utf-8")
+    command = [sys.executable, SCRIPT, "--into", table, f"--{kind}", version, file]
+    return subprocess.run(command, capture_output=True, check=True, text=True).stdout
+
+
+def test_a_second_version_says_what_came_what_went_and_what_changed(tmp_path: Path) -> None:
+    table = tmp_path / "endpoints.jsonl"
+    fold(table, "routes", "17.2", OLD)
+    fold(table, "docs", "18.9", PAGES)
+    fold(table, "roles", "17.2", {"least_role": {"GET /same": "guest"}})
+    assert fold(table, "routes", "19.3", NEW).splitlines() == [
+        "- GET /gone",
+        "+ GET /new",
+        "~ PUT /things/:thing_id",
+    ]
+    rows = rows_of(table.read_text("utf-8"))
+
+    def known(version: str) -> dict[str, EndpointFacts]:
+        return {key: facts for key, row in rows.items() if (facts := facts_in(row, version))}
+
+    older, newer = known("17.2"), known("19.3")
+    assert older.keys() == {"GET /same", "GET /gone", "PUT /things/*"}
+    assert newer.keys() == {"GET /same", "GET /new", "PUT /things/*"}
+    assert older["GET /same"] == newer["GET /same"]
+    assert (older["GET /same"].role, newer["GET /same"].role) == ("guest", "guest")
+    was, thing = older["PUT /things/*"], newer["PUT /things/*"]
+    assert (was.edition, thing.edition) == ("EE", "CE")
+    assert was.parameters and thing.parameters
+    assert (was.parameters["state"].values, thing.parameters["state"].values) == (("a",), ("a", "b"))
+    assert was.parameters["thing_id"] == thing.parameters["thing_id"]
+    assert was.parameters.keys() == {"thing_id", "state"}
+    assert thing.documented[0].endpoint == "PUT /things/:iid"
+    assert thing.docs == "api/things/#update-a-thing"
