@@ -475,3 +475,34 @@ async def test_needed_input_is_a_question_with_its_choices(standin: StandIn) -> 
     assert asked["choices"] == ["list", "get"]
     asked = (await told(Code.INVALID_VALUE, "toolerror", standin)).rendered
     assert asked["question"] == "Which value for state?" and "opened" in asked["choices"]
+
+
+async def test_a_success_has_the_envelope_of_its_style_with_the_quota_warning(standin: StandIn) -> None:
+    with_labels(standin, "bug")
+    app = App(Settings(url=standin.url, token=Secret("alice"), **{**UNGUARDED, "quota": ("writes=1",)}))
+    try:
+        server = GitLabServer(app, error_style="aql", format="json")
+        answer = await server.call_tool("manage_label", LABEL)
+    finally:
+        app.close()
+    shown = json.loads(answer.content[0].text)
+    assert shown["success"] is True and "id" in shown["data"]
+    (warning,) = shown["warnings"]
+    assert (warning["code"], warning["message"]) == ("RATE_LIMIT_QUOTA_WARNING", "Approaching quota limit")
+    expected = {"metric": "writes_per_hour", "current": 1, "warn_threshold": 1, "pause_threshold": 1}
+    assert warning["details"].items() >= expected.items()
+
+
+async def test_an_unknown_field_inside_an_object_is_named_with_the_fields_of_that_object(
+    standin: StandIn,
+) -> None:
+    app = App(Settings(url=standin.url, token=Secret("alice"), toolsets=("all",), **UNGUARDED))
+    try:
+        server = GitLabServer(app, error_style="aql", format="json")
+        call = {"tool": "browse_labels", "arguments": {}, "bogus": 1}
+        answer = await server.call_tool("run_batch", {"action": "run", "calls": [call]})
+    finally:
+        app.close()
+    error = json.loads(answer.content[0].text)["error"]
+    assert error["code"] == "VALIDATION_UNKNOWN_FIELD"
+    assert error["details"]["valid_params"] == ["tool", "arguments"]
