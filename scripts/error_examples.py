@@ -10,6 +10,7 @@ import asyncio
 import json
 import logging
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -126,11 +127,11 @@ SAID: Final[Mapping[Code, tuple[str, dict[str, Any]]]] = {
         {"setting": "GITLAB_TOKEN", "token_problem": "missing"},
     ),
     Code.BATCH_PARTIAL_FAILURE: (
-        "1 of 2 calls failed.",
-        {"results": [{"result": {"total": 0}}, {"error": {"error_code": "NOT_FOUND"}}]},
+        "The call failed.",
+        {"results": [{"error": Failure(Code.UNKNOWN_TOOL, "There is no such tool.")}]},
     ),
 }
-CHANGES: Final = ("event_id", "confirmation_token", "expires_at", "request_id")
+CHANGES: Final = ("event_id", "confirmation_token", "expires_at", "request_id", "reset_at")
 """Facts that differ from one run to the next."""
 
 
@@ -201,7 +202,7 @@ def _example(
 ) -> dict[str, Any]:
     assert failure.code == code, f"{failure.code} in place of {code}"
     facts = {name: "…" if name in CHANGES else value for name, value in failure.facts.items()}
-    answer = render(Failure(failure.code, failure.message, facts))
+    answer = render(replace(failure, facts=facts))
     example: dict[str, Any] = {"source": source}
     if call:
         example["call"] = call

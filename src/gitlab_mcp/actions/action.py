@@ -111,6 +111,7 @@ class Spec:
     recover_with: RecoveryLookup | None
     """Where to look when the answer to a write was lost."""
     lists: bool
+    """Whether the answer is a list, under `items`."""
     not_taken: Mapping[str, str]
     """Fields that carry an intent this action cannot fulfil, each with what is offered for it."""
     rewrites: Mapping[str, Rewrite]

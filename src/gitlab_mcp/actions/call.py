@@ -17,6 +17,7 @@ Format = Literal["json", "markdown", "both"]
 
 FEWEST_BYTES = 1_000
 MOST_BYTES = 200_000
+LONGEST_TOKEN = 200
 
 
 class Options(BaseModel):
@@ -31,7 +32,7 @@ class Options(BaseModel):
     quick_actions: Annotated[Flag, Field(description="Lines like /close are commands, not text")] | None = (
         None
     )
-    confirmation_token: Annotated[str, Field(min_length=1, max_length=200)] | None = None
+    confirmation_token: Annotated[str, Field(min_length=1, max_length=LONGEST_TOKEN)] | None = None
 
 
 @dataclass(frozen=True, slots=True)

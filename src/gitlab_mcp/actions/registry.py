@@ -69,9 +69,13 @@ class Registry:
             self._tools[name] = _imported(name)
         return self._tools[name]
 
+    def action(self, name: str, action: object) -> type[Action] | None:
+        """None where there is no such action."""
+        return self.tool(name).actions.get(str(action)) if name in self else None
+
     def writes(self, name: str, action: object) -> bool:
         """Whether this is an action that writes; False where there is no such action."""
-        found = self.tool(name).actions.get(str(action)) if name in self else None
+        found = self.action(name, action)
         return found is not None and found.spec.writes
 
     def actions(self, toolset: str = "all") -> list[type[Action]]:

@@ -57,6 +57,7 @@ class Tool:
         recover_with: RecoveryLookup | None = None,
         not_taken: Mapping[str, str] | None = None,
         rewrites: Mapping[str, Rewrite] | None = None,
+        lists: bool | None = None,
     ) -> Callable[[A], A]:
         """Declare a class to be an action. A tool that writes must say how dangerous each action is.
 
@@ -66,6 +67,7 @@ class Tool:
 
         `not_taken`: fields people expect here that carry an intent it cannot fulfil, each with what is offered.
         `rewrites`: fields people expect here whose intent other fields carry.
+        `lists`: the answer is a list under `items`. What takes a `page` is one, unless it is said here.
 
         `docs`, `feature`, `switch`, `role`: looked up by the endpoints (`api.derivation`). Said here only where
         nothing is known of them, or where the action `Differs`.
@@ -90,7 +92,7 @@ class Tool:
                 said={name: value for name, value in said.items() if value is not None},
                 repeatable=repeatable,
                 recover_with=recover_with,
-                lists="page" in shapes(cls),
+                lists="page" in shapes(cls) if lists is None else lists,
                 not_taken=not_taken or {},
                 rewrites=rewrites or {},
             )

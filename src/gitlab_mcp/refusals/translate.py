@@ -6,11 +6,12 @@ import logging
 import uuid
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any, Final
 
 from gitlab_mcp.actions.action import Action
 from gitlab_mcp.actions.ask import Ask
-from gitlab_mcp.failures.codes import CODES, Code
+from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.gitlab.faults import (
     BadAnswer,
@@ -57,7 +58,11 @@ async def _translated(
         case Refused() if _may_have_taken_effect(problem):
             return transport_failures.gateway_error(problem, action)
         case Refused():
-            return await explain_refusal(problem, action, ask, tiers)
+            failure = await explain_refusal(problem, action, ask, tiers)
+            failed_in_a_write = failure.code == Code.SERVER_ERROR and not (
+                problem.request.reads or problem.request.repeatable or "maintenance" in failure.facts
+            )
+            return transport_failures.checked_first(failure, action) if failed_in_a_write else failure
         case GraphQLRefused():
             return await explain_graphql_errors(problem, action, ask, tiers)
         case Unreachable():
@@ -90,12 +95,12 @@ def _internal_error() -> Failure:
 
 
 def _complete(failure: Failure, action: Action | None) -> Failure:
-    code = CODES[failure.code]
-    facts: dict[str, Any] = {"http_status": code.status, "retryable": code.retryable}
+    docs: dict[str, str] = {}
     if action is not None:
         spec = action.spec
-        facts["docs_url"] = DOCS + (spec.docs_at(action.endpoint()) if spec.endpoints else spec.docs)
-    return Failure(failure.code, failure.message, {**facts, **_without_none(failure.facts)})
+        docs["docs_url"] = DOCS + (spec.docs_at(action.endpoint()) if spec.endpoints else spec.docs)
+    known = replace(failure, facts={**docs, **_without_none(failure.facts)})
+    return known.knowing(retryable=known.retryable)
 
 
 def _without_none(facts: Mapping[str, Any]) -> dict[str, Any]:

@@ -108,6 +108,7 @@ class GetCommit(OfCommit):
     "diff",
     GET("/projects/{project_id}/repository/commits/{sha}/diff"),
     example={"project_id": "acme/website", "sha": "dbc35632b7b69fd93edcc32d714d59617c7b5790"},
+    lists=False,
 )
 class CommitDiff(OfCommit, Paged):
     """What a commit changed: the files, then the diff of each."""

@@ -105,6 +105,7 @@ class GetNote(OfIssueOrMergeRequest):
     GET(f"{MERGE_REQUEST}/draft_notes"),
     example={"project_id": "acme/website", "merge_request_iid": 1},
     shows=f"id body=note {POSITION} discussion_id resolve_discussion",
+    lists=True,
 )
 class ListDrafts(OfMergeRequest):
     """List your drafts on a merge request, which nobody else sees; manage_review publishes them."""

@@ -129,6 +129,7 @@ class IssueStatistics(InProjectOrGroup):
     GET("/projects/{project_id}/issues/{issue_iid}/related_merge_requests"),
     example={"project_id": "acme/website", "issue_iid": 1},
     shows=MERGE_REQUEST,
+    lists=True,
 )
 class RelatedMergeRequests(OfIssue):
     """List the merge requests that mention an issue."""
@@ -139,6 +140,7 @@ class RelatedMergeRequests(OfIssue):
     GET("/projects/{project_id}/issues/{issue_iid}/closed_by"),
     example={"project_id": "acme/website", "issue_iid": 1},
     shows=MERGE_REQUEST,
+    lists=True,
 )
 class ClosedBy(OfIssue):
     """List the merge requests that close an issue when merged."""
@@ -149,6 +151,7 @@ class ClosedBy(OfIssue):
     GET("/projects/{project_id}/issues/{issue_iid}/participants"),
     example={"project_id": "acme/website", "issue_iid": 1},
     shows="id username name",
+    lists=True,
 )
 class Participants(OfIssue):
     """List who takes part in an issue."""
@@ -159,6 +162,7 @@ class Participants(OfIssue):
     GET("/projects/{project_id}/issues/{issue_iid}/links"),
     example={"project_id": "acme/website", "issue_iid": 1},
     shows="issue_link_id link_type issue=references.full title state",
+    lists=True,
 )
 class Links(OfIssue):
     """List the issues an issue is linked to."""

@@ -172,6 +172,7 @@ class ListCommits(OfMergeRequest, Paged):
     "diffs",
     GET(f"{MR}/diffs"),
     example=EXAMPLE,
+    lists=False,
 )
 class ReadDiffs(OfMergeRequest, Paged):
     """List the changed files with their sizes, and show their diffs; with file_path those of one file."""

@@ -217,6 +217,7 @@ class ListBridges(OfPipeline, Paged):
     GET("/projects/{project_id}/pipelines/{pipeline_id}/variables"),
     example={"project_id": "acme/website", "pipeline_id": 16},
     shows="key value variable_type",
+    lists=True,
 )
 class ListVariables(OfPipeline):
     """List the variables a pipeline was run with."""

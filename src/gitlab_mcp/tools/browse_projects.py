@@ -239,6 +239,7 @@ class TransferLocations(ListOfProject):
     GET("/projects/{project_id}/share_locations"),
     example={"project_id": "1"},
     shows=GROUP,
+    lists=True,
 )
 class ShareLocations(InProject):
     """Groups the project could be shared with."""

@@ -106,6 +106,7 @@ class FilteredVulnerabilities(InProjectOrGroup):
     example={"project_id": "tiers-b/one", "severity": ["critical", "high"], "state": "detected"},
     feature="vulnerabilities",
     role=Role.DEVELOPER,
+    lists=True,
 )
 class ListVulnerabilities(FilteredVulnerabilities):
     """List vulnerabilities, the worst first."""

@@ -25,6 +25,7 @@ PAGE = "slug title format"
     GET("/projects/{project_id}/wikis", "/groups/{group_id}/wikis"),
     example={"project_id": "acme/website"},
     shows=PAGE + " content",
+    lists=True,
 )
 class ListPages(WithWiki):
     """List all pages; GitLab does not page this list."""

@@ -13,7 +13,7 @@ from gitlab_mcp.actions.action import Action
 from gitlab_mcp.actions.arguments.field_names import candidates
 from gitlab_mcp.actions.arguments.words import misspelt
 from gitlab_mcp.actions.schema import listed_fields, required_fields
-from gitlab_mcp.actions.shape import Shape
+from gitlab_mcp.actions.shape import Shape, shapes
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import Failure
 
@@ -34,6 +34,8 @@ class Problems:
     """By unknown field, a sentence about what is offered."""
     taken_as: dict[str, Any] = field(default_factory=dict)
     """The call as it would be made, where other names were given."""
+    allowed: dict[str, None] = field(default_factory=dict)
+    """The fields that stand where the unknown ones were given: of the action, or of an object inside."""
 
     def __bool__(self) -> bool:
         return bool(self.missing or self.invalid or self.unknown)
@@ -52,12 +54,17 @@ class Problems:
             invalid_fields=self.invalid or None,
             unknown_fields=list(self.unknown) or None,
             did_you_mean=guesses or None,
-            allowed_fields=listed_fields(self.action) if self.unknown else None,
+            allowed_fields=self._allowed() if self.unknown else None,
             taken_as=self.taken_as or None,
             action_required_fields={name: required},
             suggested_fix=self._fix(guesses),
             example=example_of(self.action),
         )
+
+    def _allowed(self) -> list[str]:
+        own = shapes(self.action)
+        at_the_top = not self.allowed or any(name in own for name in self.allowed)
+        return listed_fields(self.action) if at_the_top else list(self.allowed)
 
     def _code(self) -> Code:
         if self.missing:
@@ -119,6 +126,8 @@ def collect_problems(error: ValidationError, fields: Mapping[str, Shape], proble
         elif kind == "extra_forbidden":
             if name not in problems.unknown:
                 problems.unknown[name] = _inside(location, fields, name, problems)
+            known = fields if len(location) == 1 else _members_at(location[:-1], fields)
+            problems.allowed.update(dict.fromkeys(known))
         elif kind == "broken_rule":
             context = detail.get("ctx", {})
             problems.wrong(context.get("field") or name, detail["msg"], COMBINATION)
@@ -126,7 +135,7 @@ def collect_problems(error: ValidationError, fields: Mapping[str, Shape], proble
             shape = _shape_at(location, fields)
             expected = _expected(shape, detail)
             of_type = kind.endswith(("_type", "_parsing")) or kind in ("int_from_float", "not_a_number")
-            problems.wrong(name, expected, _received(detail.get("input")), of_type=of_type)
+            problems.wrong(name, expected, received(detail.get("input")), of_type=of_type)
 
 
 def _inside(
@@ -153,6 +162,12 @@ def _location(location: tuple[int | str, ...]) -> str:
             else safe_to_repeat(part)
         )
     return name or "arguments"
+
+
+def _members_at(location: tuple[int | str, ...], fields: Mapping[str, Shape]) -> list[str]:
+    """The fields of the object there."""
+    shape = _shape_at(location, fields)
+    return [name for name, _ in shape.members] if shape else []
 
 
 def _shape_at(location: tuple[int | str, ...], fields: Mapping[str, Shape]) -> Shape | None:
@@ -194,7 +209,8 @@ def _expected(shape: Shape | None, detail: Mapping[str, Any]) -> str:
     return what
 
 
-def _received(value: Any) -> str:
+def received(value: Any) -> str:
+    """What was sent, in few words: a short value, or its type."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, (int, float)):
