@@ -5,6 +5,7 @@ Every answer goes through these:
 - `present_answer.py`: the steps below, in their order
 - `secret_redaction.py`: keeps tokens and passwords out
 - `shown_fields.py`: picks the fields that an action shows
+- `written_fields.py`: of a write, what was sent as GitLab now has it
 - `list_pages.py`: the total and the next page of a list, and why it is empty
 - `text_cleaning.py`: removes invisible characters
 - `size_limit.py`: cuts to `max_bytes`, and says what was left out

@@ -13,9 +13,10 @@ from gitlab_mcp.actions.result import Notice, Result
 from gitlab_mcp.actions.shape import sent_name
 from gitlab_mcp.results.list_pages import items_before, list_page
 from gitlab_mcp.results.secret_redaction import redact_json, redact_text
-from gitlab_mcp.results.shown_fields import pick_fields, pick_new_fields, shown_fields
+from gitlab_mcp.results.shown_fields import pick_fields, shown_fields
 from gitlab_mcp.results.size_limit import limit_size
 from gitlab_mcp.results.text_cleaning import remove_invisible, remove_invisible_in_json
+from gitlab_mcp.results.written_fields import written_fields
 
 
 def present_answer(
@@ -62,7 +63,7 @@ def _body(action: Action, answer: Answer, detail: Detail) -> dict[str, Any]:
     if detail == "full":
         return body
     if spec.writes:
-        return pick_new_fields(body, spec.shows, _sent(action)) or {"done": True}
+        return written_fields(body, spec.shows, _sent(action)) or {"done": True}
     return dict(pick_fields(body, shown_fields(spec.shows).alone)) or {"empty": True}
 
 
@@ -71,9 +72,15 @@ def _says_only_yes(answer: Answer) -> bool:
     return answer.body is True or str(answer.body) == str(answer.status)
 
 
-def _sent(action: Action) -> dict[str, Any]:
-    """What the caller gave, by GitLab's names."""
-    return {sent_name(type(action), name): value for name, value in action.given().items()}
+def _sent(action: Action) -> list[tuple[str, str, Any]]:
+    """The given fields that are not in the path: our name, GitLab's name, the value."""
+    given, placeholders = action.given(), action.endpoint().placeholders
+    kind = type(action)
+    return [
+        (name, sent_name(kind, name), given[name])
+        for name in kind.model_fields
+        if name in given and name not in placeholders
+    ]
 
 
 def _items_before(answer: Answer) -> int | None:

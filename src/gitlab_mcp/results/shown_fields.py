@@ -14,11 +14,6 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-_IDENTIFYING = (
-    "id iid key name title path path_with_namespace full_path username tag_name ref sha state status "
-    "merge_status web_url url slug file_path branch expires_at job_id pipeline_id merge_error"
-)
-"""Shown of a write whose action does not say what it shows."""
 _FIELD = re.compile(r"([^\s()]+)(?:\(([^()]*)\))?")
 
 
@@ -52,23 +47,12 @@ def _parse_field(field: str, inside: str) -> ShownField:
     return ShownField(name or parts[0], parts, _parse(inside))
 
 
-def pick_fields(value: Any, fields: Iterable[ShownField]) -> Any:
+def pick_fields(value: Any, fields: Iterable[ShownField], *, slim_instead: bool = True) -> Any:
     """An object with these fields. What is no object, or has none of the fields, is slimmed instead."""
     if not isinstance(value, (dict, Mapping)):
         return slim(value)
-    return _without_empty(_pick(value, fields)) or slim(value)
-
-
-def pick_new_fields(body: Any, shows: str, sent: Mapping[str, Any]) -> Any:
-    """The shown fields of a write's answer, without those that say what the caller sent."""
-    if not isinstance(body, Mapping):
-        return slim(body)
-    picked = _without_empty(_pick(body, shown_fields(shows or _IDENTIFYING).in_a_list))
-    return {name: member for name, member in picked.items() if not _is_as_sent(member, sent.get(name))}
-
-
-def _is_as_sent(answered: Any, sent: Any) -> bool:
-    return sent is not None and (answered == sent or str(answered) == str(sent))
+    picked = _without_empty(_pick(value, fields))
+    return picked or slim(value) if slim_instead else picked
 
 
 def _pick(value: Mapping[str, Any], fields: Iterable[ShownField]) -> dict[str, Any]:
