@@ -35,6 +35,7 @@ def test_a_list_shows_the_short_view_of_each_item_and_its_total() -> None:
     assert found["total"] == 5
     assert "next_page" not in found
     assert found["untrusted"] == ["title", "author", "labels", "milestone"]
+    assert found["web_url"] == "https://gitlab.example.com/acme/website/-/issues/{iid}"
     assert found["items"][-1] == {
         "iid": 1,
         "title": "Login button does nothing",
@@ -43,7 +44,6 @@ def test_a_list_shows_the_short_view_of_each_item_and_its_total() -> None:
         "labels": ["bug", "priority::high"],
         "assignees": ["bob"],
         "milestone": "v1.1",
-        "web_url": "https://gitlab.example.com/acme/website/-/issues/1",
     }
 
 

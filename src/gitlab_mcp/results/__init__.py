@@ -7,6 +7,7 @@ Every answer goes through these:
 - `shown_fields.py`: picks the fields that an action shows
 - `written_fields.py`: of a write, what was sent as GitLab now has it
 - `list_pages.py`: the total and the next page of a list, and why it is empty
+- `row_urls.py`: the addresses of a list's rows as one template
 - `text_cleaning.py`: removes invisible characters
 - `size_limit.py`: cuts to `max_bytes`, and says what was left out
 - `metadata.py`: adds `untrusted`, `truncated` and `warnings`

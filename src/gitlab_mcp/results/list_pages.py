@@ -9,6 +9,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from gitlab_mcp.actions.action import Action
 from gitlab_mcp.actions.exchange import Answer
+from gitlab_mcp.results.row_urls import with_url_template
 
 # GitLab counts up to 10,000 and then leaves x-total out; these it never counts.
 _NEVER_COUNTED = ("/projects/{project_id}/jobs", "/repository/commits", "/repository/tags", "/search")
@@ -18,10 +19,12 @@ _CURSORS = ("cursor", "page_token", "id_after", "id_before")
 _NO_FILTERS = frozenset(("page", "per_page", "order_by", "sort", "pagination", *_CURSORS))
 
 
-def list_page(action: Action, answer: Answer, items: list[Any]) -> dict[str, Any]:
-    """The items, with `total`, `next_page` and `why_empty` as far as they apply."""
+def list_page(action: Action, answer: Answer, items: list[Any], *, full: bool = False) -> dict[str, Any]:
+    """The items, with the template of their addresses, `total`, `next_page` and `why_empty` as far as they apply."""
     following = next_page(answer.headers)
-    page: dict[str, Any] = {"items": items}
+    template, items = (None, items) if full else with_url_template(items)
+    page: dict[str, Any] = {"web_url": template} if template else {}
+    page["items"] = items
     total = _total(action, answer, len(items), following)
     if total is not None:
         page["total"] = total
@@ -74,10 +77,13 @@ def correct_paging_headers(
 
 
 def _total(action: Action, answer: Answer, count: int, following: Any) -> int | str | None:
+    before = items_before(answer.headers)
+    if answer.left_out:
+        # GitLab counts what was left out too.
+        return None if before or following else count
     total = answer.headers.get("x-total", "")
     if total.isdigit():
         return int(total)
-    before = items_before(answer.headers)
     if following is None:
         return before + count if count or not before else None
     if isinstance(following, dict) or action.endpoint().path.endswith(_NEVER_COUNTED):

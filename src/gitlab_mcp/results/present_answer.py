@@ -12,8 +12,9 @@ from gitlab_mcp.actions.exchange import Answer
 from gitlab_mcp.actions.result import Notice, Result
 from gitlab_mcp.actions.shape import sent_name
 from gitlab_mcp.results.list_pages import items_before, list_page
+from gitlab_mcp.results.row_urls import add_project
 from gitlab_mcp.results.secret_redaction import redact_json, redact_text
-from gitlab_mcp.results.shown_fields import pick_fields, shown_fields
+from gitlab_mcp.results.shown_fields import pick_fields, shown_fields, times_to_the_second
 from gitlab_mcp.results.size_limit import limit_size
 from gitlab_mcp.results.text_cleaning import remove_invisible, remove_invisible_in_json
 from gitlab_mcp.results.written_fields import written_fields
@@ -31,7 +32,8 @@ def present_answer(
     before = None
     if isinstance(outcome, Answer):
         before = _items_before(outcome)
-        result = Result(data=_data(action, replace(outcome, body=redact_json(outcome.body)), detail))
+        data = _data(action, replace(outcome, body=redact_json(outcome.body)), detail)
+        result = Result(data=data, truncated=outcome.left_out)
     else:
         result = replace(outcome, data=redact_json(outcome.data))
     result = _clean(replace(result, warnings=(*result.warnings, *warnings)))
@@ -53,9 +55,8 @@ def _data(action: Action, answer: Answer, detail: Detail) -> dict[str, Any]:
 def _body(action: Action, answer: Answer, detail: Detail) -> dict[str, Any]:
     spec, body = action.spec, answer.body
     if isinstance(body, list):
-        fields = shown_fields(spec.shows).in_a_list
-        items = body if detail == "full" else [pick_fields(item, fields) for item in body]
-        return list_page(action, answer, items)
+        full = detail == "full"
+        return list_page(action, answer, body if full else _rows(action, body), full=full)
     if body is None or body == "" or body == {} or (spec.writes and _says_only_yes(answer)):
         return {"done": True} if spec.writes else {"empty": True}
     if not isinstance(body, dict):
@@ -65,6 +66,17 @@ def _body(action: Action, answer: Answer, detail: Detail) -> dict[str, Any]:
     if spec.writes:
         return written_fields(body, spec.shows, _sent(action)) or {"done": True}
     return dict(pick_fields(body, shown_fields(spec.shows).alone)) or {"empty": True}
+
+
+def _rows(action: Action, body: Sequence[Any]) -> list[Any]:
+    fields = shown_fields(action.spec.shows).in_a_list
+    rows = [times_to_the_second(pick_fields(item, fields)) for item in body]
+    if "project_id" in action.endpoint().placeholders:
+        return rows
+    return [
+        add_project(row, item) if isinstance(item, dict) and isinstance(row, dict) else row
+        for row, item in zip(rows, body, strict=True)
+    ]
 
 
 def _says_only_yes(answer: Answer) -> bool:
@@ -84,8 +96,9 @@ def _sent(action: Action) -> list[tuple[str, str, Any]]:
 
 
 def _items_before(answer: Answer) -> int | None:
-    """None for a list that is paged by cursor or not at all."""
-    return items_before(answer.headers) if answer.headers.get("x-per-page", "").isdigit() else None
+    """None for a list that is paged by cursor or not at all, or of which an action took something out."""
+    numbered = answer.headers.get("x-per-page", "").isdigit() and not answer.left_out
+    return items_before(answer.headers) if numbered else None
 
 
 def _clean(result: Result) -> Result:

@@ -15,7 +15,7 @@ from gitlab_mcp.results.list_pages import correct_paging_headers
 browse = Tool("browse_tags", "Read the tags of a repository.", toolset="delivery")
 
 TAG = (
-    "name protected message last_commit=commit.title committed=commit.committed_date"
+    "name sha=commit.short_id protected message last_commit=commit.title committed=commit.committed_date"
     " | sha=commit.id target author=commit.author_name release created_at"
 )
 
