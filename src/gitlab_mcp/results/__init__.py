@@ -5,6 +5,7 @@ Every answer goes through these:
 - `present_answer.py`: the steps below, in their order
 - `secret_redaction.py`: keeps tokens and passwords out
 - `shown_fields.py`: picks the fields that an action shows
+- `chosen_fields.py`: the fields that the caller named instead
 - `written_fields.py`: of a write, what was sent as GitLab now has it
 - `list_pages.py`: the total and the next page of a list, and why it is empty
 - `row_urls.py`: the addresses of a list's rows as one template

@@ -16,6 +16,11 @@ _NEVER_COUNTED = ("/projects/{project_id}/jobs", "/repository/commits", "/reposi
 _TOO_MANY_TO_COUNT = "10000+"
 _NEXT_LINK = re.compile(r'<([^>]*)>;\s*rel="next"')
 _CURSORS = ("cursor", "page_token", "id_after", "id_before")
+_DEFAULT_FILTERS = (
+    ("/projects/{project_id}/search", "ref", "Only the default branch was searched: ref names another."),
+    ("/jobs", "include_retried", "Jobs that were retried are left out: include_retried=true shows them."),
+)
+"""The end of an endpoint's path, the field that would replace GitLab's filter, and what to say without it."""
 _NO_FILTERS = frozenset(("page", "per_page", "order_by", "sort", "pagination", *_CURSORS))
 
 
@@ -98,9 +103,22 @@ def _why_empty(action: Action, answer: Answer, total: int | str | None) -> str:
     if isinstance(total, int) and total > 0:
         return "GitLab counts more than it shows: this token may not see them."
     filters = sorted(action.model_fields_set - _NO_FILTERS - set(action.endpoint().placeholders))
+    why = "There are none that this token can see."
     if filters:
-        return f"Nothing matches {', '.join(filters)}; leave one out to see more."
-    return "There are none that this token can see."
+        why = f"Nothing matches {', '.join(filters)}; leave one out to see more."
+    return " ".join([why, *default_filters(action)])
+
+
+def default_filters(action: Action) -> list[str]:
+    """A sentence for each filter that GitLab applies where the caller gives none."""
+    path = action.endpoint().path
+    return [
+        sentence
+        for ending, field, sentence in _DEFAULT_FILTERS
+        if path.endswith(ending)
+        and field in type(action).model_fields
+        and field not in action.model_fields_set
+    ]
 
 
 def _number(headers: Mapping[str, str], name: str, default: int) -> int:

@@ -11,6 +11,7 @@ from gitlab_mcp.actions.call import FEWEST_BYTES, MOST_BYTES, Detail
 from gitlab_mcp.actions.exchange import Answer
 from gitlab_mcp.actions.result import Notice, Result
 from gitlab_mcp.actions.shape import sent_name
+from gitlab_mcp.results.chosen_fields import each_named, named_fields, unknown_fields
 from gitlab_mcp.results.list_pages import items_before, list_page
 from gitlab_mcp.results.row_urls import add_project
 from gitlab_mcp.results.secret_redaction import redact_json, redact_text
@@ -26,16 +27,22 @@ def present_answer(
     *,
     detail: Detail,
     max_bytes: int,
+    fields: Sequence[str] = (),
     warnings: Sequence[Notice] = (),
 ) -> Result:
-    """The outcome with the fields to show, without secrets and invisible characters, within `max_bytes`."""
+    """The outcome with the fields to show, without secrets and invisible characters, within `max_bytes`.
+
+    `fields` are those that the caller named, by GitLab's names.
+    """
     before = None
     if isinstance(outcome, Answer):
         before = _items_before(outcome)
-        data = _data(action, replace(outcome, body=redact_json(outcome.body)), detail)
+        answer = replace(outcome, body=redact_json(outcome.body))
+        data = _named(action, answer, fields) if fields else _data(action, answer, detail)
         result = Result(data=data, truncated=outcome.left_out)
     else:
-        result = replace(outcome, data=redact_json(outcome.data))
+        data = redact_json(outcome.data)
+        result = replace(outcome, data=named_fields(data, fields) if fields else data)
     result = _clean(replace(result, warnings=(*result.warnings, *warnings)))
     return limit_size(
         result,
@@ -66,6 +73,15 @@ def _body(action: Action, answer: Answer, detail: Detail) -> dict[str, Any]:
     if spec.writes:
         return written_fields(body, spec.shows, _sent(action)) or {"done": True}
     return dict(pick_fields(body, shown_fields(spec.shows).alone)) or {"empty": True}
+
+
+def _named(action: Action, answer: Answer, fields: Sequence[str]) -> dict[str, Any]:
+    """Of GitLab's own answer what the caller named."""
+    body = answer.body
+    if isinstance(body, list):
+        page = list_page(action, answer, [each_named(item, fields) for item in body], full=True)
+        return {**page, **unknown_fields(body, fields)}
+    return named_fields(body, fields) if isinstance(body, dict) else _data(action, answer, "full")
 
 
 def _rows(action: Action, body: Sequence[Any]) -> list[Any]:
