@@ -76,6 +76,7 @@ class App:
             tiers=self._tiers,
             render=partial(_rendered, settings.error_style),
             stop_loops=LoopDetection(self._store),
+            as_offered=self._listed_tools.as_offered,
             call_log=CallLog(_audit(settings), self._sentry or (lambda outcome, bug: None)),
         )
         if settings.tier_features:
@@ -254,7 +255,7 @@ class App:
         return Session(gitlab, ask, slot)
 
     def _tiers(self) -> TierMap:
-        """The tier facts, with those alternatives only that can be called here."""
+        """The tier facts, with the operator's own over them."""
         if self._tier_map is None:
             from gitlab_mcp.tiers.feature_map import TierMapError, tier_map
 
@@ -264,7 +265,7 @@ class App:
             except TierMapError as mistake:
                 source = self._settings.sources.get("tier_features", "tier_features")
                 raise SettingsError(bad_tier_features(source, str(mistake))) from None
-            self._tier_map = features.offering(self._listed_tools.actions())
+            self._tier_map = features
         return self._tier_map
 
     def _remembered(self) -> AnswerCache:

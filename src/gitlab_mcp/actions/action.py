@@ -18,6 +18,7 @@ from gitlab_mcp.actions.result import Result
 from gitlab_mcp.actions.shape import sent_name, shapes
 
 if TYPE_CHECKING:
+    from gitlab_mcp.actions.ask import Ask
     from gitlab_mcp.actions.recovery_lookup import RecoveryLookup
     from gitlab_mcp.actions.server import Server
     from gitlab_mcp.actions.tool import Tool
@@ -114,6 +115,11 @@ class Spec:
         docs: str | None = self._fact("docs")
         return docs or ""
 
+    def docs_at(self, endpoint: Endpoint) -> str:
+        """The page of one of its endpoints: that of a group is often another than that of a project."""
+        pages: Mapping[str, str] = looked_up(self.tool.name, self.name).get("docs_at", {})
+        return pages.get(str(endpoint), self.docs)
+
     @property
     def switch(self) -> str | None:
         """The project feature it needs; of those joined by `or` one is enough."""
@@ -168,6 +174,9 @@ class Action(BaseModel):
     async def run_with(self, server: Server) -> Answer | Result:
         """Override in place of `run` where a read needs more than GitLab: other tools, the tiers."""
         return await self.run(server.gitlab)
+
+    async def refuse_before_asking(self, ask: Ask) -> None:
+        """Override where one look can tell that it will not work: then no person is asked to confirm it."""
 
     def given(self) -> dict[str, Any]:
         """The fields the caller gave, by our names."""

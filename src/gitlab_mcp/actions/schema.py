@@ -7,7 +7,7 @@ appears once, with one plain type; which action takes it is said in words; the v
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
+from typing import Any, Protocol
 
 from gitlab_mcp.actions.action import Action, Danger
 from gitlab_mcp.actions.call import Options
@@ -22,16 +22,28 @@ SELF_EXPLAINING = ("page", "per_page", "sort", "order_by")
 """Whoever lists takes them."""
 
 
-def catalogue_entry(tool: Tool) -> dict[str, Any]:
+class Marks(Protocol):
+    """What is said of tiers where the tool itself is free."""
+
+    def of_actions(self, tool: Tool) -> list[str]:
+        """Sentences for the description."""
+        ...
+
+    def of_field(self, tool: Tool, field: str, actions: list[str]) -> str:
+        """For the description of a field that these actions take; empty where there is nothing to say."""
+        ...
+
+
+def catalogue_entry(tool: Tool, marks: Marks) -> dict[str, Any]:
     """One entry of catalogue.json."""
-    return {"toolset": tool.toolset, "tool": listing(tool)}
+    return {"toolset": tool.toolset, "tool": listing(tool, marks)}
 
 
-def listing(tool: Tool) -> dict[str, Any]:
+def listing(tool: Tool, marks: Marks) -> dict[str, Any]:
     return {
         "name": tool.name,
-        "description": description(tool),
-        "inputSchema": input_schema(tool),
+        "description": " ".join([description(tool), *marks.of_actions(tool)]),
+        "inputSchema": input_schema(tool, marks),
         "annotations": hints(tool),
     }
 
@@ -92,10 +104,13 @@ def _in_all(lists: list[list[str]]) -> list[str]:
     return [name for name in lists[0] if all(name in names for names in lists[1:])]
 
 
-def input_schema(tool: Tool) -> dict[str, Any]:
+def input_schema(tool: Tool, marks: Marks) -> dict[str, Any]:
     properties: dict[str, Any] = {"action": {"type": "string", "enum": list(tool.actions)}}
     for name, users in _fields(tool).items():
         properties[name] = _property(name, users, tool)
+        if mark := marks.of_field(tool, name, list(users)):
+            said = properties[name].get("description")
+            properties[name]["description"] = f"{said} ({mark})" if said else mark
     for name in LISTED_OPTIONS if tool.reads else ():
         properties.setdefault(name, _plain(shapes(Options)[name]))
     return {"type": "object", "properties": properties, "required": ["action", *always_required(tool)]}

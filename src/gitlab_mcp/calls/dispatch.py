@@ -54,6 +54,8 @@ class Dispatch:
     """A failure in the style the caller reads, for answers that hold several."""
     stop_loops: Callable[[CallerKey, str, Mapping[str, Any], Failure], Awaitable[Failure]]
     """Tells a caller whose same call fails the same way again and again to stop."""
+    as_offered: Callable[[Sequence[Mapping[str, Any]]], Sequence[Mapping[str, Any]]]
+    """Alternatives as they can be called here."""
     call_log: CallLog
 
     async def __call__(
@@ -92,7 +94,7 @@ class Dispatch:
             self.call_log.record(ended(cancelled=True))
             raise
         # GitLab repeats in its refusals what it was sent, and an agent may send a token for a name.
-        failure = replace(failure, facts=redact_strings(failure.facts))
+        failure = replace(failure, facts=redact_strings(self._facts_as_offered(failure.facts)))
         failure = failure.knowing(tool=redact_text(tool), action=_action_name(action, arguments))
         failure = await self.stop_loops(caller, tool, arguments, failure)
         status = failure.facts.get("http_status", CODES[failure.code].status)
@@ -106,7 +108,10 @@ class Dispatch:
         answer = await self._run(call.action, server)
         if isinstance(answer, Result) and answer.is_presented:
             return answer
-        notices += await self._check_success(call.action, answer, session.ask)
+        notices += [
+            replace(notice, facts=self._facts_as_offered(notice.facts))
+            for notice in await self._check_success(call.action, answer, session.ask)
+        ]
         # Here, not above: a call that is refused needs none of it, and everyone pays for start-up.
         from gitlab_mcp.results.present_answer import present_answer
 
@@ -136,6 +141,13 @@ class Dispatch:
         from gitlab_mcp.refusals.translate import translate
 
         return await translate(problem, action, session.ask if session else NobodyToAsk(), self.tiers)
+
+    def _facts_as_offered(self, facts: Mapping[str, Any]) -> Mapping[str, Any]:
+        if "alternatives" not in facts:
+            return facts
+        offered = self.as_offered(facts["alternatives"])
+        others = {name: value for name, value in facts.items() if name != "alternatives"}
+        return {**others, "alternatives": offered} if offered else others
 
     def _request_of(self, read: str, arguments: Mapping[str, Any]) -> Request:
         """The request that an action such as `browse_branches get` makes of these arguments."""

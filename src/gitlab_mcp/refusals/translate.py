@@ -92,7 +92,8 @@ def _complete(failure: Failure, action: Action | None) -> Failure:
     code = CODES[failure.code]
     facts: dict[str, Any] = {"http_status": code.status, "retryable": code.retryable}
     if action is not None:
-        facts["docs_url"] = DOCS + action.spec.docs
+        spec = action.spec
+        facts["docs_url"] = DOCS + (spec.docs_at(action.endpoint()) if spec.endpoints else spec.docs)
     return Failure(failure.code, failure.message, {**facts, **_without_none(failure.facts)})
 
 

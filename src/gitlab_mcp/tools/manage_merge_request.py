@@ -9,6 +9,7 @@ from pydantic import Field
 
 from gitlab_mcp.actions.action import DELETE, POST, PUT, Danger, Role, something_to_change
 from gitlab_mcp.actions.action_facts import Differs
+from gitlab_mcp.actions.ask import Ask
 from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.actions.fields import (
     Branch,
@@ -32,6 +33,7 @@ from gitlab_mcp.actions.scopes import InProject, OfMergeRequest
 from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
+from gitlab_mcp.refusals.merge_blockers import refuse_blocked_merge
 from gitlab_mcp.workflows.branch_existence import require_branches
 
 manage = Tool("manage_merge_request", "Create, change, approve and merge merge requests.")
@@ -166,6 +168,9 @@ class Merge(OfMergeRequest):
     should_remove_source_branch: Flag | None = None
     merge_commit_message: Line | None = None
     squash_commit_message: Line | None = None
+
+    async def refuse_before_asking(self, ask: Ask) -> None:
+        await refuse_blocked_merge(self.project_id, self.merge_request_iid, bool(self.auto_merge), ask)
 
 
 @manage.action(
