@@ -12,7 +12,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 from gitlab_mcp.actions.action import Action
-from gitlab_mcp.actions.arguments.validation import example_of
+from gitlab_mcp.actions.arguments.problems import example_of
 from gitlab_mcp.actions.exchange import Answer
 from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.actions.shape import sent_name

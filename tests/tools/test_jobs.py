@@ -70,6 +70,7 @@ async def test_a_link_to_one_line_of_a_log_shows_the_lines_around_it(replayed: A
     url = "https://gitlab.example.com/acme/shop/-/jobs/287#L20"
     found = await replayed.call("browse_jobs", {"action": "log", "url": url})
     assert found.data["start_line"] == 10
+    assert found.text is not None
     assert len(found.text.content.splitlines()) == 21
 
 
