@@ -10,6 +10,7 @@ import asyncio
 import json
 import logging
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -58,15 +59,11 @@ RECORDED: Final = {
 LABEL: Final = {**PROJECT, "action": "delete", "label_id": "bug"}
 CALLS: Final[Mapping[Code, tuple[str, dict[str, Any], dict[str, Any]]]] = {
     Code.UNKNOWN_TOOL: ("browse_issue", {"action": "list"}, {}),
-    Code.INVALID_ACTION: ("manage_label", {"action": "remove", **PROJECT}, {}),
+    Code.INVALID_ACTION: ("browse_issues", {"action": "update", **PROJECT, "issue_iid": 1}, {}),
     Code.MISSING_REQUIRED_FIELD: ("manage_merge_request", {"action": "create", **PROJECT}, {}),
     Code.TYPE_MISMATCH: ("browse_issues", {"action": "get", **PROJECT, "issue_iid": "first"}, {}),
     Code.INVALID_VALUE: ("browse_issues", {"action": "list", **PROJECT, "state": "open"}, {}),
-    Code.FIELD_NOT_ALLOWED: (
-        "manage_label",
-        {"action": "create", **PROJECT, "name": "bug", "colour": "#d9534f", "color": "#d9534f"},
-        {},
-    ),
+    Code.FIELD_NOT_ALLOWED: ("browse_issues", {"action": "list", **PROJECT, "milestone_id": 3}, {}),
     Code.INVALID_ENCODING: ("manage_issue", {"action": "create", **PROJECT, "title": "a\0b"}, {}),
     Code.PAYLOAD_TOO_LARGE: (
         "manage_issue",
@@ -130,11 +127,11 @@ SAID: Final[Mapping[Code, tuple[str, dict[str, Any]]]] = {
         {"setting": "GITLAB_TOKEN", "token_problem": "missing"},
     ),
     Code.BATCH_PARTIAL_FAILURE: (
-        "1 of 2 calls failed.",
-        {"results": [{"result": {"total": 0}}, {"error": {"error_code": "NOT_FOUND"}}]},
+        "The call failed.",
+        {"results": [{"error": Failure(Code.UNKNOWN_TOOL, "There is no such tool.")}]},
     ),
 }
-CHANGES: Final = ("event_id", "confirmation_token", "expires_at", "request_id")
+CHANGES: Final = ("event_id", "confirmation_token", "expires_at", "request_id", "reset_at")
 """Facts that differ from one run to the next."""
 
 
@@ -205,7 +202,7 @@ def _example(
 ) -> dict[str, Any]:
     assert failure.code == code, f"{failure.code} in place of {code}"
     facts = {name: "…" if name in CHANGES else value for name, value in failure.facts.items()}
-    answer = render(Failure(failure.code, failure.message, facts))
+    answer = render(replace(failure, facts=facts))
     example: dict[str, Any] = {"source": source}
     if call:
         example["call"] = call

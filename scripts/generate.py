@@ -23,7 +23,6 @@ from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.api.derivation import derived, docs_at
 from gitlab_mcp.tiers.feature_map import tier_map
 from gitlab_mcp.tiers.marks import TierMarks
-from tests.support.dialects import printed
 
 ROOT = Path(__file__).resolve().parent.parent
 TABLE = re.compile(r"(<!-- tools -->\n).*?(<!-- /tools -->)", re.DOTALL)
@@ -77,7 +76,6 @@ def generated() -> dict[Path, str]:
         ROOT / "src/gitlab_mcp/catalogue.json": catalogue(),
         ROOT / "src/gitlab_mcp/failures/examples.json": json.dumps(errors, ensure_ascii=False, indent=1)
         + "\n",
-        ROOT / "tests/failures/dialects.json": printed(errors),
         ROOT / "README.md": readme(toolsets),
         **{ROOT / "docs/reference" / name: text for name, text in pages.items()},
     }

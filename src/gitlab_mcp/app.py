@@ -87,6 +87,10 @@ class App:
         """What `tools/list` answers."""
         return self._listed_tools(request_context)
 
+    def has_field(self, tool: str, field: str) -> bool:
+        """Whether a tool, listed or not, has a field of its own of this name."""
+        return self._dispatch.registry.has_field(tool, field)
+
     async def call(
         self,
         tool: str,

@@ -41,8 +41,9 @@ async def refused(app: App, *calls: Any, request_context: RequestContext | None 
 
 
 def codes(result: Result | Failure) -> list[str | None]:
-    outcomes = result.facts["results"] if isinstance(result, Failure) else result.data["results"]
-    return [outcome.get("error", {}).get("error_code") for outcome in outcomes]
+    if isinstance(result, Failure):
+        return [outcome["error"].code for outcome in result.facts["results"]]
+    return [outcome.get("error", {}).get("error_code") for outcome in result.data["results"]]
 
 
 @pytest.fixture
@@ -179,7 +180,7 @@ async def test_a_call_that_needs_confirmation_needs_it_in_a_batch_too(
     app = against(confirm="dangerous")
     failure = await refused(app, delete)
     assert codes(failure) == ["CONFIRMATION_REQUIRED"]
-    token = failure.facts["results"][0]["error"]["confirmation_token"]
+    token = failure.facts["results"][0]["error"].facts["confirmation_token"]
     confirmed = {**delete, "arguments": {**delete["arguments"], "confirmation_token": token}}
     assert codes(await batch(app, confirmed)) == [None]
 

@@ -99,7 +99,7 @@ def metric_names(text: str) -> set[str]:
 
 def exported() -> str:
     metrics = Metrics({"gitlab_mcp_calls_in_flight": ("Calls.", lambda: 0)})
-    metrics.count_call(Outcome("browse_labels:list", 0.1, Failure(Code.NOT_FOUND, "No."), 404, 0.001))
+    metrics.count_call(Outcome("labels:list", 0.1, Failure(Code.NOT_FOUND, "No."), 0.001))
     metrics.count_request(200)
     return metrics.text()
 

@@ -62,7 +62,7 @@ async def test_a_failure_is_one_line_at_the_level_of_its_cause(
     assert record.levelname == level
     line = json.loads(JsonLines().format(record))
     assert {"component", "operation", "error_code", "http_status", "duration_ms"} <= set(line)
-    assert (line["operation"], line["error_code"]) == ("manage_issue:create", failure.code)
+    assert (line["operation"], line["error_code"]) == ("issues:create", failure.code)
     assert line.get("event_id") == failure.facts.get("event_id")
     assert CANARY not in json.dumps(line)
 
@@ -215,4 +215,41 @@ async def test_a_dsn_without_the_sdk_is_said_once_and_fails_nothing(
 
 
 def test_an_outcome_without_a_failure_is_nothing_to_report() -> None:
-    assert Sentry(Secret("https://key@sentry.example/1"))(Outcome("browse_issues:get", 0.1), None) is None
+    assert Sentry(Secret("https://key@sentry.example/1"))(Outcome("issues:get", 0.1), None) is None
+
+
+async def test_a_login_page_is_an_error_with_an_id_and_a_missing_token_is_neither(
+    standin: StandIn, against: Against, caplog: pytest.LogCaptureFixture
+) -> None:
+    standin.answer("GET", "/projects/*/issues", 200, "<html></html>", {"Content-Type": "text/html"})
+    listed = ("browse_issues", {"action": "list", "project_id": "acme/website"})
+    failure = await failure_of(against(), *listed)
+    assert (failure.code, failure.status) == ("BAD_RESPONSE", 502)
+    assert HEX.fullmatch(failure.facts["event_id"])
+    failure = await failure_of(against(token=None), *listed)
+    assert failure.code == "CONFIGURATION_ERROR" and "event_id" not in failure.facts
+    levels = [each.levelname for each in caplog.records if each.name == "gitlab_mcp.calls"]
+    assert levels == ["ERROR", "WARNING"]
+
+
+@pytest.mark.parametrize("style", [JsonLines(), TextLines()], ids=["json", "text"])
+async def test_a_trace_names_the_exception_and_holds_no_token(
+    style: logging.Formatter, against: Against, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def broken(*_: Any) -> None:
+        raise ValueError(f"{CANARY} and PRIVATE-TOKEN: {CANARY[6:]}")
+
+    await failure_of(watched(against(), guards=[broken]))
+    (record,) = (each for each in caplog.records if each.exc_info)
+    line = style.format(record)
+    assert "canary" not in line
+    assert "ValueError" in line and "exception_type" in line
+
+
+async def test_the_exception_behind_a_failure_is_its_cause(against: Against) -> None:
+    async def broken(*_: Any) -> None:
+        raise ZeroDivisionError
+
+    with pytest.raises(CallFailed) as failed:
+        await watched(against(), guards=[broken]).call(*CREATE)
+    assert isinstance(failed.value.__cause__, ZeroDivisionError)

@@ -115,7 +115,7 @@ ALICE = CallerKey("alice", "https://g")
 async def test_a_token_ends_after_ten_minutes() -> None:
     now = 1_000_000.0
     store = MemoryStore()
-    token, expires_at = await ConfirmationTokens(store, lambda: now).issue(ALICE, PURPOSE)
+    token, expires_at = await ConfirmationTokens(store, lambda: now).issue(ALICE, PURPOSE, "labels:delete")
     assert expires_at == "1970-01-12T13:56:40Z"
     with pytest.raises(CallFailed) as late:
         await ConfirmationTokens(store, lambda: now + LIFETIME).redeem(token, ALICE, PURPOSE)
@@ -128,7 +128,7 @@ async def test_a_token_ends_after_ten_minutes() -> None:
 def test_a_token_with_any_bit_changed_is_none(where: int, bit: int) -> None:
     async def play() -> str:
         tokens = ConfirmationTokens(MemoryStore())
-        token, _ = await tokens.issue(ALICE, PURPOSE)
+        token, _ = await tokens.issue(ALICE, PURPOSE, "labels:delete")
         raw = bytearray(base64.urlsafe_b64decode(token + "=" * (-len(token) % 4)))
         raw[where % len(raw)] ^= 1 << bit
         changed = base64.urlsafe_b64encode(raw).decode().rstrip("=")
@@ -151,7 +151,7 @@ def test_what_is_no_token_is_refused_as_such(token: str) -> None:
 
 
 async def test_a_token_that_another_server_signed_is_none() -> None:
-    token, _ = await ConfirmationTokens(MemoryStore()).issue(ALICE, PURPOSE)
+    token, _ = await ConfirmationTokens(MemoryStore()).issue(ALICE, PURPOSE, "labels:delete")
     with pytest.raises(CallFailed) as failed:
         await ConfirmationTokens(MemoryStore()).redeem(token, ALICE, PURPOSE)
     assert failed.value.failure.code == "CONFIRMATION_INVALID"
@@ -160,7 +160,7 @@ async def test_a_token_that_another_server_signed_is_none() -> None:
 async def test_the_store_remembers_used_tokens_when_it_is_full_of_counts() -> None:
     store = MemoryStore(capacity=10)
     tokens = ConfirmationTokens(store)
-    token, _ = await tokens.issue(ALICE, PURPOSE)
+    token, _ = await tokens.issue(ALICE, PURPOSE, "labels:delete")
     await tokens.redeem(token, ALICE, PURPOSE)
     for number in range(50):
         await store.increment(f"loop:{number}", 60)
@@ -172,7 +172,7 @@ async def test_the_store_remembers_used_tokens_when_it_is_full_of_counts() -> No
 async def test_a_store_full_of_used_tokens_grants_nothing_more() -> None:
     store = MemoryStore(capacity=2)
     tokens = ConfirmationTokens(store)
-    first, second = [(await tokens.issue(ALICE, PURPOSE))[0] for _ in range(2)]
+    first, second = [(await tokens.issue(ALICE, PURPOSE, "labels:delete"))[0] for _ in range(2)]
     await tokens.redeem(first, ALICE, PURPOSE)
     with pytest.raises(CallFailed) as failed:
         await tokens.redeem(second, ALICE, PURPOSE)
@@ -186,13 +186,13 @@ async def test_each_call_of_a_batch_needs_its_own_yes(standin: StandIn, against:
         return {"action": "run", "calls": [{"tool": "manage_label", "arguments": call} for call in calls]}
 
     failure = await refused(app, "run_batch", batch(delete_label("bug"), delete_label("idea")))
-    tokens = [item["error"]["confirmation_token"] for item in failure.facts["results"]]
+    tokens = [item["error"].facts["confirmation_token"] for item in failure.facts["results"]]
     assert len(set(tokens)) == 2 and writes(standin) == []
     swapped = batch(
         delete_label("bug", confirmation_token=tokens[1]), delete_label("idea", confirmation_token=tokens[0])
     )
     failure = await refused(app, "run_batch", swapped)
-    assert [item["error"]["error_code"] for item in failure.facts["results"]] == ["CONFIRMATION_MISMATCH"] * 2
+    assert [item["error"].code for item in failure.facts["results"]] == ["CONFIRMATION_MISMATCH"] * 2
     right = batch(
         delete_label("bug", confirmation_token=tokens[0]), delete_label("idea", confirmation_token=tokens[1])
     )

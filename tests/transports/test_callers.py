@@ -173,7 +173,7 @@ async def test_no_token_is_written_anywhere_even_when_everything_is_logged(
             said += (await http.get(server.at("/metrics"))).text + (await http.get(server.at("/readyz"))).text
         server.stop()
         assert server.ended() == 0
-    assert "AUTHENTICATION_FAILED" in said and "browse_labels:list" in server.log
+    assert "AUTHENTICATION_FAILED" in said and "labels:list" in server.log
     assert "canary" not in said.replace("../canary", "") + server.log
 
 

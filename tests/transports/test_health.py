@@ -60,13 +60,15 @@ async def test_metrics_count_calls_and_errors_and_name_no_project(labels: StandI
                 await http.post(server.url, json=call(tool, {"action": "list", "project_id": project}))
         text = (await get(server.at("/metrics"))).text
     samples = dict(line.rsplit(" ", 1) for line in text.splitlines() if not line.startswith("#"))
-    assert samples['gitlab_mcp_calls_total{operation="browse_labels:list",outcome="ok"}'] == "1"
-    assert samples['gitlab_mcp_calls_total{operation="browse_labels:list",outcome="error"}'] == "1"
+    assert samples['gitlab_mcp_calls_total{operation="labels:list",outcome="ok"}'] == "1"
+    assert samples['gitlab_mcp_calls_total{operation="labels:list",outcome="error"}'] == "1"
     errors = {name: count for name, count in samples.items() if name.startswith("gitlab_mcp_errors_total")}
     assert len(errors) == 2 and set(errors.values()) == {"1"}
-    assert any('error_code="UNKNOWN_TOOL",operation="unknown",http_status="404"' in name for name in errors)
+    assert any(
+        'error_code="UNKNOWN_TOOL",operation="unknown:unknown",http_status="404"' in name for name in errors
+    )
     handling = "gitlab_mcp_error_handling_duration_seconds_count"
-    assert samples[handling + '{operation="browse_labels:list"}'] == "1"
+    assert samples[handling + '{operation="labels:list"}'] == "1"
     assert samples["gitlab_mcp_calls_in_flight"] == "0"
     assert samples['gitlab_mcp_http_requests_total{status="200"}'] == "3"
     assert "secret" not in text and "alice" not in text

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 from typing import TYPE_CHECKING, Any, ClassVar, Final
@@ -70,6 +70,9 @@ class Endpoint:
 
 Endpoints = tuple[Endpoint, ...]
 
+Rewrite = Callable[[Any, Mapping[str, Any]], Mapping[str, Any] | None]
+"""From a value and the other arguments to the arguments that say the same; None where they cannot."""
+
 
 def GET(*paths: str) -> Endpoints:
     return tuple(Endpoint("GET", path) for path in paths)
@@ -108,6 +111,11 @@ class Spec:
     recover_with: RecoveryLookup | None
     """Where to look when the answer to a write was lost."""
     lists: bool
+    """Whether the answer is a list, under `items`."""
+    not_taken: Mapping[str, str]
+    """Fields that carry an intent this action cannot fulfil, each with what is offered for it."""
+    rewrites: Mapping[str, Rewrite]
+    """Fields whose intent other fields carry: draft=true is a title with Draft: in front."""
 
     @property
     def docs(self) -> str:

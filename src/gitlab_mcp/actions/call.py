@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -16,6 +17,7 @@ Format = Literal["json", "markdown", "both"]
 
 FEWEST_BYTES = 1_000
 MOST_BYTES = 200_000
+LONGEST_TOKEN = 200
 
 
 class Options(BaseModel):
@@ -32,7 +34,7 @@ class Options(BaseModel):
     quick_actions: Annotated[Flag, Field(description="Lines like /close are commands, not text")] | None = (
         None
     )
-    confirmation_token: Annotated[str, Field(min_length=1, max_length=200)] | None = None
+    confirmation_token: Annotated[str, Field(min_length=1, max_length=LONGEST_TOKEN)] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +42,8 @@ class Call:
     tool: Tool
     action: Action
     options: Options
+    taken_as: Mapping[str, Any] = field(default_factory=dict)
+    """Where other names were given: the action that was meant, and the fields that changed."""
 
     @property
     def danger(self) -> Danger:

@@ -32,6 +32,18 @@ class Registry:
     def names(self) -> list[str]:
         return list(self._entries)
 
+    def also(self, name: str) -> list[str]:
+        """Other words for what a tool is about, without loading it."""
+        return list(self._entries[name].get("also", ()))
+
+    def action_names(self, name: str) -> list[str]:
+        """The actions of a tool, without loading it."""
+        return list(self._entries[name]["tool"]["inputSchema"]["properties"]["action"]["enum"])
+
+    def has_field(self, name: str, field: str) -> bool:
+        """Whether a tool lists this field, without loading it."""
+        return name in self and field in self._entries[name]["tool"]["inputSchema"]["properties"]
+
     def toolsets(self) -> list[str]:
         """Those that hold tools, in the fixed order."""
         held = {entry["toolset"] for entry in self._entries.values()}
@@ -49,7 +61,7 @@ class Registry:
         return [
             (name, entry["toolset"], f"{name}.{action}")
             for name, entry in self._entries.items()
-            for action in entry["tool"]["inputSchema"]["properties"]["action"]["enum"]
+            for action in self.action_names(name)
         ]
 
     def tool(self, name: str) -> Tool:
@@ -57,9 +69,13 @@ class Registry:
             self._tools[name] = _imported(name)
         return self._tools[name]
 
+    def action(self, name: str, action: object) -> type[Action] | None:
+        """None where there is no such action."""
+        return self.tool(name).actions.get(str(action)) if name in self else None
+
     def writes(self, name: str, action: object) -> bool:
         """Whether this is an action that writes; False where there is no such action."""
-        found = self.tool(name).actions.get(str(action)) if name in self else None
+        found = self.action(name, action)
         return found is not None and found.spec.writes
 
     def actions(self, toolset: str = "all") -> list[type[Action]]:

@@ -18,6 +18,9 @@ LISTED_OPTIONS = ("detail",)
 """By tools that read; what a write answers is short. It and the rest are taken everywhere, but told where needed (a
 cut answer names max_bytes): a listing is paid for with every request."""
 
+NEEDS_CONFIRMATION = (Danger.DESTRUCTIVE, Danger.DANGEROUS)
+"""Such a call can be answered with a token that confirms it, so its tool lists the field."""
+
 SELF_EXPLAINING = ("page", "per_page", "sort", "order_by")
 """Whoever lists takes them."""
 
@@ -36,7 +39,8 @@ class Marks(Protocol):
 
 def catalogue_entry(tool: Tool, marks: Marks) -> dict[str, Any]:
     """One entry of catalogue.json."""
-    return {"toolset": tool.toolset, "tool": listing(tool, marks)}
+    also = {"also": list(tool.also)} if tool.also else {}
+    return {"toolset": tool.toolset, **also, "tool": listing(tool, marks)}
 
 
 def listing(tool: Tool, marks: Marks) -> dict[str, Any]:
@@ -54,9 +58,7 @@ def hints(tool: Tool) -> dict[str, Any]:
         return {"readOnlyHint": False, "destructiveHint": True}
     if tool.reads:
         return {"readOnlyHint": True}
-    destroys = any(
-        action.spec.danger in (Danger.DESTRUCTIVE, Danger.DANGEROUS) for action in tool.actions.values()
-    )
+    destroys = any(action.spec.danger in NEEDS_CONFIRMATION for action in tool.actions.values())
     return {"readOnlyHint": False, "destructiveHint": destroys}
 
 
@@ -95,6 +97,17 @@ def required_fields(action: type[Action]) -> list[str]:
     return fields
 
 
+def listed_fields(action: type[Action]) -> list[str]:
+    """The fields of an action as its tool's schema shows them."""
+    options = [name for name in listed_options(action.spec.tool) if name not in shapes(action)]
+    return [*shapes(action), *options]
+
+
+def listed_options(tool: Tool) -> list[str]:
+    destroys = any(action.spec.danger in NEEDS_CONFIRMATION for action in tool.actions.values())
+    return [*(LISTED_OPTIONS if tool.reads else ()), *(["confirmation_token"] if destroys else [])]
+
+
 def always_required(tool: Tool) -> list[str]:
     """The fields that every action of the tool requires."""
     return _in_all([required(action) for action in tool.actions.values()])
@@ -111,7 +124,7 @@ def input_schema(tool: Tool, marks: Marks) -> dict[str, Any]:
         if mark := marks.of_field(tool, name, list(users)):
             said = properties[name].get("description")
             properties[name]["description"] = f"{said} ({mark})" if said else mark
-    for name in LISTED_OPTIONS if tool.reads else ():
+    for name in listed_options(tool):
         properties.setdefault(name, _plain(shapes(Options)[name]))
     return {"type": "object", "properties": properties, "required": ["action", *always_required(tool)]}
 

@@ -14,13 +14,16 @@ from gitlab_mcp.actions.action import Action
 from gitlab_mcp.actions.arguments.defaults import InstanceDefaults
 from gitlab_mcp.actions.arguments.validation import validate
 from gitlab_mcp.actions.ask import Ask, NobodyToAsk
-from gitlab_mcp.actions.call import Call
+from gitlab_mcp.actions.call import LONGEST_TOKEN, Call
 from gitlab_mcp.actions.exchange import Answer, GitLab, Request
+from gitlab_mcp.actions.ids import ids_among, is_short
 from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.actions.result import Notice, Result
+from gitlab_mcp.actions.shape import shapes
 from gitlab_mcp.callers import CallerKey
-from gitlab_mcp.failures.codes import CODES, Code
-from gitlab_mcp.failures.failure import CallFailed, Failure
+from gitlab_mcp.failures.codes import Code
+from gitlab_mcp.failures.failure import CallFailed, FailedCall, Failure
+from gitlab_mcp.failures.tool_names import UNKNOWN, operation_name
 from gitlab_mcp.observability.call_log import CallLog
 from gitlab_mcp.observability.outcome import Outcome
 from gitlab_mcp.policy.guard import Guard, ProposedCall
@@ -70,36 +73,44 @@ class Dispatch:
         action: Action | None = None
         session: Session | None = None
         bug: Exception | None = None
+        made_of: Mapping[str, Any] = {}
+        cause: Exception
 
         def ended(failure: Failure | None = None, **more: Any) -> Outcome:
             spent = time.perf_counter() - started
-            return Outcome(
-                self._operation(tool, action), spent, failure, caller=caller, action=action, **more
-            )
+            operation = self._operation(tool, arguments, action)
+            return Outcome(operation, spent, failure, caller=caller, action=action, **more)
 
         try:
             call = validate(self.registry, tool, arguments, self.defaults)
-            action = call.action
+            action, made_of = call.action, call.taken_as
             session = connect()
             with session.slot:
-                result = await self._carry_out(call, caller, session)
+                result = _saying_how_taken(await self._carry_out(call, caller, session), call)
             self.call_log.record(ended())
             return result
         except CallFailed as failed:
-            caught, failure = time.perf_counter(), failed.failure
+            caught, cause, failure = time.perf_counter(), failed, failed.failure
         except Exception as problem:
-            caught, failure = time.perf_counter(), await self._translate(problem, action, session)
+            caught, cause = time.perf_counter(), problem
+            failure = await self._translate(problem, action, session)
             bug = problem if failure.code == Code.INTERNAL_ERROR else None
         except anyio.get_cancelled_exc_class():
             self.call_log.record(ended(cancelled=True))
             raise
         # GitLab repeats in its refusals what it was sent, and an agent may send a token for a name.
-        failure = replace(failure, facts=redact_strings(self._facts_as_offered(failure.facts)))
-        failure = failure.knowing(tool=redact_text(tool), action=_action_name(action, arguments))
+        failure = replace(
+            failure,
+            facts=redact_strings(self._facts_as_offered(failure.facts)),
+            call=self._failed_call(tool, arguments, action),
+        )
+        called = action.spec.tool.name if action is not None else redact_text(tool)
+        failure = failure.knowing(tool=called, action=_action_name(action, arguments))
+        if made_of:
+            failure = failure.knowing(taken_as=redact_strings(made_of))
         failure = await self.stop_loops(caller, tool, arguments, failure)
-        status = failure.facts.get("http_status", CODES[failure.code].status)
-        outcome = ended(failure, http_status=status, explaining_seconds=time.perf_counter() - caught)
-        raise CallFailed(self.call_log.record(outcome, bug) or failure) from None
+        outcome = ended(failure, explaining_seconds=time.perf_counter() - caught)
+        raise CallFailed(self.call_log.record(outcome, bug) or failure) from cause
 
     async def _carry_out(self, call: Call, caller: CallerKey, session: Session) -> Result:
         server = _Server(self, call, caller, session)
@@ -154,10 +165,33 @@ class Dispatch:
         tool, _, name = read.partition(" ")
         return validate(self.registry, tool, {"action": name, **arguments}, self.defaults).action.request()
 
-    def _operation(self, tool: str, action: Action | None) -> str:
-        if action is not None:
-            return f"{tool}:{action.spec.name}"
-        return tool if tool in self.registry else "unknown"
+    def _declared(
+        self, tool: str, arguments: Mapping[str, Any], action: Action | None
+    ) -> type[Action] | None:
+        """The action that is meant, whether or not its arguments are right."""
+        return type(action) if action is not None else self.registry.action(tool, arguments.get("action"))
+
+    def _operation(self, tool: str, arguments: Mapping[str, Any], action: Action | None) -> str:
+        declared = self._declared(tool, arguments, action)
+        if declared is not None:
+            return operation_name(declared.spec.tool.name, declared.spec.name)
+        return operation_name(tool if tool in self.registry else UNKNOWN, None)
+
+    def _failed_call(self, tool: str, arguments: Mapping[str, Any], action: Action | None) -> FailedCall:
+        operation = self._operation(tool, arguments, action)
+        declared = self._declared(tool, arguments, action)
+        if declared is None:
+            return FailedCall(
+                operation, available=() if tool in self.registry else tuple(self.registry.names())
+            )
+        empty: Mapping[str, Any] = {"items": [], "total": 0} if declared.spec.lists else {"empty": True}
+        return FailedCall(
+            operation,
+            ids=redact_strings(ids_among(declared, action.given() if action else arguments)),
+            empty_result={} if declared.spec.writes else empty,
+            field_types={name: shape.type for name, shape in shapes(declared).items()},
+            confirmation_token=_token(arguments.get("confirmation_token")),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,6 +233,17 @@ class _Server:
             given["max_bytes"] = max_bytes
         same_slot = replace(self.session, slot=nullcontext())
         return await replace(self.dispatch, max_bytes=max_bytes)(tool, given, self.caller, lambda: same_slot)
+
+
+def _saying_how_taken(result: Result, call: Call) -> Result:
+    """The result with the call that was made, where the caller used other names."""
+    if not call.taken_as:
+        return result
+    return replace(result, data={"taken_as": redact_strings(call.taken_as), **result.data})
+
+
+def _token(value: Any) -> str | None:
+    return redact_text(value) if isinstance(value, str) and is_short(value, LONGEST_TOKEN) else None
 
 
 def _action_name(action: Action | None, arguments: Mapping[str, Any]) -> str | None:

@@ -52,7 +52,7 @@ def call(
 
         write_json(render(failure, settings.error_style))
         return exit_codes.for_failure(failure.code)
-    _show(result, as_json=as_json)
+    _show(result, settings.error_style, as_json=as_json)
     return exit_codes.OK
 
 
@@ -107,9 +107,11 @@ def _for_the_shell(failure: Failure, settings: Settings) -> Failure:
     return replace(failure, facts=facts)
 
 
-def _show(result: Result, *, as_json: bool) -> None:
+def _show(result: Result, style: str, *, as_json: bool) -> None:
     if as_json:
-        whole = dict(result.data)
+        from gitlab_mcp.failures.render import render_success
+
+        whole = dict(render_success(result.data, style))
         if result.text is not None:
             whole["text"] = result.text.content
         if result.image is not None:

@@ -80,7 +80,7 @@ class Recovery(StrEnum):
     NO = "no"
 
 
-_RETRYABLE = frozenset(
+RETRYABLE: Final = frozenset(
     {
         Recovery.FIX_ARGUMENTS,
         Recovery.LATER,
@@ -112,7 +112,12 @@ class CodeEntry:
     @property
     def retryable(self) -> bool:
         """Whether another call of this action can work without anybody else changing something."""
-        return self.recovery in _RETRYABLE
+        return self.recovery in RETRYABLE
+
+    @property
+    def is_nobodys_mistake(self) -> bool:
+        """Neither the caller's nor the operator's."""
+        return self.status >= 500 and self.name not in (Code.BUSY, Code.CONFIGURATION_ERROR)
 
     @property
     def slug(self) -> str:
@@ -149,7 +154,7 @@ CODES: Final[Mapping[Code, CodeEntry]] = MappingProxyType({
              "VALIDATION_INVALID_TYPE", "CLIENT_ERROR", needs_input=True),
         CodeEntry(Code.FIELD_NOT_ALLOWED, "Field not allowed", 400, Recovery.FIX_ARGUMENTS,
              "The action has no field of that name.",
-             "Leave the field out, or use the name in did_you_mean.",
+             "Use the name in did_you_mean, or one of allowed_fields.",
              "Check the tool reference for the fields this action has.",
              "VALIDATION_UNKNOWN_PARAM", "CLIENT_ERROR"),
         CodeEntry(Code.INVALID_ENCODING, "Text not encodable", 400, Recovery.FIX_ARGUMENTS,
@@ -317,9 +322,9 @@ CODES: Final[Mapping[Code, CodeEntry]] = MappingProxyType({
              "Do not try again; tell the person what is missing.",
              "Set what suggested_fix names and restart the server.",
              "INTERNAL_ERROR", "UNKNOWN_ERROR"),
-        CodeEntry(Code.BATCH_PARTIAL_FAILURE, "Some items failed", 207, Recovery.PER_ITEM,
-             "Some calls of a batch failed, others did not.",
-             "Repeat only the items that failed, each after its own advice.",
+        CodeEntry(Code.BATCH_PARTIAL_FAILURE, "Every item failed", 422, Recovery.PER_ITEM,
+             "Every call of a batch failed. A batch of which some calls worked is a success with a warning.",
+             "Look at each item's error, and send again what its advice says.",
              "Look at the items that failed.",
              "BATCH_PARTIAL_FAILURE", "CLIENT_ERROR"),
         CodeEntry(Code.INTERNAL_ERROR, "Bug in this server", 500, Recovery.NO,

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import re
+from typing import Final
+
+UNKNOWN: Final = "unknown"
+"""In place of a tool or an action that does not exist: a name that a caller made up is never recorded."""
+
 
 def subject(tool: str) -> str:
     """What the tool is about, in the plural: `merge_requests` for `manage_merge_request`."""
-    return _plural(tool.removeprefix("browse_").removeprefix("manage_"))
+    return _plural(re.sub("^(?:browse|manage|run)_", "", tool))
 
 
 def browse_tool(manage_tool: str) -> str:
@@ -13,13 +19,13 @@ def browse_tool(manage_tool: str) -> str:
     return f"browse_{subject(manage_tool)}"
 
 
-def operation_name(tool: str, action: str) -> str:
-    """`merge_requests:create` for `manage_merge_request` and `create`."""
-    return f"{subject(tool)}:{action}"
+def operation_name(tool: str, action: str | None) -> str:
+    """`merge_requests:create` for `manage_merge_request` and `create`: the one name that all records have for it."""
+    return f"{subject(tool)}:{action or UNKNOWN}"
 
 
 def _plural(noun: str) -> str:
-    if noun in ("registry", "instance", "search", "ci_config") or noun.endswith("s"):
+    if noun in ("registry", "instance", "search", "batch", "ci_config", UNKNOWN) or noun.endswith("s"):
         return noun
     if noun.endswith(("ch", "x")):
         return noun + "es"

@@ -38,7 +38,7 @@ class CallLog:
     def _with_event_id(self, outcome: Outcome, bug: Exception | None) -> Outcome:
         """The operator finds the details of a failure under this id."""
         failure = outcome.failure
-        if failure is None or outcome.http_status < 500:
+        if failure is None or not failure.is_nobodys_mistake:
             return outcome
         captured: str | None = None
         try:
@@ -62,9 +62,10 @@ def _log(outcome: Outcome, bug: Exception | None) -> None:
         "operation": outcome.operation,
         "error_code": failure.code,
         "http_status": outcome.http_status,
+        "exception_type": type(bug).__name__ if bug else None,
         "event_id": failure.facts.get("event_id"),
         "duration_ms": round(outcome.seconds * 1000, 1),
     }
-    level = logging.ERROR if outcome.http_status >= 500 else logging.WARNING
+    level = logging.ERROR if failure.is_nobodys_mistake else logging.WARNING
     with suppress(Exception):
         log.log(level, "%s failed with %s", outcome.operation, failure.code, exc_info=bug, extra=fields)

@@ -8,6 +8,7 @@ import sys
 from contextvars import ContextVar
 from datetime import UTC, datetime
 
+from gitlab_mcp.failures.secret_text import redact_trace
 from gitlab_mcp.observability.log_redaction import allowed_fields, quiet_libraries
 
 REQUEST_ID: ContextVar[str | None] = ContextVar("request_id", default=None)
@@ -37,7 +38,7 @@ class JsonLines(logging.Formatter):
             **_fields(record),
         }
         if record.exc_info:
-            line["trace"] = self.formatException(record.exc_info)
+            line["trace"] = redact_trace(self.formatException(record.exc_info))
         return json.dumps(line, ensure_ascii=True)
 
 
@@ -49,7 +50,7 @@ class TextLines(logging.Formatter):
 
     def _trace(self, record: logging.LogRecord) -> list[str]:
         """Indented, so that no text of an exception can pass for a log line."""
-        trace = self.formatException(record.exc_info) if record.exc_info else ""
+        trace = redact_trace(self.formatException(record.exc_info)) if record.exc_info else ""
         return ["    | " + _escaped(line) for line in trace.splitlines()]
 
 

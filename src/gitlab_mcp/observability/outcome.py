@@ -12,17 +12,19 @@ from gitlab_mcp.failures.failure import Failure
 @dataclass(frozen=True, slots=True)
 class Outcome:
     operation: str
-    """`tool:action`; the tool alone where there is no such action, `unknown` where there is no such tool. Never a name
-    that a caller made up."""
+    """`labels:list`. Never a name that a caller made up."""
     seconds: float
     failure: Failure | None = None
-    http_status: int = 200
     explaining_seconds: float = 0.0
     """Spent on finding out why the call failed."""
     caller: CallerKey | None = None
     action: Action | None = None
     cancelled: bool = False
     """The client left before the end. The action may have been carried out."""
+
+    @property
+    def http_status(self) -> int:
+        return 200 if self.failure is None else self.failure.status
 
     @property
     def conclusion(self) -> str:

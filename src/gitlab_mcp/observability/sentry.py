@@ -39,7 +39,8 @@ class Sentry:
                 "operation": outcome.operation,
                 "http_status": str(outcome.http_status),
             },
-            "extra": {"gitlab_request_id": failure.facts.get("event_id")},
+            # The id of a bug is one of ours: GitLab was not asked, or answered well.
+            "extra": {"gitlab_request_id": failure.facts.get("event_id")} if bug is None else {},
         }
         if bug is not None:
             event["exception"] = _stack_trace(bug, client)

@@ -10,6 +10,11 @@ from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
 
 
+def _under_way(calls: int) -> str:
+    subject = "One call of this caller is" if calls == 1 else f"{calls} calls of this caller are"
+    return f"{subject} under way already."
+
+
 class CallsPerCaller:
     def __init__(self, limit: int) -> None:
         self._limit = limit
@@ -20,7 +25,7 @@ class CallsPerCaller:
         """Held for the length of one call. Raises CallFailed when the caller has no slot left."""
         if self._in_progress[caller] >= self._limit:
             raise CallFailed(
-                Failure(Code.BUSY, f"{self._limit} calls of this caller are under way already.").knowing(
+                Failure(Code.BUSY, _under_way(self._limit)).knowing(
                     limit=self._limit,
                     retry_after_seconds=1,
                     suggested_fix="Wait until one of them has answered, then call again.",

@@ -14,6 +14,7 @@ from gitlab_mcp.actions.call import Call
 from gitlab_mcp.callers import CallerKey
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
+from gitlab_mcp.failures.tool_names import operation_name
 from gitlab_mcp.policy.confirmation_tokens import ConfirmationTokens, is_for
 from gitlab_mcp.policy.guard import ProposedCall
 from gitlab_mcp.policy.quotas import resume_purpose
@@ -37,10 +38,11 @@ class AskForConfirmation:
         token = call.options.confirmation_token
         # The quota guard has already redeemed a token to resume paused work. It does not confirm this call.
         if token is not None and not is_for(token, resume_purpose(call)):
-            await self.tokens.redeem(token, caller, _purpose(call, caller))
+            await self.tokens.redeem(token, caller, purpose(call, caller))
             return
         await call.action.refuse_before_asking(proposed.ask)
-        token, expires_at = await self.tokens.issue(caller, _purpose(call, caller))
+        operation = operation_name(call.tool.name, call.action.spec.name)
+        token, expires_at = await self.tokens.issue(caller, purpose(call, caller), operation)
         effect = await what_will_happen(proposed)
         raise CallFailed(
             Failure(
@@ -56,7 +58,7 @@ class AskForConfirmation:
         )
 
 
-def _purpose(call: Call, caller: CallerKey) -> str:
+def purpose(call: Call, caller: CallerKey) -> str:
     """Everything that decides what the call does. A token is bound to it."""
     arguments = call.action.model_dump(mode="json", exclude_unset=True)
     options = call.options.model_dump(mode="json", exclude_unset=True, exclude=_WITHOUT_EFFECT)

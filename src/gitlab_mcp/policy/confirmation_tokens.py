@@ -1,7 +1,7 @@
 """Tokens that stand for a person's yes: to one purpose, from one caller, for ten minutes, once.
 
-A token holds its caller, its purpose and its expiry, and is signed. Only that it was used is kept in the store, so a
-token issued by one replica can be redeemed at another.
+A token holds its caller, its purpose, its operation and its expiry, and is signed. Only that it was used is kept in
+the store, so a token issued by one replica can be redeemed at another.
 """
 
 from __future__ import annotations
@@ -42,11 +42,12 @@ class ConfirmationTokens:
     clock: Callable[[], float] = time.time
     """The time of day: replicas must agree on when a token expires."""
 
-    async def issue(self, caller: CallerKey, purpose: str) -> tuple[str, str]:
-        """A token, and when it expires."""
+    async def issue(self, caller: CallerKey, purpose: str, operation: str) -> tuple[str, str]:
+        """A token, and when it expires. `operation` is what a refusal says that it was given for."""
         expires = int(self.clock()) + LIFETIME
         nonce = secrets.token_bytes(_NONCE_BYTES)
-        payload = _LAYOUT.pack(nonce, expires, _caller_digest(caller), _purpose_digest(purpose))
+        fixed = _LAYOUT.pack(nonce, expires, _caller_digest(caller), _purpose_digest(purpose))
+        payload = fixed + operation.encode()
         token = base64.urlsafe_b64encode(payload + await self._signature(payload)).decode().rstrip("=")
         return token, utc_time(expires)
 
@@ -55,17 +56,24 @@ class ConfirmationTokens:
         parts = _payload_and_signature(token)
         if parts is None or not hmac.compare_digest(parts[1], await self._signature(parts[0])):
             raise CallFailed(_refusal(Code.CONFIRMATION_INVALID))
-        payload = _Payload(*_LAYOUT.unpack(parts[0]))
+        payload = _Payload(*_LAYOUT.unpack_from(parts[0]))
         # The same refusal as for a forged one, so that nobody learns whether another caller's token is good.
         if not hmac.compare_digest(payload.caller, _caller_digest(caller)):
             raise CallFailed(_refusal(Code.CONFIRMATION_INVALID))
+        now = int(self.clock())
         if payload.expires <= self.clock():
-            raise CallFailed(_refusal(Code.CONFIRMATION_EXPIRED))
+            refusal = _refusal(Code.CONFIRMATION_EXPIRED)
+            raise CallFailed(
+                refusal.knowing(expired_at=utc_time(payload.expires), current_time=utc_time(now))
+            )
         if not hmac.compare_digest(payload.purpose, _purpose_digest(purpose)):
-            raise CallFailed(_refusal(Code.CONFIRMATION_MISMATCH))
-        claim = secrets.token_hex(8)
-        if await self.store.put_if_absent(f"used:{payload.nonce.hex()}", claim, LIFETIME + 60) != claim:
-            raise CallFailed(_refusal(Code.CONFIRMATION_USED))
+            operation = parts[0][_LAYOUT.size :].decode()
+            raise CallFailed(_refusal(Code.CONFIRMATION_MISMATCH).knowing(token_operation=operation))
+        claim = f"{now} {secrets.token_hex(8)}"
+        stored = await self.store.put_if_absent(f"used:{payload.nonce.hex()}", claim, LIFETIME + 60)
+        if stored != claim:
+            consumed_at = utc_time(int(stored.partition(" ")[0]))
+            raise CallFailed(_refusal(Code.CONFIRMATION_USED).knowing(consumed_at=consumed_at))
 
     async def _signature(self, payload: bytes) -> bytes:
         # The first replica that needs the key makes it; all sign with it.
@@ -81,7 +89,7 @@ def utc_time(seconds: int) -> str:
 def is_for(token: str | None, purpose: str) -> bool:
     """Whether a token names this purpose. The signature is not checked here, only when it is redeemed."""
     parts = _payload_and_signature(token) if token is not None else None
-    return parts is not None and _Payload(*_LAYOUT.unpack(parts[0])).purpose == _purpose_digest(purpose)
+    return parts is not None and _Payload(*_LAYOUT.unpack_from(parts[0])).purpose == _purpose_digest(purpose)
 
 
 def _payload_and_signature(token: str) -> tuple[bytes, bytes] | None:
@@ -89,7 +97,7 @@ def _payload_and_signature(token: str) -> tuple[bytes, bytes] | None:
         raw = base64.b64decode(token + "=" * (-len(token) % 4), altchars=b"-_", validate=True)
     except ValueError:
         return None
-    if len(raw) != _LAYOUT.size + _SIGNATURE_BYTES:
+    if len(raw) < _LAYOUT.size + _SIGNATURE_BYTES:
         return None
     return raw[:-_SIGNATURE_BYTES], raw[-_SIGNATURE_BYTES:]
 

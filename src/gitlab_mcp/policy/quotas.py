@@ -34,6 +34,10 @@ def quota_kind(call: Call) -> str:
             return "destructive"
 
 
+def _metric(kind: str) -> str:
+    return f"{kind}_per_hour"
+
+
 def resume_purpose(call: Call) -> str:
     """What a confirmation token is for that lets paused work go on."""
     return f"go on:{quota_kind(call)}"
@@ -81,7 +85,7 @@ class Quotas:
             raise CallFailed(self._exhausted(proposed, limit))
         if used < math.ceil(limit * _NOTICE_AT):
             return None
-        facts = {"used": used, "limit": limit, "reset_at": self._reset_at()}
+        facts = {**self._limit_facts(kind, used, limit), "warn_at": math.ceil(limit * _NOTICE_AT)}
         return Notice(NoticeCode.QUOTA_WARNING, f"{used} of {limit} {kind} of this hour are used.", facts)
 
     async def _may_resume(self, proposed: ProposedCall) -> bool:
@@ -95,26 +99,35 @@ class Quotas:
 
     async def _paused(self, proposed: ProposedCall, used: int, limit: int) -> Failure:
         kind = quota_kind(proposed.call)
-        token, expires_at = await self.tokens.issue(proposed.caller, resume_purpose(proposed.call))
+        token, expires_at = await self.tokens.issue(
+            proposed.caller, resume_purpose(proposed.call), _metric(kind)
+        )
         effect = f"Work goes on until {limit} {kind} of this hour are used; {used} are used now."
         return Failure(Code.QUOTA_PAUSED, f"Paused: {used} of {limit} {kind} of this hour are used.").knowing(
             what_will_happen=effect,
             confirmation_token=token,
             expires_at=expires_at,
-            **self._limit_facts(used, limit),
+            **self._limit_facts(kind, used, limit),
             suggested_fix="Ask the person whether to go on. After a yes, send the call with confirmation_token.",
         )
 
     def _exhausted(self, proposed: ProposedCall, limit: int) -> Failure:
         kind = quota_kind(proposed.call)
         return Failure(Code.QUOTA_EXHAUSTED, f"All {limit} {kind} of this hour are used.").knowing(
-            **self._limit_facts(limit, limit),
+            **self._limit_facts(kind, limit, limit),
             retry_after_seconds=math.ceil(_HOUR - self.clock() % _HOUR),
             suggested_fix="Stop, and tell the person what is left to do. The operator sets the quota with --quota.",
         )
 
-    def _limit_facts(self, used: int, limit: int) -> dict[str, Any]:
-        return {"limit": limit, "remaining": max(limit - used, 0), "reset_at": self._reset_at()}
+    def _limit_facts(self, kind: str, used: int, limit: int) -> dict[str, Any]:
+        return {
+            "metric": _metric(kind),
+            "used": used,
+            "pause_at": math.ceil(limit * _PAUSE_AT),
+            "limit": limit,
+            "remaining": max(limit - used, 0),
+            "reset_at": self._reset_at(),
+        }
 
     def _key(self, proposed: ProposedCall) -> str:
         return f"quota:{proposed.caller.digest}:{quota_kind(proposed.call)}:{self._hour()}"

@@ -18,7 +18,8 @@ from gitlab_mcp import __version__
 from gitlab_mcp.actions.exchange import Report
 from gitlab_mcp.actions.result import Result
 from gitlab_mcp.callers import RequestContext
-from gitlab_mcp.failures.failure import CallFailed, Failure
+from gitlab_mcp.failures.failure import CallFailed, FailedCall, Failure
+from gitlab_mcp.failures.tool_names import operation_name
 from gitlab_mcp.protocol.calls_in_flight import CallsInFlight
 from gitlab_mcp.protocol.elicitation import Person, question_for
 from gitlab_mcp.protocol.tool_results import failure_result, success_result
@@ -44,6 +45,8 @@ class Application(Protocol):
     """What the MCP server needs of `App`."""
 
     def listing(self, request_context: RequestContext | None = None) -> Sequence[Mapping[str, Any]]: ...
+
+    def has_field(self, tool: str, field: str) -> bool: ...
 
     def call(
         self,
@@ -99,8 +102,7 @@ class GitLabServer(MCPServer[None]):
 
         Where a person's answer would make a failed call work and the client can ask, the person is asked.
         """
-        wanted = arguments.get("format")
-        format = wanted if wanted in ("json", "markdown", "both") else self._format
+        format = self._wanted_format(name, arguments.get("format"))
         request_context = request_context_of(context.request_context.request) if context is not None else None
         person = Person(context)
         answers = person.answers_so_far()
@@ -109,7 +111,7 @@ class GitLabServer(MCPServer[None]):
                 try:
                     completed = {**arguments, **answers.arguments}
                     result = await self._call_with_progress(name, completed, context, request_context)
-                    return success_result(result, format)
+                    return success_result(result, format, self._style(request_context))
                 except CallFailed as failed:
                     failure = failed.failure
             fields = self._fields_by_tool.get(name, {})
@@ -121,7 +123,21 @@ class GitLabServer(MCPServer[None]):
             if (answered := await person.ask_and_wait(question, answers)) is None:
                 return self._failure_result(failure, format, request_context)
             answers = answered
-        return self._failure_result(answers.refusal, format, request_context)
+        refusal = self._naming_call(answers.refusal, name, arguments)
+        return self._failure_result(refusal, format, request_context)
+
+    def _naming_call(self, failure: Failure, name: str, arguments: Mapping[str, Any]) -> Failure:
+        """The failure with the tool and action it is about, where they are known ones."""
+        action = arguments.get("action")
+        if action not in self._fields_by_tool.get(name, {}).get("action", {}).get("enum", ()):
+            return failure
+        call = FailedCall(operation_name(name, str(action)))
+        return replace(failure, call=call).knowing(tool=name, action=action)
+
+    def _wanted_format(self, name: str, wanted: Any) -> str:
+        """How the answer shall look. A tool with a field of that name (a wiki page's markup) means another thing."""
+        is_option = wanted in ("json", "markdown", "both") and not self._app.has_field(name, "format")
+        return wanted if is_option else self._format
 
     @cached_property
     def _listing(self) -> list[ListedTool]:
@@ -181,11 +197,12 @@ class GitLabServer(MCPServer[None]):
     def _failure_result(
         self, failure: Failure, format: str, request_context: RequestContext | None
     ) -> CallToolResult:
-        error_style = self._error_style
         if request_context is not None:
             failure = failure.knowing(request_id=request_context.request_id)
-            error_style = request_context.error_style or error_style
-        return failure_result(failure, format, error_style)
+        return failure_result(failure, format, self._style(request_context))
+
+    def _style(self, request_context: RequestContext | None) -> str:
+        return (request_context.error_style if request_context is not None else None) or self._error_style
 
 
 def request_context_of(request: Any) -> RequestContext | None:

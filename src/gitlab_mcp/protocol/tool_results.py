@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from dataclasses import replace
 
 from mcp.types import CallToolResult, ContentBlock, ImageContent, TextContent
 
@@ -10,14 +11,16 @@ from gitlab_mcp.actions.result import Result
 from gitlab_mcp.failures.failure import Failure
 
 
-def success_result(result: Result, format: str) -> CallToolResult:
+def success_result(result: Result, format: str, error_style: str) -> CallToolResult:
+    from gitlab_mcp.failures.render import render_success
     from gitlab_mcp.results.content_blocks import ImageBlock, content_blocks
     from gitlab_mcp.results.markdown import as_markdown
 
     content: list[ContentBlock] = []
     if format in ("markdown", "both"):
         content.append(TextContent(type="text", text=as_markdown(result)))
-    for block in content_blocks(result) if format != "markdown" else content_blocks(result)[1:]:
+    blocks = content_blocks(replace(result, data=render_success(result.data, error_style)))
+    for block in blocks if format != "markdown" else blocks[1:]:
         if isinstance(block, ImageBlock):
             data = base64.b64encode(block.data).decode()
             content.append(ImageContent(type="image", data=data, mime_type=block.mime_type))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -116,9 +117,11 @@ def rate_limited(refused: Refused) -> Finding:
     facts = {
         "retry_after_seconds": _seconds(headers.get("retry-after")),
         "limit": _seconds(headers.get("ratelimit-limit")),
+        # GitLab converts the quota to requests a minute, whatever the administrator set.
+        "window": "minute" if _seconds(headers.get("ratelimit-limit")) is not None else None,
         "remaining": _seconds(headers.get("ratelimit-remaining")),
         "reset_at": allowed_words.http_date(headers.get("ratelimit-resettime"))
-        or _seconds(headers.get("ratelimit-reset")),
+        or _moment(_seconds(headers.get("ratelimit-reset"))),
     }
     wait = facts["retry_after_seconds"]
     return Finding(
@@ -136,6 +139,11 @@ def _seconds(value: str | None) -> int | None:
     return int(value) if value and value.isascii() and value.isdigit() and len(value) <= 10 else None
 
 
+def _moment(seconds: int | None) -> str | None:
+    """Seconds since 1970, as ISO 8601."""
+    return datetime.fromtimestamp(seconds, UTC).isoformat() if seconds is not None else None
+
+
 def server_error(refused: Refused) -> Finding:
     maintenance = refused.status == 503 and b"maintenance" in refused.content[:4096].lower()
     facts: dict[str, Any] = {"maintenance": True} if maintenance else {}
@@ -149,7 +157,9 @@ def server_error(refused: Refused) -> Finding:
     elif refused.status == 500:
         # 16 of 17 recorded 500s were answers to mistakes of the caller.
         message = "GitLab failed while it worked on this; unusual arguments are often the reason."
-        fix = "Check the arguments: patterns, numbers, positions, names; sending the same again will hardly help."
+        fix = (
+            "Check the arguments: patterns, numbers, positions, names. Where they are right, try again later."
+        )
     else:
         message, fix = f"GitLab, or what stands before it, answered {refused.status}.", "Try again later."
     return Finding(

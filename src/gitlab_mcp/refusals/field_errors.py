@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from gitlab_mcp.actions.action import Action
+from gitlab_mcp.actions.arguments.problems import received
 from gitlab_mcp.actions.shape import sent_name, shapes
 
 _FIELD = re.compile(r"[a-z_][a-z0-9_]{0,60}")
@@ -45,6 +46,7 @@ _EXPECTED: Final = (
     (re.compile(r"valid file path"), "a path inside the repository"),
     (re.compile(r"reserved name"), "a name that is not reserved"),
 )
+_SECRET: Final = re.compile(r"token|password|secret|key|^value$|^content$|variables|url$")
 _ONE_OF_SEVERAL: Final = "one parameter must be provided"
 _MISSING: Final = ("is missing",)
 
@@ -82,8 +84,18 @@ def field_errors(fields: Mapping[str, Iterable[str]], action: Action | None) -> 
             missing[ours] = None
         elif ours not in invalid:
             expected = _expected(errors, ours, action)
-            invalid[ours] = {"field": ours, **({"expected": expected} if expected else {})}
+            invalid[ours] = {
+                "field": ours,
+                **({"expected": expected} if expected else {}),
+                **_received(ours, action),
+            }
     return FieldErrors(tuple(missing), tuple(entry for name, entry in invalid.items() if name not in missing))
+
+
+def _received(ours: str, action: Action | None) -> dict[str, str]:
+    """What the caller gave for the field, where that is known and no secret."""
+    given = action.given() if action else {}
+    return {"received": received(given[ours])} if ours in given and not _SECRET.search(ours) else {}
 
 
 def field_errors_in_sentences(texts: Iterable[str], action: Action | None) -> FieldErrors:

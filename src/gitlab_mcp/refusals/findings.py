@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from typing import Any, Final
 
-from gitlab_mcp.failures.codes import CODES, Code
+from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import Failure
 
 LOOK_IT_UP: Final = "Look it up with a list action."
@@ -55,5 +55,4 @@ def as_failure(finding: Finding) -> Failure:
         evidence=list(finding.evidence) or None,
         also=list(finding.also) or None,
         suggested_fix=finding.fix or None,
-        retryable=CODES[finding.code].retryable,
     )

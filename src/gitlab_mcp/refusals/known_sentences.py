@@ -78,7 +78,7 @@ KNOWN_SENTENCES: Final = (
         r"|yaml|jobs? .*config|job .*(undefined|unknown) need|workflow rules|no (stages|jobs)|prevented any jobs"
         r"|(project|component) .*not found or access denied",
         "The CI/CD configuration does not allow this pipeline.",
-        "Check the configuration with browse_ci_config, then change .gitlab-ci.yml.",
+        "Read .gitlab-ci.yml with browse_files get, and mend it with manage_file update.",
     ),
     # Whom GitLab does not let.
     _row(

@@ -6,11 +6,12 @@ import logging
 import uuid
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any, Final
 
 from gitlab_mcp.actions.action import Action
 from gitlab_mcp.actions.ask import Ask
-from gitlab_mcp.failures.codes import CODES, Code
+from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.gitlab.faults import (
     BadAnswer,
@@ -26,6 +27,7 @@ from gitlab_mcp.gitlab.faults import (
 from gitlab_mcp.refusals import transport_failures
 from gitlab_mcp.refusals.decide import explain_refusal
 from gitlab_mcp.refusals.graphql_errors import explain_graphql_errors
+from gitlab_mcp.refusals.group_as_project import name_the_group
 from gitlab_mcp.tiers.feature_map import TierMap, tier_map
 
 log = logging.getLogger("gitlab_mcp.errors")
@@ -38,7 +40,7 @@ async def translate(
 ) -> Failure:
     """Never raises. An exception of no known type is a bug of this server: INTERNAL_ERROR."""
     try:
-        failure = await _translated(problem, action, ask, tiers)
+        failure = await name_the_group(await _translated(problem, action, ask, tiers), action, ask)
     except Exception:
         # A bug in the translation: the caller still gets an answer.
         failure = _internal_error()
@@ -56,7 +58,11 @@ async def _translated(
         case Refused() if _may_have_taken_effect(problem):
             return transport_failures.gateway_error(problem, action)
         case Refused():
-            return await explain_refusal(problem, action, ask, tiers)
+            failure = await explain_refusal(problem, action, ask, tiers)
+            failed_in_a_write = failure.code == Code.SERVER_ERROR and not (
+                problem.request.reads or problem.request.repeatable or "maintenance" in failure.facts
+            )
+            return transport_failures.checked_first(failure, action) if failed_in_a_write else failure
         case GraphQLRefused():
             return await explain_graphql_errors(problem, action, ask, tiers)
         case Unreachable():
@@ -89,12 +95,12 @@ def _internal_error() -> Failure:
 
 
 def _complete(failure: Failure, action: Action | None) -> Failure:
-    code = CODES[failure.code]
-    facts: dict[str, Any] = {"http_status": code.status, "retryable": code.retryable}
+    docs: dict[str, str] = {}
     if action is not None:
         spec = action.spec
-        facts["docs_url"] = DOCS + (spec.docs_at(action.endpoint()) if spec.endpoints else spec.docs)
-    return Failure(failure.code, failure.message, {**facts, **_without_none(failure.facts)})
+        docs["docs_url"] = DOCS + (spec.docs_at(action.endpoint()) if spec.endpoints else spec.docs)
+    known = replace(failure, facts={**docs, **_without_none(failure.facts)})
+    return known.knowing(retryable=known.retryable)
 
 
 def _without_none(facts: Mapping[str, Any]) -> dict[str, Any]:

@@ -89,6 +89,12 @@ def gateway_error(problem: Refused, action: Action | None) -> Failure:
     ).knowing(check_with=check_with(action), suggested_fix=_CHECK_FIRST, confidence="certain")
 
 
+def checked_first(failure: Failure, action: Action | None) -> Failure:
+    """GitLab failed in the middle of a write that must not be sent twice."""
+    fix = f"{_CHECK_FIRST} {failure.facts.get('suggested_fix', '')}".rstrip()
+    return failure.knowing(check_with=check_with(action), suggested_fix=fix, retryable=False)
+
+
 def check_with(action: Action | None) -> dict[str, Any] | None:
     """The read that shows whether a write happened: the declared one, else `get`, else `list`."""
     if action is None:
@@ -109,9 +115,7 @@ def bad_answer(problem: BadAnswer, action: Action | None) -> Failure:
         return _unusable(problem)
     if problem.reason is BadAnswerReason.HTML:
         # Most likely a login page, and nothing was done; but that is not certain.
-        return _unusable(problem).knowing(
-            check_with=check_with(action), suggested_fix=_CHECK_FIRST, retryable=False
-        )
+        return _unusable(problem).knowing(check_with=check_with(action), suggested_fix=_CHECK_FIRST)
     return Failure(
         Code.OUTCOME_UNKNOWN,
         f"GitLab answered {problem.status}, but {_BAD_ANSWER[problem.reason]}: the write has most likely taken effect.",
@@ -122,9 +126,14 @@ def _unusable(problem: BadAnswer) -> Failure:
     if problem.reason is BadAnswerReason.TOO_LARGE:
         return Failure(
             Code.PAYLOAD_TOO_LARGE, f"GitLab answered, but {_BAD_ANSWER[problem.reason]}."
-        ).knowing(limit=problem.limit, suggested_fix="Ask for less: a page, a range of lines, one file.")
+        ).knowing(
+            limit=problem.limit,
+            limit_type="response_size",
+            unit="bytes",
+            suggested_fix="Ask for less: a page, a range of lines, one file.",
+        )
     return Failure(Code.BAD_RESPONSE, f"The answer cannot be used: {_BAD_ANSWER[problem.reason]}.").knowing(
-        http_status=problem.status,
+        evidence=[f"it came with status {problem.status}"],
         suggested_fix="Check GITLAB_URL and what stands between this server and GitLab.",
     )
 

@@ -6,16 +6,13 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-REDACTED = "[redacted]"
+from gitlab_mcp.failures.secret_text import REDACTED, redact_text
+
+__all__ = ["REDACTED", "VisibleSecret", "keep_visible", "redact_json", "redact_strings", "redact_text"]
 
 _SECRET_NAME = re.compile(
     r"(?:^|_)(?:token|password|secret|private_key|signing_key|secret_access_key|api_key|client_key_pass)$"
 )
-# GitLab's token prefixes; routable tokens go on after a dot. The last is the old runner registration token.
-_TOKEN = re.compile(
-    r"\b(?:gl(?:pat|dt|rt|rtr|cbt|ptt|ft|soat|oas|agent|imt|ffct|wt)-[\w-]{8,}(?:\.[\w-]+)*|GR1348941[\w-]{20,})"
-)
-_PASSWORD_IN_URL = re.compile(r"(?<=://)[^\s/:@]*:[^\s/@]+(?=@)")
 
 
 class VisibleSecret(str):
@@ -59,11 +56,6 @@ def redact_strings(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [redact_strings(item) for item in value]
     return value
-
-
-def redact_text(text: str) -> str:
-    """The text without what looks like a secret."""
-    return _PASSWORD_IN_URL.sub(REDACTED, _TOKEN.sub(REDACTED, text))
 
 
 def _redact_member(parent: Mapping[str, Any], name: str, member: Any) -> Any:

@@ -78,6 +78,7 @@ class BetweenDates(Action):
     example={"project_id": "acme/website", "metric": "deployment_frequency"},
     shows="date value",
     role=Role.REPORTER,
+    lists=True,
 )
 class Dora(InProjectOrGroup):
     """Read one of the four DORA metrics; times are in seconds."""
@@ -146,6 +147,7 @@ class GroupFlow(BetweenDates):
     example={"group_id": "acme"},
     feature="value_stream_analytics_group",
     role=Role.REPORTER,
+    lists=True,
 )
 class ValueStreams(InGroup):
     """List the value streams of a group with their stages."""
@@ -169,6 +171,7 @@ class ValueStreams(InGroup):
     example={"group_id": "acme", "start_date": "2026-11-01", "end_date": "2026-11-02"},
     feature="contribution_analytics",
     role=Role.GUEST,
+    lists=True,
 )
 class Contributions(BetweenDates):
     """Count what each member of a group did."""

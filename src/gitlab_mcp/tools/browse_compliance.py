@@ -33,6 +33,7 @@ FRAMEWORKS: Mapping[str, str] = {
     example={"group_id": "params"},
     feature="compliance_frameworks",
     role=Role.GUEST,
+    lists=True,
 )
 class Frameworks(InProjectOrGroup):
     """List the frameworks of a top-level group, or those a project is held to."""

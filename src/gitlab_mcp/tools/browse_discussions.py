@@ -20,7 +20,15 @@ from gitlab_mcp.workflows.thread_filters import (
 )
 
 browse = Tool(
-    "browse_discussions", "Read threads, notes and reactions on an issue, a merge request or a commit."
+    "browse_discussions",
+    "Read threads, notes and reactions on an issue, a merge request or a commit.",
+    also=("comment", "note", "thread"),
+    instead={
+        "comments notes list_comments": "list_notes",
+        "threads discussions": "list",
+        "drafts": "list_drafts",
+        "emoji reactions awards": "list_emoji",
+    },
 )
 
 ISSUE = "/projects/{project_id}/issues/{issue_iid}"
@@ -132,6 +140,7 @@ class GetNote(OfIssueOrMergeRequest):
     GET(f"{MERGE_REQUEST}/draft_notes"),
     example={"project_id": "acme/website", "merge_request_iid": 1},
     shows=f"id body=note {POSITION} discussion_id resolve_discussion",
+    lists=True,
 )
 class ListDrafts(OfMergeRequest):
     """List your drafts on a merge request, which nobody else sees; manage_review publishes them."""

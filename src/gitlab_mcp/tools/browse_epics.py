@@ -74,6 +74,7 @@ class EpicIssues(OfEpic):
     example={"group_id": "tiers-a", "epic_iid": 1},
     shows="id iid title state labels web_url",
     role=Role.GUEST,
+    lists=True,
 )
 class ChildEpics(OfEpic):
     """List the epics below an epic."""
@@ -85,6 +86,7 @@ class ChildEpics(OfEpic):
     example={"group_id": "tiers-a", "epic_iid": 1},
     shows="related_epic_link_id link_type id iid title state web_url",
     role=Role.GUEST,
+    lists=True,
 )
 class RelatedEpics(OfEpic):
     """List the epics an epic is linked to."""

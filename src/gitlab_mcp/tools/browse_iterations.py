@@ -53,6 +53,7 @@ class ListIterations(InProjectOrGroup):
     example={"group_id": "params"},
     feature="iterations",
     role=Role.GUEST,
+    lists=True,
 )
 class Cadences(InGroup):
     """List the rhythms in which a group makes iterations."""

@@ -76,6 +76,7 @@ class MilestoneMergeRequests(OfMilestone, Paged):
     example={"project_id": "acme/website", "milestone_id": 1},
     shows="created_at action weight",
     role=Role.GUEST,
+    lists=True,
 )
 class BurndownEvents(OfMilestone):
     """List what the burndown chart of a milestone is drawn from."""

@@ -35,6 +35,7 @@ class ListAccounts(InGroupOrInstance):
     GET("/member_roles", "/groups/{group_id}/member_roles"),
     example={},
     role=Role.OWNER,
+    lists=True,
 )
 class ListRoles(InGroupOrInstance):
     """List custom roles with the permissions they add."""

@@ -9,7 +9,13 @@ from gitlab_mcp.actions.result import Result, Text
 from gitlab_mcp.actions.scopes import OfWikiPage, WithWiki
 from gitlab_mcp.actions.tool import Tool
 
-browse = Tool("browse_wikis", "Read the wiki of a project or group (Premium).", toolset="knowledge")
+browse = Tool(
+    "browse_wikis",
+    "Read the wiki of a project or group (Premium).",
+    toolset="knowledge",
+    also=("wiki_page",),
+    instead={"pages": "list"},
+)
 
 PAGE = "slug title format"
 
@@ -19,6 +25,7 @@ PAGE = "slug title format"
     GET("/projects/{project_id}/wikis", "/groups/{group_id}/wikis"),
     example={"project_id": "acme/website"},
     shows=PAGE + " content",
+    lists=True,
 )
 class ListPages(WithWiki):
     """List all pages; GitLab does not page this list."""

@@ -55,7 +55,7 @@ async def run_calls(calls: Sequence[BatchedCall], server: Server) -> Result:
         async with anyio.create_task_group() as tasks:
             for index in turn:
                 tasks.start_soon(run, index)
-    return _result([outcomes[index] for index in range(len(calls))])
+    return _result([outcomes[index] for index in range(len(calls))], server)
 
 
 def _turns(writes: Sequence[bool]) -> Iterator[Sequence[int]]:
@@ -69,7 +69,7 @@ async def _outcome(call: BatchedCall, share: int, server: Server) -> Mapping[str
     try:
         result = await server.make_call(call.tool, call.arguments, max_bytes=share)
     except CallFailed as failed:
-        return {"error": server.render(failed.failure)}
+        return {"error": failed.failure}
     return _as_item(result, share)
 
 
@@ -96,16 +96,18 @@ def _cut(text: Text, room: int) -> Text:
     return text
 
 
-def _result(outcomes: list[Mapping[str, Any]]) -> Result:
+def _result(outcomes: list[Mapping[str, Any]], server: Server) -> Result:
     failed = [index for index, outcome in enumerate(outcomes) if "error" in outcome]
     if len(failed) == len(outcomes):
+        message = "The call failed." if len(failed) == 1 else f"All {len(failed)} calls failed."
         raise CallFailed(
-            Failure(Code.BATCH_PARTIAL_FAILURE, f"Every one of the {len(outcomes)} calls failed.").knowing(
+            Failure(Code.BATCH_PARTIAL_FAILURE, message).knowing(
                 results=outcomes,
-                suggested_fix="Mend each call as its own error says; nothing else went wrong.",
+                suggested_fix="Correct each call as its own error says; nothing else went wrong.",
             )
         )
-    data: dict[str, Any] = {"results": outcomes}
+    shown = [{"error": server.render(each["error"])} if "error" in each else each for each in outcomes]
+    data: dict[str, Any] = {"results": shown}
     if failed:
         warning = Notice(
             NoticeCode.PARTIAL,

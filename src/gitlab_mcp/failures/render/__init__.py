@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 from gitlab_mcp.failures.failure import Failure
 from gitlab_mcp.failures.render import aql, markdown, problem, text, tier, toolerror
-
-Renderer = Callable[[Failure], dict[str, Any]]
+from gitlab_mcp.failures.render.facts import Renderer
 
 STYLES: Final[Mapping[str, Renderer]] = {
     "tier": tier.render,
@@ -24,6 +23,11 @@ def render(failure: Failure, style: str = DEFAULT) -> dict[str, Any]:
     return STYLES[style](failure)
 
 
+def render_success(data: Mapping[str, Any], style: str = DEFAULT) -> Mapping[str, Any]:
+    """The JSON object of a success; one dialect has an envelope for it."""
+    return aql.success(data) if style == "aql" else data
+
+
 def as_text(failure: Failure, style: str = DEFAULT) -> str:
     """The same for a person."""
-    return text.sentence(failure) if style == "text" else markdown.render(failure)
+    return markdown.render_sentence(failure) if style == "text" else markdown.render(failure)

@@ -9,7 +9,7 @@ from gitlab_mcp.failures.render.facts import facts
 
 
 def render(failure: Failure) -> dict[str, Any]:
-    known = facts(failure)
+    known = facts(failure, render)
     head: dict[str, Any] = {
         name: known.pop(name) for name in ("tool", "action", "http_status") if name in known
     }

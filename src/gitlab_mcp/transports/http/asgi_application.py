@@ -96,6 +96,7 @@ class HttpApplication:
         except (Rejected, CallFailed) as refusal:
             # CallFailed: the file with the secret that requests must bring can no longer be read.
             rejected = refusal if isinstance(refusal, Rejected) else Rejected(refusal.failure, 500)
+            self._record(rejected)
             await self._reject(rejected, request_id, scope, receive, send_with_headers)
         except ClientGone:
             pass
@@ -113,6 +114,18 @@ class HttpApplication:
                 "duration_ms": round((time.perf_counter() - started) * 1000, 1),
             },
         )
+
+    def _record(self, rejected: Rejected) -> None:
+        """A refusal is counted and logged as a failed call is."""
+        code, operation = rejected.failure.code, rejected.failure.call.operation
+        self._metrics.count_refusal(code, operation, rejected.status)
+        fields = {
+            "component": "http",
+            "operation": operation,
+            "error_code": code,
+            "http_status": rejected.status,
+        }
+        log.warning("%s refused with %s", operation, code, extra=fields)
 
     async def _serve_mcp(
         self, scope: Scope, headers: Headers, request_id: str, receive: Receive, send: Send

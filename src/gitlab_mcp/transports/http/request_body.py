@@ -20,7 +20,7 @@ class ClientGone(Exception):
 async def read_body(content_length: str | None, receive: Receive, max_bytes: int, seconds: float) -> bytes:
     """Raises Rejected where the body is too large or comes too slowly."""
     if content_length is not None and content_length.isdigit() and int(content_length) > max_bytes:
-        raise Rejected(_too_large(max_bytes), 413)
+        raise Rejected(_too_large(max_bytes).knowing(actual=int(content_length)), 413)
     body = bytearray()
     with anyio.move_on_after(seconds):
         while True:
@@ -53,7 +53,10 @@ async def discard_body(receive: Receive) -> bool:
 
 def _too_large(max_bytes: int) -> Failure:
     return Failure(Code.PAYLOAD_TOO_LARGE, "The request is larger than this server takes.").knowing(
-        limit=max_bytes, unit="bytes", suggested_fix=f"Send at most {max_bytes} bytes in one request."
+        limit=max_bytes,
+        limit_type="request_size",
+        unit="bytes",
+        suggested_fix=f"Send at most {max_bytes} bytes in one request.",
     )
 
 
