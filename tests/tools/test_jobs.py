@@ -51,6 +51,29 @@ async def test_the_line_numbers_of_a_search_are_those_of_a_range(replayed: App) 
     assert "no such table: orders" in window.text.content
 
 
+async def test_a_log_without_arguments_shows_the_error_that_its_tail_does_not(
+    standin: StandIn, against: Against
+) -> None:
+    lines = [f"line {number}" for number in range(1, 601)]
+    lines[99] = "E   AssertionError: 1 != 2"
+    standin.answer(
+        "GET", "/projects/*/jobs/7/trace", body="\n".join(lines), headers={"content-type": "text/plain"}
+    )
+    found = await log(against(), 7)
+    assert found.data["start_line"] > 111
+    assert "100: E   AssertionError: 1 != 2" in found.data["error_lines"].splitlines()
+    assert "error_lines" in found.data["untrusted"]
+    assert "error_lines" not in (await log(against(), 7, tail=20)).data
+
+
+async def test_a_link_to_one_line_of_a_log_shows_the_lines_around_it(replayed: App) -> None:
+    url = "https://gitlab.example.com/acme/shop/-/jobs/287#L20"
+    found = await replayed.call("browse_jobs", {"action": "log", "url": url})
+    assert found.data["start_line"] == 10
+    assert found.text is not None
+    assert len(found.text.content.splitlines()) == 21
+
+
 async def test_a_range_beyond_the_log_says_where_the_log_ends(replayed: App) -> None:
     result = await log(replayed, 286, start_line=5_000)
     assert result.data["why_empty"] == f"The log ends at line {result.data['total_lines']}."

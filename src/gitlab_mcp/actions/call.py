@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from gitlab_mcp.actions.action import Action, Danger
-from gitlab_mcp.actions.fields import Flag, Integer, Line
+from gitlab_mcp.actions.fields import Flag, Integer, Line, Words
 from gitlab_mcp.actions.tool import Tool
 
 Detail = Literal["slim", "full"]
@@ -27,6 +27,8 @@ class Options(BaseModel):
 
     url: Line | None = None
     detail: Detail | None = None
+    fields: Annotated[Words, Field(min_length=1, max_length=50)] | None = None
+    """GitLab's own names of the fields to show, in place of a choice of ours."""
     max_bytes: Annotated[Integer, Field(ge=FEWEST_BYTES, le=MOST_BYTES)] | None = None
     format: Format | None = None
     quick_actions: Annotated[Flag, Field(description="Lines like /close are commands, not text")] | None = (

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
+from gitlab_mcp.actions.result import Omission
+
 T = TypeVar("T")
 Report = Callable[[float, float | None, str], None]
 """How much is done, of how much, and what: for whoever waits for a call."""
@@ -36,6 +38,8 @@ class Answer:
     body: Any = None
     recovered: bool = False
     """The answer to a write was lost, and what it did was found again by looking."""
+    left_out: tuple[Omission, ...] = ()
+    """What an action took out of GitLab's list because nobody asked for it."""
 
     @property
     def already(self) -> bool:

@@ -128,7 +128,12 @@ class Dispatch:
 
         detail = call.options.detail or "slim"
         return present_answer(
-            call.action, answer, detail=detail, max_bytes=server.max_bytes, warnings=notices
+            call.action,
+            answer,
+            detail=detail,
+            fields=call.options.fields or (),
+            max_bytes=server.max_bytes,
+            warnings=notices,
         )
 
     async def _run(self, action: Action, server: _Server) -> Answer | Result:

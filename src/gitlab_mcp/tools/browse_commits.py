@@ -131,10 +131,11 @@ class Compare(InProject):
     from_ref: Annotated[Line, Sent("from")]
     to_ref: Annotated[Line, Sent("to")]
     straight: Flag | None = None
+    diffs: Annotated[Flag, Field(description="false: commits and file names only")] | None = None
     from_project_id: Id | None = None
 
     async def run(self, gitlab: GitLab) -> Result:
-        body = (await gitlab.send(self.request())).body
+        body = (await gitlab.send(self.request(diffs=None))).body
         fields = shown_fields("sha=short_id title author=author_name").in_a_list
         facts: dict[str, Any] = {
             "commits": [pick_fields(commit, fields) for commit in reversed(body["commits"])],
@@ -143,7 +144,10 @@ class Compare(InProject):
         if body.get("compare_same_ref"):
             facts["same_ref"] = True
         source = f"diff of {self.to_ref} against {self.from_ref}"
-        result = diff_result(body["diffs"], source=source, facts=facts)
+        if self.diffs is False:
+            result = Result(data={**facts, "files": [diff["new_path"] for diff in body["diffs"]]})
+        else:
+            result = diff_result(body["diffs"], source=source, facts=facts)
         return (
             replace(result, truncated=(*result.truncated, COMPARISON_TIMED_OUT))
             if body.get("compare_timeout")

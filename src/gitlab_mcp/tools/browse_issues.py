@@ -48,9 +48,9 @@ browse = Tool(
 )
 
 ISSUE = (
-    "iid title state labels assignees web_url"
-    " | id description author milestone due_date confidential issue_type created_at updated_at closed_at"
-    " closed_by time_stats task_status user_notes_count merge_requests_count weight epic=epic.title moved_to_id"
+    "iid title state confidential:mark author labels assignees due_date created_at:date updated_at:date"
+    " web_url | id description milestone issue_type closed_at closed_by time_stats task_status user_notes_count"
+    " merge_requests_count weight epic=epic.title moved_to_id"
 )
 MERGE_REQUEST = "iid title state draft author project=references.full web_url"
 CHANGE = "user action state created_at"

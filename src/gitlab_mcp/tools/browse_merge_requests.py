@@ -81,12 +81,13 @@ MR = "/projects/{project_id}/merge_requests/{merge_request_iid}"
 EXAMPLE = {"project_id": "acme/website", "merge_request_iid": 1}
 
 MERGE_REQUEST = (
-    "iid title state author=author.username source_branch target_branch detailed_merge_status web_url"
-    " | draft description labels assignees=assignees.username reviewers=reviewers.username"
-    " milestone=milestone.title sha head_pipeline_id=head_pipeline.id head_pipeline=head_pipeline.status"
-    " has_conflicts blocking_discussions_resolved changes_count user_notes_count merge_when_pipeline_succeeds"
-    " merge_error rebase_in_progress diverged_commits_count squash source_project_id created_at updated_at"
-    " merged_at merged_by=merge_user.username merge_commit_sha squash_commit_sha closed_at"
+    "iid title state draft:mark author=author.username reviewers=reviewers.username source_branch target_branch"
+    " detailed_merge_status:mark created_at:date updated_at:date merged_at:date web_url"
+    " | description labels assignees=assignees.username milestone=milestone.title sha"
+    " head_pipeline_id=head_pipeline.id head_pipeline=head_pipeline.status has_conflicts"
+    " blocking_discussions_resolved changes_count user_notes_count merge_when_pipeline_succeeds"
+    " merge_error rebase_in_progress diverged_commits_count squash source_project_id"
+    " merged_by=merge_user.username merge_commit_sha squash_commit_sha closed_at"
 )
 COMMIT = "id=short_id title author=author_name created_at | message"
 ISSUE = "iid title state labels assignees=assignees.username web_url"

@@ -59,7 +59,7 @@ PROJECT = (
     " builds_access_level repository_access_level marked_for_deletion_on import_status statistics"
 )
 EVENT = (
-    "created_at action_name author=author_username target_type target_iid target_title project_id"
+    "created_at action_name author=author_username target_type target_iid target_title"
     " ref=push_data.ref commit_title=push_data.commit_title commits=push_data.commit_count note=note.body"
 )
 GROUP = "id full_path name web_url"

@@ -26,7 +26,7 @@ browse = Tool(
 )
 
 TAG = (
-    "name protected message last_commit=commit.title committed=commit.committed_date"
+    "name sha=commit.short_id protected message last_commit=commit.title committed=commit.committed_date"
     " | sha=commit.id target author=commit.author_name release created_at"
 )
 

@@ -81,7 +81,7 @@ manage = Tool(
     },
 )
 
-CREATED = "id iid web_url state"
+CREATED = "id iid title state web_url"
 UPDATED = "id iid state title labels assignees milestone due_date confidential web_url"
 TIME = "human_time_estimate human_total_time_spent time_estimate total_time_spent"
 

@@ -53,7 +53,7 @@ class MilestoneDates(InProjectOrGroup):
         "start_date": "2026-11-01",
         "description": "Next",
     },
-    shows="id iid web_url",
+    shows=MILESTONE,
     recover_with=RecoveryLookup("browse_milestones list", "project_id group_id title", proof=new("title")),
 )
 class CreateMilestone(MilestoneDates):
