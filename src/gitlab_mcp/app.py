@@ -16,6 +16,7 @@ from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.actions.result import Result
 from gitlab_mcp.callers import CallerKey, RequestContext, Token
 from gitlab_mcp.calls.dispatch import Dispatch, Session
+from gitlab_mcp.failures.codes import CODES
 from gitlab_mcp.observability.audit import Audit, to_file, to_stderr, to_stdout
 from gitlab_mcp.observability.call_log import CallLog
 from gitlab_mcp.observability.outcome import Outcome
@@ -100,9 +101,14 @@ class App:
         connect = partial(self._session, caller, url, token, report, limited=request_context is not None)
         return await self._dispatch_for(request_context)(tool, arguments, caller, connect)
 
-    def gitlab(self) -> GitLabClient:
+    def record_refusal(self, failure: Failure) -> Failure:
+        """Log and count a request that was refused before it became a call."""
+        status = failure.facts.get("http_status", CODES[failure.code].status)
+        return self._dispatch.call_log.record(Outcome("request", 0.0, failure, status)) or failure
+
+    def gitlab(self, report: Report | None = None) -> GitLabClient:
         """GitLab with the rights of the configured token."""
-        return _as(self._connected(self._settings.url), self._token())
+        return _as(self._connected(self._settings.url), self._token(), report)
 
     async def token_is_accepted(self, request_context: RequestContext) -> bool | None:
         """Whether GitLab accepts the token of this request; None where it does not say."""

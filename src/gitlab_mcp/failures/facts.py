@@ -48,6 +48,8 @@ FACTS: Final[Mapping[str, str]] = MappingProxyType(
         "state": "the state that is in the way, such as archived or merged",
         "blockers": "what blocks the merge, each with what lifts it",
         "moved_to": "the new path of a project that was renamed",
+        "location": "where in the arguments the text is that cannot be read",
+        "byte_offset": "the byte of that text where it goes wrong, counted from 0",
         "limit": "the limit that was hit",
         "unit": "what the limit counts",
         "remaining": "requests left in the window",

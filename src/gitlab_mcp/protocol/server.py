@@ -8,19 +8,29 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 import anyio
+from mcp import MCPError
 from mcp.server import MCPServer
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.mcpserver import Context
-from mcp.types import CallToolResult, InputRequiredResult
+from mcp.types import (
+    INVALID_PARAMS,
+    PARSE_ERROR,
+    CallToolResult,
+    ErrorData,
+    InputRequiredResult,
+    JSONRPCError,
+)
 from mcp.types import Tool as ListedTool
 
 from gitlab_mcp import __version__
 from gitlab_mcp.actions.exchange import Report
 from gitlab_mcp.actions.result import Result
 from gitlab_mcp.callers import RequestContext
+from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.protocol.calls_in_flight import CallsInFlight
 from gitlab_mcp.protocol.elicitation import Person, question_for
+from gitlab_mcp.protocol.messages import Message, NoMessage, error_object
 from gitlab_mcp.protocol.tool_results import failure_result, success_result
 
 if TYPE_CHECKING:
@@ -37,6 +47,9 @@ INSTRUCTIONS = (
 
 
 _PROGRESS_BUFFER = 64
+_NOT_OFFERED = ("prompts/list", "prompts/get", "resources/list", "resources/templates/list", "resources/read")
+"""The SDK answers these for every server, and then tells clients that there are prompts and resources."""
+_NAMED_THINGS = {"prompts/get": "prompt", "resources/read": "resource"}
 
 
 class Application(Protocol):
@@ -52,10 +65,12 @@ class Application(Protocol):
         request_context: RequestContext | None,
     ) -> Awaitable[Result]: ...
 
+    def record_refusal(self, failure: Failure) -> Failure: ...
+
 
 class GitLabServer(MCPServer[None]):
     def __init__(
-        self, app: Application, *, error_style: str, format: str, ask_for_values: bool = True
+        self, app: Application, *, error_style: str, format: str, ask_for_values: bool = False
     ) -> None:
         super().__init__(
             "gitlab-mcp-server",
@@ -63,9 +78,16 @@ class GitLabServer(MCPServer[None]):
             instructions=INSTRUCTIONS,
             version=__version__,
             website_url="https://docs.gitlab.com/api/",
-            middleware=[_wrap_arguments_that_are_no_object, self._narrow_listing],
+            middleware=[
+                self._refuse_unreadable,
+                self._refuse_what_is_not_offered,
+                _wrap_arguments_that_are_no_object,
+                self._narrow_listing,
+            ],
             subscriptions=False,
         )
+        for method in _NOT_OFFERED:
+            del self._lowlevel_server._request_handlers[method]
         self._app = app
         self._error_style = error_style
         self._format = format
@@ -88,6 +110,16 @@ class GitLabServer(MCPServer[None]):
             max_request_body_size=max_body_bytes,
         )
 
+    def record_refusal(self, failure: Failure) -> Failure:
+        """Log and count a request that was refused before it became a call."""
+        return self._app.record_refusal(failure)
+
+    def answer_to(self, unreadable: NoMessage) -> JSONRPCError:
+        """The answer to bytes that are no message."""
+        failure = self.record_refusal(unreadable.failure)
+        error = error_object(failure, unreadable.json_rpc_code, self._error_style)
+        return JSONRPCError(jsonrpc="2.0", id=unreadable.id, error=ErrorData.model_validate(error))
+
     async def list_tools(self) -> list[ListedTool]:
         return self._listing
 
@@ -98,8 +130,7 @@ class GitLabServer(MCPServer[None]):
 
         Where a person's answer would make a failed call work and the client can ask, the person is asked.
         """
-        wanted = arguments.get("format")
-        format = wanted if wanted in ("json", "markdown", "both") else self._format
+        format = self._format_for(arguments)
         request_context = request_context_of(context.request_context.request) if context is not None else None
         person = Person(context)
         answers = person.answers_so_far()
@@ -120,7 +151,20 @@ class GitLabServer(MCPServer[None]):
             if (answered := await person.ask_and_wait(question, answers)) is None:
                 return self._failure_result(failure, format, request_context)
             answers = answered
-        return self._failure_result(answers.refusal, format, request_context)
+        refusal = answers.refusal.knowing(**self._names_in(name, arguments))
+        return self._failure_result(refusal, format, request_context)
+
+    def _format_for(self, arguments: Mapping[str, Any]) -> str:
+        wanted = arguments.get("format")
+        return wanted if wanted in ("json", "markdown", "both") else self._format
+
+    def _names_in(self, tool: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The tool and the action of a call, as facts. A name that a caller made up is not repeated."""
+        fields = self._fields_by_tool.get(tool)
+        if fields is None:
+            return {}
+        action = arguments.get("action")
+        return {"tool": tool, "action": action} if action in fields["action"]["enum"] else {"tool": tool}
 
     @cached_property
     def _listing(self) -> list[ListedTool]:
@@ -130,6 +174,40 @@ class GitLabServer(MCPServer[None]):
     def _fields_by_tool(self) -> Mapping[str, Mapping[str, Mapping[str, Any]]]:
         """The listed fields of each tool, as JSON Schema."""
         return {tool["name"]: tool["inputSchema"]["properties"] for tool in self._app.listing()}
+
+    async def _refuse_unreadable(
+        self, ctx: ServerRequestContext[Any, Any], call_next: CallNext
+    ) -> HandlerResult:
+        """A message with text that cannot be read is answered and goes no further."""
+        failure = _why_unreadable(ctx.request)
+        if failure is None:
+            return await call_next(ctx)
+        request_context = request_context_of(ctx.request)
+        if ctx.method != "tools/call" or ctx.params is None:
+            raise self._protocol_error(self.record_refusal(failure), PARSE_ERROR, request_context)
+        arguments = ctx.params.get("arguments")
+        arguments = arguments if isinstance(arguments, Mapping) else {}
+        failure = failure.knowing(**self._names_in(str(ctx.params.get("name")), arguments))
+        format = self._format_for(arguments)
+        return self._failure_result(self.record_refusal(failure), format, request_context)
+
+    async def _refuse_what_is_not_offered(
+        self, ctx: ServerRequestContext[Any, Any], call_next: CallNext
+    ) -> HandlerResult:
+        if thing := _NAMED_THINGS.get(ctx.method):
+            failure = Failure(Code.NOT_FOUND, f"This server has no {thing} of that name: it has none at all.")
+            failure = failure.knowing(confidence="certain", suggested_fix="Use the tools of tools/list.")
+        elif ctx.method == "tools/list" and (ctx.params or {}).get("cursor") is not None:
+            failure = Failure(Code.INVALID_VALUE, "This server gave out no such cursor.")
+            failure = failure.knowing(
+                confidence="certain",
+                suggested_fix="Send tools/list without a cursor: all tools come in one answer.",
+            )
+        else:
+            return await call_next(ctx)
+        raise self._protocol_error(
+            self.record_refusal(failure), INVALID_PARAMS, request_context_of(ctx.request)
+        )
 
     async def _narrow_listing(
         self, ctx: ServerRequestContext[Any, Any], call_next: CallNext
@@ -180,17 +258,35 @@ class GitLabServer(MCPServer[None]):
     def _failure_result(
         self, failure: Failure, format: str, request_context: RequestContext | None
     ) -> CallToolResult:
-        error_style = self._error_style
-        if request_context is not None:
-            failure = failure.knowing(request_id=request_context.request_id)
-            error_style = request_context.error_style or error_style
+        failure, error_style = self._for_request(failure, request_context)
         return failure_result(failure, format, error_style)
+
+    def _protocol_error(
+        self, failure: Failure, json_rpc_code: int, request_context: RequestContext | None
+    ) -> MCPError:
+        failure, error_style = self._for_request(failure, request_context)
+        return MCPError(**error_object(failure, json_rpc_code, error_style))
+
+    def _for_request(self, failure: Failure, request_context: RequestContext | None) -> tuple[Failure, str]:
+        """The failure as this request gets it, and the style it is rendered in."""
+        if request_context is None:
+            return failure, self._error_style
+        failure = failure.knowing(request_id=request_context.request_id)
+        return failure, request_context.error_style or self._error_style
 
 
 def request_context_of(request: Any) -> RequestContext | None:
     """What the HTTP transport left with the request; None over standard input."""
     request_context = getattr(getattr(request, "state", None), "request_context", None)
     return request_context if isinstance(request_context, RequestContext) else None
+
+
+def _why_unreadable(request: Any) -> Failure | None:
+    """Standard input hands the message itself on; HTTP leaves it with the request."""
+    message = (
+        request if isinstance(request, Message) else getattr(getattr(request, "state", None), "message", None)
+    )
+    return message.failure if isinstance(message, Message) else None
 
 
 async def _wrap_arguments_that_are_no_object(
