@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 from mcp import Client
 
-from tests.support.process import COMMAND, environment, parameters
+from tests.support.forked import command
+from tests.support.process import environment, parameters
 from tests.support.served import connected, served
 from tests.support.standin import StandIn
 from tests.support.standin.exchange import Reply
@@ -41,8 +42,8 @@ class Heard:
     def __init__(self) -> None:
         self.steps: list[tuple[float, float | None, str | None]] = []
 
-    async def __call__(self, done: float, total: float | None, what: str | None) -> None:
-        self.steps.append((done, total, what))
+    async def __call__(self, progress: float, total: float | None, message: str | None) -> None:
+        self.steps.append((progress, total, message))
 
     def is_progress(self) -> bool:
         """At least two steps, each further than the one before and none beyond its total."""
@@ -131,7 +132,7 @@ def test_a_bar_is_drawn_on_a_terminal(words: list[str], cassettes: Path) -> None
     ours, theirs = pty.openpty()
     try:
         done = subprocess.run(
-            [*COMMAND, *words, "--replay", str(cassettes)],
+            [*command(), *words, "--replay", str(cassettes)],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=theirs,
