@@ -57,6 +57,8 @@ class Application(Protocol):
 
     def listing(self, request_context: RequestContext | None = None) -> Sequence[Mapping[str, Any]]: ...
 
+    def has_field(self, tool: str, field: str) -> bool: ...
+
     def call(
         self,
         tool: str,
@@ -130,7 +132,7 @@ class GitLabServer(MCPServer[None]):
 
         Where a person's answer would make a failed call work and the client can ask, the person is asked.
         """
-        format = self._format_for(arguments)
+        format = self._wanted_format(name, arguments.get("format"))
         request_context = request_context_of(context.request_context.request) if context is not None else None
         person = Person(context)
         answers = person.answers_so_far()
@@ -154,10 +156,6 @@ class GitLabServer(MCPServer[None]):
         refusal = answers.refusal.knowing(**self._names_in(name, arguments))
         return self._failure_result(refusal, format, request_context)
 
-    def _format_for(self, arguments: Mapping[str, Any]) -> str:
-        wanted = arguments.get("format")
-        return wanted if wanted in ("json", "markdown", "both") else self._format
-
     def _names_in(self, tool: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
         """The tool and the action of a call, as facts. A name that a caller made up is not repeated."""
         fields = self._fields_by_tool.get(tool)
@@ -165,6 +163,11 @@ class GitLabServer(MCPServer[None]):
             return {}
         action = arguments.get("action")
         return {"tool": tool, "action": action} if action in fields["action"]["enum"] else {"tool": tool}
+
+    def _wanted_format(self, name: str, wanted: Any) -> str:
+        """How the answer shall look. A tool with a field of that name (a wiki page's markup) means another thing."""
+        is_option = wanted in ("json", "markdown", "both") and not self._app.has_field(name, "format")
+        return wanted if is_option else self._format
 
     @cached_property
     def _listing(self) -> list[ListedTool]:
@@ -187,8 +190,9 @@ class GitLabServer(MCPServer[None]):
             raise self._protocol_error(self.record_refusal(failure), PARSE_ERROR, request_context)
         arguments = ctx.params.get("arguments")
         arguments = arguments if isinstance(arguments, Mapping) else {}
-        failure = failure.knowing(**self._names_in(str(ctx.params.get("name")), arguments))
-        format = self._format_for(arguments)
+        tool = str(ctx.params.get("name"))
+        failure = failure.knowing(**self._names_in(tool, arguments))
+        format = self._wanted_format(tool, arguments.get("format"))
         return self._failure_result(self.record_refusal(failure), format, request_context)
 
     async def _refuse_what_is_not_offered(

@@ -9,10 +9,25 @@ from pydantic import Field
 from gitlab_mcp.actions.action import GET, Action, Role
 from gitlab_mcp.actions.action_facts import Differs
 from gitlab_mcp.actions.fields import Date, Flag, Line, Search, Sent, Sort, Time, UserId
+from gitlab_mcp.actions.other_names import Instead
 from gitlab_mcp.actions.scopes import Paged
 from gitlab_mcp.actions.tool import Tool
 
-browse = Tool("browse_users", "Read users: the caller, others, their projects and activity.")
+browse = Tool(
+    "browse_users",
+    "Read users: the caller, others, their projects and activity.",
+    also=(
+        "person",
+        "account",
+    ),
+    instead={
+        "me whoami self myself current_user get_current_user who_am_i": "current",
+        "get": Instead("list", only_with="username"),
+        "activity": "events",
+        "groups": "memberships",
+        "ssh_keys": "keys",
+    },
+)
 
 USER = (
     "id username name state"
@@ -40,7 +55,14 @@ class OfUser(Action):
     username: Username | None = None
 
 
-@browse.action("current", GET("/user"), example={}, shows=CURRENT_USER)
+@browse.action(
+    "current",
+    GET("/user"),
+    example={},
+    shows=CURRENT_USER,
+    # The caller is the same in every project.
+    rewrites=dict.fromkeys(("project_id", "group_id"), lambda value, given: {}),
+)
 class CurrentUser(Action):
     """The person (or bot) whose token this is."""
 
@@ -62,6 +84,10 @@ class GetUser(Action):
     GET("/users"),
     example={"username": "bob"},
     shows=USER,
+    not_taken={
+        "project_id": "those who can see a project: browse_projects users",
+        "group_id": "members of a group are not offered yet",
+    },
 )
 class ListUsers(Paged):
     """Find users by username, or by words of their name or email."""
