@@ -81,7 +81,7 @@ def test_text_that_cannot_be_read_is_not_written_over_stdio(
     finally:
         server.__exit__()
     assert writes(labels) == []
-    assert "request failed with INVALID_ENCODING" in server.said_badly
+    assert "labels:create failed with INVALID_ENCODING" in server.said_badly
 
 
 @BROKEN_NAMES
@@ -183,7 +183,9 @@ def test_a_refused_request_is_one_line_in_the_log_and_one_error_in_the_metrics(
     answer = httpx2.post(stoppable.url, content=body, headers=sent)
     assert (answer.status_code, answer.json()["error"]["data"]["error_code"]) == (status, code)
     metrics = httpx2.get(stoppable.at("/metrics")).text
-    counted = f'gitlab_mcp_errors_total{{error_code="{code}",operation="request",http_status="{status}"}} 1'
+    counted = (
+        f'gitlab_mcp_errors_total{{error_code="{code}",operation="server:request",http_status="{status}"}} 1'
+    )
     assert counted in metrics
     stoppable.stop()
     assert stoppable.ended() == 0
