@@ -12,7 +12,7 @@ import httpx2
 import pytest
 
 from tests.support.served import ACCEPT, Served, call, refused
-from tests.support.standin import Delay, Silence, StandIn
+from tests.support.standin import Delay, Held, Silence, StandIn
 
 pytestmark = pytest.mark.anyio
 HEADERS = {**ACCEPT, "PRIVATE-TOKEN": "alice"}
@@ -29,7 +29,8 @@ async def under_way(labels: StandIn, count: int) -> None:
 async def test_calls_in_flight_are_answered_before_the_server_ends_with_zero(
     stoppable: Served, labels: StandIn, wish: int
 ) -> None:
-    labels.fault("GET", "/projects/1/labels", Delay(2.0), times=None)
+    held = Held()
+    labels.fault("GET", "/projects/1/labels", held, times=None)
     answers: list[dict[str, Any]] = []
     async with httpx2.AsyncClient(headers=HEADERS, timeout=30) as http:
 
@@ -43,6 +44,7 @@ async def test_calls_in_flight_are_answered_before_the_server_ends_with_zero(
             stoppable.stop(wish)
             await anyio.to_thread.run_sync(stoppable.wait_until_said, "stopping")
             not_ready = await http.get(stoppable.at("/readyz"))
+            held.let_go()
     assert not_ready.status_code == 503 and not_ready.headers["connection"] == "close"
     assert len(answers) == 8 and all("items" in answer["result"]["content"][0]["text"] for answer in answers)
     assert stoppable.ended() == 0

@@ -12,10 +12,11 @@ from dataclasses import replace
 from typing import Final
 from urllib.parse import unquote
 
-from gitlab_mcp.actions.action import fill
+from gitlab_mcp.actions.action import Action, fill
 from gitlab_mcp.actions.ask import Ask
 from gitlab_mcp.failures import allowed_words
 from gitlab_mcp.failures.codes import Code
+from gitlab_mcp.failures.failure import Failure
 from gitlab_mcp.refusals.case import Case
 from gitlab_mcp.refusals.findings import LOOK_IT_UP, Confidence, Finding
 
@@ -225,3 +226,25 @@ def _path_of_first(case: Case) -> tuple[str, str]:
     template, _, rest = case.action.endpoint().path.partition("{" + first + "}")
     places = {name: case.given.get(name) for name in ("project_id", "group_id", first)}
     return (fill(template + "{" + first + "}", **places), first) if rest.startswith("/") else ("", "")
+
+
+async def name_the_group(failure: Failure, action: Action | None, ask: Ask) -> Failure:
+    """The failure, saying that project_id names a group where it does."""
+    path = getattr(action, "project_id", None)
+    is_about_it = failure.code == Code.NOT_FOUND and failure.facts.get("missing") == "project_id"
+    if action is None or not is_about_it or not isinstance(path, str) or path.isdecimal():
+        return failure
+    if await ask.group(path) is None:
+        return failure
+    known = Failure(failure.code, "project_id names a group, not a project.", failure.facts).knowing(
+        confidence=Confidence.CERTAIN, evidence=["a group of this path can be read"], also=[]
+    )
+    if "group_id" in type(action).model_fields:
+        return known.knowing(
+            suggested_fix="Send the path as group_id in place of project_id.",
+            did_you_mean={"project_id": "group_id"},
+        )
+    return known.knowing(
+        suggested_fix="Give a project of the group: browse_projects list with group_id names them.",
+        send={"tool": "browse_projects", "arguments": {"action": "list", "group_id": path}},
+    )

@@ -27,7 +27,7 @@ from gitlab_mcp.gitlab.faults import (
 from gitlab_mcp.refusals import transport_failures
 from gitlab_mcp.refusals.decide import explain_refusal
 from gitlab_mcp.refusals.graphql_errors import explain_graphql_errors
-from gitlab_mcp.refusals.group_as_project import name_the_group
+from gitlab_mcp.refusals.missing import name_the_group
 from gitlab_mcp.tiers.feature_map import TierMap, tier_map
 
 log = logging.getLogger("gitlab_mcp.errors")

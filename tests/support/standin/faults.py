@@ -6,7 +6,7 @@ import itertools
 import threading
 import zlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from tests.support.standin.exchange import Reply
@@ -82,6 +82,20 @@ class Together:
 
     def play(self, connection: Connection) -> None:
         self.all_here.wait()
+        connection.send(connection.answer())
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """No answer before it is let go."""
+
+    released: threading.Event = field(default_factory=threading.Event)
+
+    def let_go(self) -> None:
+        self.released.set()
+
+    def play(self, connection: Connection) -> None:
+        self.released.wait(15)
         connection.send(connection.answer())
 
 
