@@ -10,9 +10,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 
 from gitlab_mcp.actions.registry import TOOLSETS, Registry
+from gitlab_mcp.app import App
 from gitlab_mcp.cli import main
 from gitlab_mcp.cli.terminal import ProgressBar, format_answer, table
 from gitlab_mcp.failures.codes import CODES
@@ -487,6 +489,21 @@ def test_on_a_terminal_everything_fits_its_width(columns: int, monkeypatch: pyte
     assert max(len(line) for text in shown for line in text.splitlines()) <= columns
     assert " ".join(shown[1].split()) == " ".join(whole[1].split())
     assert "browse_l" in shown[0]
+
+
+def test_a_list_fits_eighty_columns_and_keeps_what_identifies_a_row(
+    replayed: App, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setattr(sys, "stdout", Terminal(tty=True))
+    arguments = {"action": "list", "project_id": "acme/website"}
+    answer = anyio.run(replayed.call, "browse_merge_requests", arguments).data
+    printed = format_answer(answer)
+    table_lines = printed.splitlines()[: len(answer["items"]) + 1]
+    assert max(map(len, table_lines)) <= 80
+    assert [line.split()[0] for line in table_lines] == ["IID", *(str(row["iid"]) for row in answer["items"])]
+    assert all(row["title"][:20] in line for row, line in zip(answer["items"], table_lines[1:], strict=True))
+    assert "No room for: " in printed
 
 
 class Terminal:

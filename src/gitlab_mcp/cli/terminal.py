@@ -15,6 +15,20 @@ from gitlab_mcp.failures.invisible_characters import without_invisible
 
 _COLORS = {"red": "31", "green": "32", "yellow": "33", "bold": "1", "dim": "2"}
 _NARROWEST_COLUMN = 8
+_SHORT_ENOUGH = 24
+"""A wider column is cut on a terminal, unless it identifies the row."""
+_IDENTIFYING = (
+    "iid",
+    "id",
+    "name",
+    "tag_name",
+    "username",
+    "path_with_namespace",
+    "full_path",
+    "path",
+    "key",
+    "slug",
+)
 
 
 def write_line(text: str = "", stream: TextIO | None = None) -> None:
@@ -82,13 +96,45 @@ def format_answer(data: Mapping[str, Any]) -> str:
     items = data.get("items")
     if items and isinstance(items, list) and all(isinstance(item, Mapping) for item in items):
         columns = list(dict.fromkeys(key for item in items for key in item))
-        rows = [[_cell(item.get(column)) for column in columns] for item in items]
-        parts.append(table(rows, [column.upper() for column in columns]))
+        parts.append(_table_of_items(items, columns))
     elif items is not None:
         parts.append("\n".join(_cell(item) for item in items) or "Nothing found.")
     if rest:
         parts.append("\n".join(_named_lines(rest)))
     return "\n\n".join(parts)
+
+
+def _table_of_items(items: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> str:
+    """On a terminal without the columns for which there is no room; what identifies a row stays, and stays whole."""
+    rows = [[_cell(item.get(column)) for column in columns] for item in items]
+    if not sys.stdout.isatty():
+        return table(rows, [column.upper() for column in columns])
+    widths = [
+        max(len(name), *map(len, cells)) for name, cells in zip(columns, zip(*rows, strict=True), strict=True)
+    ]
+    room = width(at_most=1000)
+    kept = [index for index, name in enumerate(columns) if name in _IDENTIFYING]
+    room -= sum(widths[index] + 2 for index in kept)
+    if room < 0:
+        return table(rows, [column.upper() for column in columns])
+    for index in range(len(columns)):
+        needed = min(widths[index], _SHORT_ENOUGH) + 2
+        if index not in kept and needed <= room:
+            kept.append(index)
+            room -= needed
+    kept.sort()
+    narrow = [
+        widths[index] if columns[index] in _IDENTIFYING else min(widths[index], _SHORT_ENOUGH)
+        for index in kept
+    ]
+    lines = [[columns[index].upper() for index in kept], *([row[index] for index in kept] for row in rows)]
+    shown = [
+        "  ".join(_truncate(text, size).ljust(size) for text, size in zip(line, narrow, strict=True)).rstrip()
+        for line in lines
+    ]
+    left_out = [name for index, name in enumerate(columns) if index not in kept]
+    note = [f"No room for: {', '.join(left_out)} (--json has all)."] if left_out else []
+    return "\n".join([*shown, *note])
 
 
 def _named_lines(values: Mapping[str, Any], indent: str = "") -> Iterator[str]:
