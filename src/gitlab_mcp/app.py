@@ -105,9 +105,13 @@ class App:
         connect = partial(self._session, caller, url, token, report, limited=request_context is not None)
         return await self._dispatch_for(request_context)(tool, arguments, caller, connect)
 
-    def gitlab(self) -> GitLabClient:
+    def record_refusal(self, failure: Failure) -> Failure:
+        """Log and count a request that was refused before it became a call."""
+        return self._dispatch.call_log.record(Outcome(failure.call.operation, 0.0, failure)) or failure
+
+    def gitlab(self, report: Report | None = None) -> GitLabClient:
         """GitLab with the rights of the configured token."""
-        return _as(self._connected(self._settings.url), self._token())
+        return _as(self._connected(self._settings.url), self._token(), report)
 
     async def token_is_accepted(self, request_context: RequestContext) -> bool | None:
         """Whether GitLab accepts the token of this request; None where it does not say."""

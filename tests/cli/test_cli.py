@@ -64,6 +64,16 @@ def test_a_call_that_works_exits_0_with_its_answer_as_a_table(run: Run, recorded
     assert "\x1b" not in done.stdout
 
 
+@pytest.mark.parametrize("name", ["session.yaml", "session", "."])
+def test_recording_to_what_is_no_cassette_is_refused_at_start(name: str, run: Run, tmp_path: Path) -> None:
+    for words in (["call", "browse_users", "current"], ["serve"]):
+        done = run(*words, "--record", name, GITLAB_TOKEN="x")
+        assert done.returncode == 2
+        assert "CONFIGURATION_ERROR" in done.stderr
+        assert "a file name that ends in .json" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_call_for_programs_prints_one_json_object(run: Run, recorded: dict[str, str]) -> None:
     done = run(
         "call", "browse_labels", "get", "label_id=bug", "--json", "project_id=acme/website", **recorded

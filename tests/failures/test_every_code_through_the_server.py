@@ -200,6 +200,9 @@ class Visited:
     def has_field(self, tool: str, field: str) -> bool:
         return self.app.has_field(tool, field)
 
+    def record_refusal(self, failure: Failure) -> Failure:
+        return self.app.record_refusal(failure)
+
     async def call(self, tool: str, arguments: Mapping[str, Any], report: Any, _: Any) -> Result:
         return await self.app.call(tool, arguments, report, self.request_context)
 

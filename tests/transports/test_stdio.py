@@ -85,14 +85,6 @@ def test_gitlab_unreachable_at_start_is_said_by_the_first_call() -> None:
     assert "127.0.0.1" in json.dumps(result["structuredContent"])
 
 
-def test_a_malformed_line_is_answered_and_the_session_goes_on(labels: StandIn) -> None:
-    with Spoken(labels.url) as server:
-        server.write(b'{"jsonrpc": "2.0", "id": 7, "method"')
-        server.write(b"\xff\xfe nonsense")
-        server.write(b"[]")
-        assert not server.call("browse_labels", LIST).get("isError")
-
-
 @pytest.mark.parametrize("arguments", ["list", [1], 5, True])
 def test_arguments_that_are_no_object_get_an_error_a_model_can_read(arguments: Any, labels: StandIn) -> None:
     with Spoken(labels.url) as server:

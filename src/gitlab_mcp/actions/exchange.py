@@ -76,5 +76,8 @@ class GitLab(Protocol):
         ...
 
     def report(self, done: float, total: float | None = None, what: str = "") -> None:
-        """Progress of long work, shown to whoever waits for the call."""
+        """Announce steps, and then tell each that is done, to whoever waits for the call.
+
+        Begin with 0. A call that announces none tells of each answer of GitLab by itself.
+        """
         ...
