@@ -7,11 +7,10 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
 from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.actions.schema import listed_fields
 from gitlab_mcp.actions.shape import shapes
+from tests.support.for_each import for_each
 
 ROOT = Path(__file__).parent.parent.parent
 REGISTRY = Registry()
@@ -58,7 +57,7 @@ SOURCES = [
 ]
 
 
-@pytest.mark.parametrize("source", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
+@for_each(SOURCES, lambda path: str(path.relative_to(ROOT)))
 def test_every_call_that_is_named_can_be_made(source: Path) -> None:
     wrong = []
     for text in strings(source):

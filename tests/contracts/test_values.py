@@ -14,6 +14,7 @@ from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.actions.shape import sent_name, shapes
 from gitlab_mcp.api.endpoints import find
 from gitlab_mcp.failures.failure import CallFailed
+from tests.support.for_each import for_each
 
 REGISTRY = Registry()
 HERE = InstanceDefaults("https://gitlab.example.com")
@@ -23,7 +24,7 @@ def name_of(action: type[Action]) -> str:
     return f"{action.spec.tool.name}.{action.spec.name}"
 
 
-every_action = pytest.mark.parametrize("action", REGISTRY.actions(), ids=name_of)
+every_action = for_each(REGISTRY.actions(), name_of)
 
 
 @every_action

@@ -29,8 +29,7 @@ from gitlab_mcp.policy.confirmation import purpose
 from gitlab_mcp.policy.confirmation_tokens import LIFETIME, ConfirmationTokens
 from gitlab_mcp.protocol.server import GitLabServer
 from gitlab_mcp.settings import Settings
-from tests.conftest import UNGUARDED
-from tests.support.guarded import DEFAULTS, delete_label, refused, request_by, with_labels
+from tests.support.guarded import DEFAULTS, UNGUARDED, delete_label, refused, request_by, with_labels
 from tests.support.standin import StandIn
 
 pytestmark = pytest.mark.anyio

@@ -14,6 +14,8 @@ from tests.support.standin import StandIn, World
 Server = Callable[..., App]
 
 DEFAULTS: dict[str, Any] = {"trust": "destructive", "confirm": "destructive"}
+UNGUARDED: dict[str, Any] = {"trust": "dangerous", "confirm": "never", "quota": ()}
+"""What actions do is tested without anybody being asked; tests/policy is about the asking."""
 
 
 def request_by(token: str, request_id: str = "request-1", **options: Any) -> RequestContext:
