@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gitlab_mcp.actions.action import Action
-from gitlab_mcp.actions.fields import Csv, Sent
+from gitlab_mcp.actions.fields import Csv, Names, Sent
 from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.actions.shape import Shape, shapes
 from gitlab_mcp.api.endpoints import Parameter, find
@@ -67,7 +67,7 @@ def mismatch(shape: Shape, param: Parameter) -> list[str]:
     if shape.type == "array":
         if not (kind.startswith("array") or shape.mark(Csv) or kind == "any"):
             problems.append(f"is an array, GitLab takes {kind}")
-    elif kind not in JSON_TYPES[shape.type]:
+    elif kind not in JSON_TYPES["integer" if shape.mark(Names) and kind == "integer" else shape.type]:
         problems.append(f"is {shape.type}, GitLab takes {kind}")
     if shape.values and param.values:
         extra = set(shape.values) - set(param.values)

@@ -27,6 +27,7 @@ FACTS: Final[Mapping[str, str]] = MappingProxyType(
         "invalid_fields": "each field that was not accepted, with what is expected and what was received",
         "unknown_fields": "fields that were given and that the action does not have",
         "allowed_fields": "the fields the action has",
+        "candidates": "the things that a name could mean, each with its id",
         "did_you_mean": "the closest name that exists",
         "valid_actions": "the actions the tool has",
         "action_required_fields": "the required fields by action",

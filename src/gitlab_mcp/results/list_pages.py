@@ -29,6 +29,8 @@ def list_page(action: Action, answer: Answer, items: list[Any]) -> dict[str, Any
         page["next_page"] = following
     if not items:
         page["why_empty"] = _why_empty(action, answer, total)
+    if unasked := action.filters_not_asked_for():
+        page["filters_not_asked_for"] = dict(unasked)
     return page
 
 
@@ -92,8 +94,14 @@ def _why_empty(action: Action, answer: Answer, total: int | str | None) -> str:
     if isinstance(total, int) and total > 0:
         return "GitLab counts more than it shows: this token may not see them."
     filters = sorted(action.model_fields_set - _NO_FILTERS - set(action.endpoint().placeholders))
+    narrower = [f"{name} {value}" for name, value in action.filters_not_asked_for().items() if value != "all"]
+    within = f" within {' and '.join(narrower)}, GitLab's default" if narrower else ""
+    another = f"give another {next(iter(action.filters_not_asked_for()))}" if narrower else ""
     if filters:
-        return f"Nothing matches {', '.join(filters)}; leave one out to see more."
+        more = f"{another} or leave one out" if another else "leave one out"
+        return f"Nothing matches {', '.join(filters)}{within}; {more} to see more."
+    if narrower:
+        return f"There are none{within}; {another} to see more."
     return "There are none that this token can see."
 
 

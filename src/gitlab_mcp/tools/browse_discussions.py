@@ -77,6 +77,7 @@ class ListNotes(OfIssueOrMergeRequest, Paged):
     """List comments and what GitLab itself noted, the newest first."""
 
     activity_filter: Literal["all_notes", "only_comments", "only_activity"] | None = None
+    order_by: Literal["created_at", "updated_at"] | None = None
     sort: Sort | None = None
 
 

@@ -52,6 +52,9 @@ _ONLY_WITHOUT_A_GROUP = (
     "with_programming_language",
     "last_activity_after",
     "last_activity_before",
+    "updated_after",
+    "updated_before",
+    "search_namespaces",
 )
 
 
@@ -77,6 +80,9 @@ class ListProjects(Paged):
     with_programming_language: Line | None = None
     last_activity_after: Time | None = None
     last_activity_before: Time | None = None
+    updated_after: Time | None = None
+    updated_before: Time | None = None
+    search_namespaces: Flag | None = None
     include_subgroups: Flag | None = None
     with_shared: Flag | None = None
     order_by: OrderBy | None = None
@@ -137,6 +143,8 @@ class Users(ListOfProject):
 class Groups(ListOfProject):
     """The groups above the project."""
 
+    with_shared: Flag | None = None
+
 
 @browse.action(
     "forks",
@@ -148,6 +156,10 @@ class Forks(ListOfProject):
     """Forks that the token may see."""
 
     owned: Flag | None = None
+    archived: Flag | None = None
+    visibility: Visibility | None = None
+    order_by: OrderBy | None = None
+    sort: Sort | None = None
 
 
 @browse.action(
@@ -233,6 +245,8 @@ class ShareLocations(InProject):
 class Badges(InProject, Paged):
     """Badges of the project and of the groups above it."""
 
+    name: Line | None = None
+
 
 @browse.action(
     "remote_mirrors",
@@ -300,3 +314,5 @@ class Namespaces(Paged):
     """Groups and users under which projects can be."""
 
     search: Search | None = None
+    owned_only: Flag | None = None
+    top_level_only: Flag | None = None

@@ -8,7 +8,18 @@ from pydantic import Field
 
 from gitlab_mcp.actions.action import GET, Action, Role
 from gitlab_mcp.actions.action_facts import Differs
-from gitlab_mcp.actions.fields import Date, Flag, Line, Search, Sent, Sort, Time, UserId
+from gitlab_mcp.actions.fields import (
+    Date,
+    Flag,
+    Line,
+    Search,
+    Sent,
+    Sort,
+    Time,
+    UserId,
+    Username,
+    Visibility,
+)
 from gitlab_mcp.actions.scopes import Paged
 from gitlab_mcp.actions.tool import Tool
 
@@ -30,7 +41,8 @@ EVENT = (
 PROJECT = "id path_with_namespace description visibility archived last_activity_at"
 KEY = "id title key usage_type created_at expires_at"
 
-Username = Annotated[Line, Field(max_length=255)]
+
+ProjectOrder = Literal["id", "name", "path", "created_at", "updated_at", "last_activity_at"]
 
 
 class OfUser(Action):
@@ -71,6 +83,9 @@ class ListUsers(Paged):
     active: Flag | None = None
     blocked: Flag | None = None
     without_project_bots: Flag | None = None
+    external: Flag | None = None
+    exclude_external: Flag | None = None
+    exclude_internal: Flag | None = None
     admins: Flag | None = None
     created_after: Time | None = None
     created_before: Time | None = None
@@ -88,6 +103,10 @@ class PersonalProjects(OfUser, Paged):
     """Projects in the user's own namespace."""
 
     search: Search | None = None
+    archived: Flag | None = None
+    visibility: Visibility | None = None
+    order_by: ProjectOrder | None = None
+    sort: Sort | None = None
 
 
 @browse.action(
@@ -98,6 +117,9 @@ class PersonalProjects(OfUser, Paged):
 )
 class ContributedProjects(OfUser, Paged):
     """Projects the user worked on in the last year."""
+
+    order_by: ProjectOrder | None = None
+    sort: Sort | None = None
 
 
 @browse.action(
@@ -110,6 +132,10 @@ class StarredProjects(OfUser, Paged):
     """Projects the user starred."""
 
     search: Search | None = None
+    archived: Flag | None = None
+    visibility: Visibility | None = None
+    order_by: ProjectOrder | None = None
+    sort: Sort | None = None
 
 
 @browse.action(
@@ -122,6 +148,7 @@ class StarredProjects(OfUser, Paged):
 class Events(OfUser, Paged):
     """What a user did lately; without a user, what the caller did."""
 
+    scope: Annotated[Literal["all"], Field(description="Everybody's in my projects")] | None = None
     event_action: Annotated[Line, Sent("action"), Field(description="pushed, commented, merged…")] | None = (
         None
     )
@@ -175,6 +202,7 @@ class Memberships(Paged):
     """Groups and projects a user is a member of, with the role."""
 
     user_id: UserId
+    type: Literal["Project", "Namespace"] | None = None
 
 
 @browse.action(

@@ -1,6 +1,7 @@
 """Jobs made of several requests.
 
 - `batch.py`: many calls made as one
+- `name_lookup.py`: names in place of numbers
 - `explain_access.py`: what works for a caller at a place, and why the rest does not
 
 Why did a pipeline fail?
