@@ -6,6 +6,8 @@ BIN := .venv/bin
 LOCKED := .venv/locked
 READY := .venv/ready
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check install
+# What `make coverage` runs: all, or `make coverage TESTS=tests/cli`.
+TESTS ?=
 CASSETTE ?= recorded.json
 UV ?= uv
 
@@ -13,7 +15,7 @@ UV ?= uv
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test check demo docs lock record bench inspect clean
+.PHONY: help setup test coverage check demo docs lock dist bundle record bench inspect clean
 
 help: ## Show what can be made
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -32,6 +34,10 @@ $(READY): $(LOCKED) pyproject.toml
 
 test: $(READY) ## Run the tests
 	$(BIN)/python -m pytest
+
+coverage: $(READY) ## Run the tests and show which lines and branches they miss; slower than `make test`
+	$(BIN)/coverage erase
+	$(BIN)/coverage run -m pytest $(TESTS); status=$$?; $(BIN)/coverage combine --quiet && $(BIN)/coverage report && exit $$status
 
 check: $(READY) ## Everything that must hold before a merge: format, lint, types, imports, generated files, tests
 	$(BIN)/ruff format --check .
@@ -56,6 +62,16 @@ lock: ## Pin the newest versions that pyproject.toml allows (needs uv)
 		--no-emit-index-url --no-emit-find-links --no-annotate --no-header \
 		pyproject.toml --all-extras --constraint requirements.lock -o requirements.runtime.lock
 
+dist: $(READY) ## Build the source archive and the wheel into dist/
+	rm -rf dist
+	$(BIN)/python -m hatchling build -d dist
+
+bundle: dist ## Pack an MCPB bundle for desktop clients into dist/ (needs npx)
+	$(BIN)/python -m zipfile -e dist/*.whl dist/bundle/src
+	cp requirements.runtime.lock README.md LICENSE dist/bundle/
+	sed "s/filled in by make bundle/$$($(BIN)/hatchling version)/" deploy/bundle.json > dist/bundle/manifest.json
+	npx --yes @anthropic-ai/mcpb@2 pack dist/bundle "dist/gitlab-mcp-server-$$($(BIN)/hatchling version).mcpb"
+
 record: $(READY) ## Serve over stdio and write every exchange with GitLab to CASSETTE
 	$(BIN)/gitlab-mcp --record "$(CASSETTE)"
 
@@ -68,4 +84,5 @@ inspect: $(READY) ## Drive the server with the MCP inspector's command line (nee
 
 clean: ## Remove what was made
 	rm -rf .venv dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -f .coverage .coverage.*
 	find src tests scripts -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -6,10 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 from gitlab_mcp.app import App
 from gitlab_mcp.settings import Secret, Settings
 from tests.support.standin import StandIn
+
+settings.register_profile("tests", deadline=None)
+settings.load_profile("tests")
 
 UNGUARDED: dict[str, Any] = {"trust": "dangerous", "confirm": "never", "quota": ()}
 """What actions do is tested without anybody being asked; tests/policy is about the asking."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pytest
 from rs_bpe.bpe import openai
 
 from gitlab_mcp.actions.registry import TOOLSETS, Registry, declared
 from gitlab_mcp.actions.schema import listing
+from tests.support.for_each import for_each
 
 FORBIDDEN = {"anyOf", "oneOf", "allOf", "$ref", "$defs", "const", "format", "patternProperties", "default"}
 
@@ -35,7 +35,7 @@ def test_the_catalogue_lists_what_is_declared() -> None:
     assert stale == set(), "run `make docs`"
 
 
-@pytest.mark.parametrize("tool", LISTING, ids=lambda tool: tool["name"])
+@for_each(LISTING, lambda tool: str(tool["name"]))
 def test_a_tool_fits_every_client(tool: dict[str, Any]) -> None:
     schema = tool["inputSchema"]
     assert set(schema) == {"type", "properties", "required"}
@@ -48,7 +48,7 @@ def test_a_tool_fits_every_client(tool: dict[str, Any]) -> None:
     assert len(tool["description"]) <= 1000
 
 
-@pytest.mark.parametrize("tool", LISTING, ids=lambda tool: tool["name"])
+@for_each(LISTING, lambda tool: str(tool["name"]))
 def test_annotations_tell_reading_from_writing(tool: dict[str, Any]) -> None:
     reads = tool["name"].startswith(("browse_", "search"))
     assert tool["annotations"]["readOnlyHint"] is reads

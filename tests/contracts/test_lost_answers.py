@@ -15,6 +15,7 @@ from gitlab_mcp.app import App
 from gitlab_mcp.failures.failure import CallFailed
 from gitlab_mcp.gitlab.faults import Refused, ReplayMiss
 from gitlab_mcp.refusals.transport_failures import check_with
+from tests.support.for_each import for_each
 
 SHOWN_TO_PROOFS = 28
 """Of how many actions at least a recording answers the read."""
@@ -28,11 +29,7 @@ def name_of(action: type[Action]) -> str:
     return f"{action.spec.tool.name} {action.spec.name}"
 
 
-@pytest.mark.parametrize(
-    "action",
-    [action for action in WRITES if not action.spec.repeatable and action.spec.endpoints],
-    ids=name_of,
-)
+@for_each([action for action in WRITES if not action.spec.repeatable and action.spec.endpoints], name_of)
 def test_what_may_not_be_sent_again_says_how_it_is_found_or_why_it_cannot_be(action: type[Action]) -> None:
     look = action.spec.recover_with
     assert look is not None, (
@@ -44,7 +41,7 @@ def test_what_may_not_be_sent_again_says_how_it_is_found_or_why_it_cannot_be(act
     )
 
 
-@pytest.mark.parametrize("action", [action for action in WRITES if action.spec.endpoints], ids=name_of)
+@for_each([action for action in WRITES if action.spec.endpoints], name_of)
 def test_the_read_that_settles_a_lost_write_is_one_this_server_has(action: type[Action]) -> None:
     write = validate(REGISTRY, action.spec.tool.name, example_of(action), HERE).action
     settled_by = check_with(write)

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import jsonschema
-import pytest
 
 from gitlab_mcp.failures.codes import CODES
 from gitlab_mcp.failures.render import STYLES, render
 from tests.support.dialects import failure_of, in_every_dialect, printed
+from tests.support.for_each import for_each
 
 HERE = Path(__file__).parent
 EXAMPLES: dict[str, dict[str, Any]] = json.loads(
@@ -37,13 +37,13 @@ def test_every_code_in_every_dialect_is_as_it_was_written_down() -> None:
     assert (HERE / "dialects.json").read_text("utf-8") == printed(EXAMPLES), "see the diff: run `make docs`"
 
 
-@pytest.mark.parametrize("code", CODES)
+@for_each(CODES)
 def test_a_problem_is_what_rfc_9457_asks_for(code: str) -> None:
     problem = render(failure_of(EXAMPLES[code]["answer"]), "problem")["problem"]
     jsonschema.validate(problem, RFC_9457)
 
 
-@pytest.mark.parametrize("code", CODES)
+@for_each(CODES)
 def test_no_dialect_drops_a_fact(code: str) -> None:
     shown = in_every_dialect({code: EXAMPLES[code]})[code]
     facts = failure_of(EXAMPLES[code]["answer"]).facts

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import socket
-import time
 
 import anyio
 import pytest
@@ -181,10 +180,8 @@ async def test_429_with_a_short_retry_after_is_waited_for() -> None:
 async def test_waiting_for_a_rate_limit_can_be_cancelled() -> None:
     with FaultServer(replying(429, retry_after="20")) as server:
         client = upstream_at(server.url).as_caller("t")
-        begun = time.monotonic()
-        with anyio.move_on_after(0.3):
+        with anyio.fail_after(15), anyio.move_on_after(0.3):
             await client.send(READ)
-        assert time.monotonic() - begun < 1
         assert len(server.received) == 1
 
 

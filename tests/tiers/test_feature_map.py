@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from gitlab_mcp.tiers.feature_map import SEVERAL_ENTRIES, TIERS, Feature, TierMapError, tier_map
+from tests.support.for_each import for_each
 
 FEATURES = tier_map().features
 
@@ -27,14 +28,14 @@ def test_the_map_knows_every_feature() -> None:
     assert {feature.tier for feature in FEATURES.values()} == set(TIERS)
 
 
-@pytest.mark.parametrize("feature", FEATURES.values(), ids=FEATURES)
+@for_each(FEATURES.values(), lambda feature: feature.key)
 def test_a_feature_says_what_every_edition_does_without_it(feature: Feature) -> None:
     assert feature.without_it.keys() == {"ee_without_license", "gitlab_com_free", "ce"}
     assert feature.name[0].isupper()
     assert not feature.docs.startswith(("/", "http"))
 
 
-@pytest.mark.parametrize("feature", FEATURES.values(), ids=FEATURES)
+@for_each([feature for feature in FEATURES.values() if feature.alternatives], lambda feature: feature.key)
 def test_an_alternative_is_an_action_on_a_lower_tier_with_a_reason(feature: Feature) -> None:
     for alternative in feature.alternatives:
         tool, action = alternative.action.split(" ")

@@ -64,9 +64,7 @@ async def test_a_client_that_hangs_up_stops_the_work_at_gitlab(
         tasks.start_soon(client.call_tool, "browse_labels", LIST)
         assert await anyio.to_thread.run_sync(labels.wait_for, lambda gitlab: bool(gitlab.requests))
         tasks.cancel_scope.cancel()
-    assert await anyio.to_thread.run_sync(
-        lambda: labels.wait_for(lambda gitlab: gitlab.disconnects == 1, 1.0)
-    )
+    assert await anyio.to_thread.run_sync(labels.wait_for, lambda gitlab: gitlab.disconnects == 1)
 
 
 async def test_there_is_no_stream_to_get_and_no_session_to_delete(server: Served, labels: StandIn) -> None:

