@@ -64,7 +64,7 @@ class CurrentUser(Action):
     shows=USER,
 )
 class GetUser(Action):
-    """Read one user by number; `list` finds the number of a username."""
+    """Read one user, by username or number."""
 
     user_id: UserId
 
