@@ -21,7 +21,7 @@ from tests.support.standin import Delay, Silence, StandIn, Together, World
 pytestmark = pytest.mark.anyio
 
 FRESH = {"project_id": "acme/fresh"}
-LIST = {"tool": "browse_labels", "arguments": {"action": "list", **FRESH}}
+LIST: dict[str, Any] = {"tool": "browse_labels", "arguments": {"action": "list", **FRESH}}
 NOWHERE = {"tool": "browse_labels", "arguments": {"action": "list", "project_id": "acme/none"}}
 
 
@@ -83,8 +83,8 @@ async def test_a_client_is_told_of_an_error_only_where_every_call_failed(
     project: World, against: Callable[..., App]
 ) -> None:
     server = GitLabServer(against(), error_style="tier", format="json")
-    some = await server.call_tool("run_batch", {"action": "run", "calls": [LIST, NOWHERE]})
-    none = await server.call_tool("run_batch", {"action": "run", "calls": [NOWHERE]})
+    some: Any = await server.call_tool("run_batch", {"action": "run", "calls": [LIST, NOWHERE]})
+    none: Any = await server.call_tool("run_batch", {"action": "run", "calls": [NOWHERE]})
     assert (some.is_error, none.is_error) == (False, True)
     assert none.structured_content and none.structured_content["error_code"] == "BATCH_PARTIAL_FAILURE"
 
@@ -175,7 +175,7 @@ async def test_a_call_that_needs_confirmation_needs_it_in_a_batch_too(
     standin: StandIn, project: World, against: Callable[..., App]
 ) -> None:
     standin.answer("DELETE", "/projects/acme%2Ffresh", 202, {})
-    delete = {"tool": "manage_project", "arguments": {"action": "delete", **FRESH}}
+    delete: dict[str, Any] = {"tool": "manage_project", "arguments": {"action": "delete", **FRESH}}
     app = against(confirm="dangerous")
     failure = await refused(app, delete)
     assert codes(failure) == ["CONFIRMATION_REQUIRED"]

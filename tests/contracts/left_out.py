@@ -42,7 +42,7 @@ LEFT_OUT: dict[str, str] = {
         " updated_before view wip with_labels_details with_merge_status_recheck",
         _DEPLOYED,
     ),
-    **_each(_ISSUES, "not[author_id] not[assignee_id]", _A_NUMBER),
+    **_each(_ISSUES, "author_id not[author_id] not[assignee_id]", _A_NUMBER),
     **_each(_ISSUES, "not not[iids] not[milestone_id] my_reaction_emoji", _RARE),
     **_each("browse_issues list", "with_labels_details", _SHOWN),
     **_each(
@@ -81,8 +81,8 @@ LEFT_OUT: dict[str, str] = {
     **_each(f"{_ALL_PROJECT_LISTS},browse_users contributed_projects,browse_releases list", "simple", _SHOWN),
     **_each(
         _PROJECT_LISTS,
-        "last_activity_after last_activity_before membership min_access_level search_namespaces starred topic"
-        " updated_after updated_before with_programming_language",
+        "archived visibility last_activity_after last_activity_before membership min_access_level search_namespaces"
+        " starred topic updated_after updated_before with_programming_language",
         _OF_PERSON,
     ),
     **_each("browse_users projects,browse_users starred_projects", "owned", _OF_PERSON),
@@ -95,10 +95,15 @@ LEFT_OUT: dict[str, str] = {
     ),
     **_each("browse_projects list", "include_ancestor_groups", _RARE),
     **_each("browse_projects get", "license", _SHOWN),
-    **_each("browse_projects groups", "shared_min_access_level shared_visible_only skip_groups", _RARE),
+    **_each(
+        "browse_projects groups", "shared_min_access_level shared_visible_only skip_groups with_shared", _RARE
+    ),
     **_each("browse_projects users", "skip_users", _RARE),
     **_each("browse_users list", "extern_uid provider two_factor", _ADMIN),
-    **_each("browse_users list", "without_projects", _RARE),
+    **_each("browse_users list", "exclude_internal external without_projects", _RARE),
+    **_each("browse_users memberships", "type", "the list is short and each entry says its type"),
+    **_each("browse_projects namespaces", "owned_only top_level_only", _RARE),
+    **_each("browse_projects badges", "name", "a project has few"),
     **_each(
         "browse_instance template,browse_projects template", "fullname project", "fill a licence's blanks"
     ),

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from gitlab_mcp.actions.action import Action
-from gitlab_mcp.actions.arguments.validation import example_of
+from gitlab_mcp.actions.arguments.problems import example_of
 from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.app import App
 from gitlab_mcp.failures.failure import CallFailed

@@ -8,7 +8,8 @@ import pytest
 
 from gitlab_mcp.actions.action import Action
 from gitlab_mcp.actions.arguments.defaults import InstanceDefaults
-from gitlab_mcp.actions.arguments.validation import example_of, validate
+from gitlab_mcp.actions.arguments.problems import example_of
+from gitlab_mcp.actions.arguments.validation import validate
 from gitlab_mcp.actions.recovery_lookup import LostWrite
 from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.app import App

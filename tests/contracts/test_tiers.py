@@ -7,8 +7,11 @@ import re
 from gitlab_mcp.actions.action import Action
 from gitlab_mcp.actions.fields import Needs, Sent
 from gitlab_mcp.actions.registry import Registry
+from gitlab_mcp.actions.schema import required_fields
 from gitlab_mcp.actions.shape import shapes
-from gitlab_mcp.api.endpoints import every, normalised
+from gitlab_mcp.api.endpoints import every, find, normalised
+from gitlab_mcp.policy.action_patterns import ActionPatterns
+from gitlab_mcp.policy.listed_tools import ListedTools
 from gitlab_mcp.tiers.feature_map import Feature, tier_map
 from gitlab_mcp.tiers.requirements import requirements_of_action
 from tests.support.facts import facts
@@ -23,12 +26,6 @@ NOT_ON_A_REST_PAGE = re.compile(
     r"^(user|ci|operations|security|administration|api/graphql|api/duo_agent_platform_flows)(/|$)"
 )
 """Pages that describe no endpoint: the table of endpoints cannot know them."""
-
-WAITED_FOR = {
-    *("browse_boards", "browse_variables", "browse_packages", "browse_ci_config", "browse_members"),
-    *("manage_member", "browse_access_tokens", "browse_deploy_access"),
-}
-"""Tools that alternatives name and nobody has written yet. Until then they are not offered."""
 
 
 def name_of(action: type[Action]) -> str:
@@ -85,22 +82,49 @@ def test_a_field_that_needs_a_feature_is_among_its_parameters(action: type[Actio
 @for_each([feature for feature in FEATURES.values() if feature.alternatives], lambda feature: feature.key)
 def test_an_alternative_can_be_called_as_it_is_offered(feature: Feature) -> None:
     for alternative in feature.alternatives:
-        tool, name = alternative.action.split(" ")
-        if tool in WAITED_FOR:
+        if alternative.action is None:
             continue
+        tool, name = alternative.action.split(" ")
         assert tool in REGISTRY, alternative.action
         assert name in REGISTRY.tool(tool).actions, alternative.action
-        assert alternative.arguments.keys() <= shapes(REGISTRY.tool(tool).actions[name]).keys()
+        action = REGISTRY.tool(tool).actions[name]
+        assert alternative.arguments.keys() <= shapes(action).keys()
+        for field in required_fields(action):
+            assert any(alternative.arguments.keys() >= {choice} for choice in field.split("|")), field
 
 
-def test_a_tool_that_is_waited_for_is_not_there_yet() -> None:
-    assert WAITED_FOR & set(REGISTRY.names()) == set(), "take it off the list"
+@for_each(ACTIONS, name_of)
+def test_whoever_lacks_the_tier_is_told_what_to_do_instead(action: type[Action]) -> None:
+    """With the arguments of the action's own example, in each place that it takes."""
+    listed = ListedTools(REGISTRY, toolsets=("all",), read_only=False, patterns=ActionPatterns())
+    for feature in requirements_of_action(action, tier_map(), "17.2").features:
+        if feature.tier_in("17.2") == "Free" or feature.otherwise:
+            continue
+        others = {"project_id": "acme/website"} if "project_id" in action.spec.placeholders else {}
+        if {"group_id"} == action.spec.placeholders & {"project_id", "group_id"}:
+            others = {"group_id": "acme"}
+        given = {**others, **action.spec.example}
+        assert listed.as_offered(feature.alternatives_on("Free", given)), feature.key
 
 
 @for_each(FEATURES.values(), lambda feature: feature.key)
 def test_the_page_of_a_feature_is_one_of_gitlabs(feature: Feature) -> None:
     page = feature.docs.strip("/")
     assert page in PAGES or NOT_ON_A_REST_PAGE.match(page)
+
+
+@for_each(ACTIONS, name_of)
+def test_the_page_of_an_action_is_one_of_gitlabs(action: type[Action]) -> None:
+    page = action.spec.docs.partition("#")[0].strip("/")
+    assert page in PAGES or NOT_ON_A_REST_PAGE.match(page), page
+
+
+@for_each(ACTIONS, name_of)
+def test_the_page_of_a_call_is_that_of_its_endpoint(action: type[Action]) -> None:
+    for endpoint in action.spec.endpoints:
+        known = find(str(endpoint))
+        if "docs" not in action.spec.said and known and known.docs:
+            assert action.spec.docs_at(endpoint) == known.docs
 
 
 @for_each(REGISTRY.names())
@@ -116,3 +140,22 @@ def test_a_description_names_a_tier_only_where_the_map_does(tool: str) -> None:
 
 ENFORCED_ELSEWHERE = {"browse_code_owners": {"Premium"}}
 """The file is read on every tier; what only Premium does is said."""
+
+
+LISTED = {tool["name"]: tool for tool in REGISTRY.listing(["all"])}
+
+
+@for_each(ACTIONS, name_of)
+def test_the_listing_says_which_actions_and_fields_cost_more_than_their_tool(action: type[Action]) -> None:
+    tool, name = action.spec.tool, action.spec.name
+    tiers = {requirements_of_action(each, tier_map()).tier for each in tool.actions.values()}
+    requirements = requirements_of_action(action, tier_map())
+    listed = LISTED[tool.name]
+    if requirements.tier != "Free" and "Free" in tiers:
+        marked = re.search(rf"{requirements.tier}: [^.]*\b{name}\b", listed["description"])
+        assert marked or requirements.tier in tool.about
+    for field, tier in requirements.above(requirements.by_field).items():
+        assert tier in listed["inputSchema"]["properties"][field]["description"], field
+    for field, tier in requirements.above(requirements.by_path_field).items():
+        said = listed["inputSchema"]["properties"][field].get("description", "")
+        assert tier in said or tier in tool.about, field

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from gitlab_mcp.actions.action import Action
 from gitlab_mcp.actions.arguments.defaults import InstanceDefaults
-from gitlab_mcp.actions.arguments.validation import example_of, validate
+from gitlab_mcp.actions.arguments.problems import example_of
+from gitlab_mcp.actions.arguments.validation import validate
 from gitlab_mcp.actions.names import has_names
 from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.actions.schema import required_fields
@@ -192,12 +193,12 @@ def test_nesting_beyond_the_limit_is_too_large(depth: int) -> None:
 
 def test_all_problems_of_a_call_are_named_at_once() -> None:
     failure = refused(
-        "manage_label", {"action": "create", "project_id": {"a": 1}, "colour": "red", "priority": -1}
+        "manage_label", {"action": "create", "project_id": {"a": 1}, "colr": "red", "priority": -1}
     )
     assert failure.code == "MISSING_REQUIRED_FIELD"
     assert failure.facts["missing_fields"] == ["name", "color"]
     assert [each["field"] for each in failure.facts["invalid_fields"]] == ["project_id", "priority"]
-    assert failure.facts["did_you_mean"] == {"colour": "color"}
+    assert failure.facts["did_you_mean"] == {"colr": "color"}
     assert failure.facts["action_required_fields"] == {"create": ["project_id|group_id", "name", "color"]}
 
 

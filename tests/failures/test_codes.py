@@ -33,7 +33,7 @@ def test_one_code_has_one_recovery_that_agrees_with_whether_to_try_again(code: C
 def test_slugs_are_unique_and_in_kebab_case() -> None:
     slugs = [code.slug for code in CODES.values()]
     assert len(set(slugs)) == len(slugs)
-    assert CODES["TIER_RESTRICTED"].slug == "tier-restricted"
+    assert CODES[Code.TIER_RESTRICTED].slug == "tier-restricted"
 
 
 @pytest.mark.parametrize(

@@ -120,7 +120,7 @@ def test_toolerror_asks_for_input_only_where_a_person_could_give_it() -> None:
         (Code.INTERNAL_ERROR, "UNKNOWN_ERROR", False),
     ],
 )
-def test_toolerror_sends_the_same_again_only_where_waiting_helps(code: str, kind: str, again: bool) -> None:
+def test_toolerror_sends_the_same_again_only_where_waiting_helps(code: Code, kind: str, again: bool) -> None:
     rendered = render(Failure(code, "It failed."), "toolerror")
     assert (rendered["code"], rendered["retryable"]) == (kind, again)
 

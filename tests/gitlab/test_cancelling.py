@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Callable
+from typing import Any
 
 import anyio
 import pytest
@@ -110,10 +111,10 @@ async def test_an_aborted_request_is_not_sent_even_on_an_open_connection() -> No
     from gitlab_mcp.gitlab.transport import LiveAdapter
 
     class AbortingWrites(LiveAdapter):
-        def send(self, request, *args: object, **kwargs: object):  # type: ignore[no-untyped-def,override]
+        def send(self, request: Any, *args: Any, **kwargs: Any) -> Any:
             if request.method == "POST":
                 current_request().abort()
-            return super().send(request, *args, **kwargs)  # type: ignore[arg-type]
+            return super().send(request, *args, **kwargs)
 
     with FaultServer(replying(200, {})) as server:
         client = upstream_at(server.url, adapter=AbortingWrites).as_caller("t")
@@ -151,9 +152,9 @@ async def test_a_late_abort_does_not_cut_a_connection_that_serves_another_reques
     in_flight: list[InFlightRequest] = []
 
     class RememberingRequests(LiveAdapter):
-        def send(self, *args: object, **kwargs: object):  # type: ignore[no-untyped-def,override]
+        def send(self, *args: Any, **kwargs: Any) -> Any:
             in_flight.append(current_request())
-            return super().send(*args, **kwargs)  # type: ignore[arg-type]
+            return super().send(*args, **kwargs)
 
     def handler(received: Received, connection: Connection) -> None:
         if received.token == "second":

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import socket
+from typing import Any
 
 import anyio
 import pytest
@@ -8,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitlab_mcp.actions.exchange import Request
-from gitlab_mcp.gitlab.client import Clock
+from gitlab_mcp.gitlab.client import Clock, GitLabClient
 from gitlab_mcp.gitlab.faults import BadAnswer, BadAnswerReason, Refused, Unreachable, UnreachableReason
 from gitlab_mcp.gitlab.retry import RetryState, retry_after_seconds, seconds_before_retry
 from tests.support.fault_server import (
@@ -41,8 +42,8 @@ class RecordedSleeps:
         self.seconds.append(seconds)
 
 
-def client_of(server: FaultServer, sleeps: RecordedSleeps, **timeouts: float):  # type: ignore[no-untyped-def]
-    return upstream_at(server.url, clock=sleeps.clock, **timeouts).as_caller("t")  # type: ignore[arg-type]
+def client_of(server: FaultServer, sleeps: RecordedSleeps, **timeouts: Any) -> GitLabClient:
+    return upstream_at(server.url, clock=sleeps.clock, **timeouts).as_caller("t")
 
 
 async def test_connection_refused_then_up_is_retried() -> None:

@@ -107,7 +107,7 @@ async def test_a_value_and_a_yes_are_asked_for_one_after_the_other(
     [
         ("manage_label", {**NAMELESS, "colour": "red"}),
         ("manage_file", {"action": "commit", "project_id": "acme/website", "branch": "main"}),
-        ("manage_label", {"action": "destroy"}),
+        ("manage_label", {"action": "juggle"}),
         ("manage_label", {**NAMELESS, "name": "x", "color": 7, "priority": "high"}),
     ],
     ids=["an unknown field too", "an array", "no such action", "a wrong value"],

@@ -7,6 +7,7 @@ import pytest
 from gitlab_mcp.actions.action import Action
 from gitlab_mcp.actions.exchange import Answer
 from gitlab_mcp.actions.result import Image, Notice, Result, Text
+from gitlab_mcp.failures.codes import NoticeCode
 from gitlab_mcp.results.content_blocks import ImageBlock, TextBlock, content_blocks
 from gitlab_mcp.results.present_answer import present_answer
 from gitlab_mcp.results.secret_redaction import keep_visible
@@ -169,7 +170,7 @@ def test_a_created_token_is_shown_where_the_action_says_so_and_nowhere_else() ->
 
 def test_warnings_ride_on_the_data() -> None:
     result = Result(
-        data={"id": 1}, warnings=[Notice("TIER_IGNORED", "GitLab dropped it.", {"field": "weight"})]
+        data={"id": 1}, warnings=[Notice(NoticeCode.TIER_IGNORED, "GitLab dropped it.", {"field": "weight"})]
     )
     assert shown(GetPlain(project_id="1"), result) == {
         "id": 1,
@@ -228,7 +229,9 @@ def test_secrets_in_text_are_hidden_too() -> None:
 
 
 def test_a_lint_answer_keeps_its_own_warnings_beside_ours() -> None:
-    result = Result(data={"valid": True, "warnings": ["theirs"]}, warnings=[Notice("PARTIAL", "ours")])
+    result = Result(
+        data={"valid": True, "warnings": ["theirs"]}, warnings=[Notice(NoticeCode.PARTIAL, "ours")]
+    )
     assert shown(GetPlain(project_id="1"), result)["warnings"] == [
         "theirs",
         {"code": "PARTIAL", "message": "ours"},

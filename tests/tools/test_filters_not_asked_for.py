@@ -158,7 +158,7 @@ async def test_a_branch_that_was_named_is_no_default(standin: StandIn, against: 
         ("browse_merge_requests", {"search": "x", "search_in": "title"}, {"search": "x", "in": "title"}),
         ("browse_merge_requests", {"not_reviewer_username": "bob"}, {"not[reviewer_username]": "bob"}),
         ("browse_issues", {"not_milestone": "v1"}, {"not[milestone]": "v1"}),
-        ("browse_issues", {"milestone_id": "Started"}, {"milestone_id": "Started"}),
+        ("browse_issues", {"milestone_phase": "Started"}, {"milestone_id": "Started"}),
         ("browse_pipelines", {"scope": "finished"}, {"scope": "finished"}),
     ],
     ids=str,

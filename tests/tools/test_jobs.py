@@ -78,7 +78,7 @@ async def test_an_artifact_keeps_the_slashes_of_its_path(standin: StandIn, again
     assert [request.route for request in standin.requests] == [
         "/projects/1/jobs/2/artifacts/out%20dir/a%23b.txt"
     ]
-    assert result.text.content == "built"
+    assert result.text and result.text.content == "built"
 
 
 async def test_an_artifact_of_the_newest_job_on_a_branch_is_found_by_name(
@@ -108,7 +108,7 @@ async def test_a_large_artifact_is_read_from_its_beginning_and_says_so(
     standin.answer("GET", "/projects/1/jobs/2/artifacts/*", body="x" * 99 + "\n" + "line\n" * 300_000)
     arguments = {"action": "artifact_file", "project_id": "1", "job_id": 2, "artifact_path": "a.txt"}
     result = await against().call("browse_jobs", arguments)
-    assert result.text.content.startswith("xxx")
+    assert result.text and result.text.content.startswith("xxx")
     assert [warning["code"] for warning in result.data["warnings"]] == ["TRUNCATED"]
 
 

@@ -23,8 +23,8 @@ LIST = {"action": "list", "project_id": "1"}
 async def test_progress_reaches_a_client_that_asks_for_it(cassettes: Path, era: Any) -> None:
     heard: list[str | None] = []
 
-    async def progress(done: float, total: float | None, what: str | None) -> None:
-        heard.append(what)
+    async def progress(progress: float, total: float | None, message: str | None) -> None:
+        heard.append(message)
 
     with served("https://gitlab.example.com", "--replay", str(cassettes)) as server:
         async with connected(server.url, era) as client:

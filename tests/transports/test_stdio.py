@@ -53,7 +53,7 @@ async def test_old_and_new_protocol_clients_are_both_served(era: Any, labels: St
 @pytest.mark.anyio
 @ERAS
 async def test_every_failure_is_a_result_and_the_session_goes_on(era: Any, labels: StandIn) -> None:
-    calls = [
+    calls: list[tuple[str, dict[str, Any], str]] = [
         ("no_such_tool", {}, "UNKNOWN_TOOL"),
         ("browse_labels", {}, "MISSING_REQUIRED_FIELD"),
         ("browse_labels", {"action": "remove"}, "INVALID_ACTION"),

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -38,6 +39,8 @@ class Call:
     tool: Tool
     action: Action
     options: Options
+    taken_as: Mapping[str, Any] = field(default_factory=dict)
+    """Where other names were given: the action that was meant, and the fields that changed."""
 
     @property
     def danger(self) -> Danger:

@@ -62,6 +62,10 @@ class GitLab(Protocol):
         """The same caller with that much time from now, whatever the call has left."""
         ...
 
+    async def pause(self, seconds: float) -> bool:
+        """Wait before asking again. False, at once, where the call has no time left for it."""
+        ...
+
     @property
     def base_url(self) -> str:
         """Where people see this GitLab, without a slash at the end: `https://gitlab.example.com/gitlab`."""

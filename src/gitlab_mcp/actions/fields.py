@@ -2,7 +2,8 @@
 
 A field is an annotated type. Its description is the sentence an agent reads; leave it out where the name
 says it all. Marks beside it: `Sent` when GitLab calls it something else, `Csv` when GitLab wants commas,
-`Needs` when the field alone is paid, `Names` when a name is taken where GitLab wants a number.
+`Needs` when the field alone is paid, `AlsoCalled` when people know it by another name here, `Names` when a name is
+taken where GitLab wants a number.
 """
 
 from __future__ import annotations
@@ -38,6 +39,13 @@ class Needs:
     """The feature of tier_features.yaml that this field alone needs."""
 
     feature: str
+
+
+class AlsoCalled:
+    """What else people call this field in this action, beside what `other_names.FIELDS` says of its name."""
+
+    def __init__(self, *names: str) -> None:
+        self.names = names
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,7 +274,6 @@ SearchIn = Annotated[
     Literal["title", "description"],
     Sent("in"),
 ]
-NonArchived = Annotated[Flag, Field(description="In a group, true unless given")]
 Page = Annotated[Integer, Field(ge=1, le=BIGGEST_ID)]
 PerPage = Annotated[Integer, Field(ge=1, le=100)]
 Sort = Literal["asc", "desc"]

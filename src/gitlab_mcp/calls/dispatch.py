@@ -57,6 +57,8 @@ class Dispatch:
     """A failure in the style the caller reads, for answers that hold several."""
     stop_loops: Callable[[CallerKey, str, Mapping[str, Any], Failure], Awaitable[Failure]]
     """Tells a caller whose same call fails the same way again and again to stop."""
+    as_offered: Callable[[Sequence[Mapping[str, Any]]], Sequence[Mapping[str, Any]]]
+    """Alternatives as they can be called here."""
     call_log: CallLog
 
     async def __call__(
@@ -71,6 +73,7 @@ class Dispatch:
         action: Action | None = None
         session: Session | None = None
         bug: Exception | None = None
+        made_of: Mapping[str, Any] = {}
 
         def ended(failure: Failure | None = None, **more: Any) -> Outcome:
             spent = time.perf_counter() - started
@@ -80,12 +83,12 @@ class Dispatch:
 
         try:
             call = validate(self.registry, tool, arguments, self.defaults)
-            action = call.action
+            action, made_of = call.action, call.taken_as
             session = connect()
             with session.slot:
                 call, notices = await self._allow(call, caller, session.ask)
                 action = call.action
-                result = await self._carry_out(call, caller, session, notices)
+                result = _saying_how_taken(await self._carry_out(call, caller, session, notices), call)
             self.call_log.record(ended())
             return result
         except CallFailed as failed:
@@ -97,8 +100,11 @@ class Dispatch:
             self.call_log.record(ended(cancelled=True))
             raise
         # GitLab repeats in its refusals what it was sent, and an agent may send a token for a name.
-        failure = replace(failure, facts=redact_strings(failure.facts))
-        failure = failure.knowing(tool=redact_text(tool), action=_action_name(action, arguments))
+        failure = replace(failure, facts=redact_strings(self._facts_as_offered(failure.facts)))
+        called = action.spec.tool.name if action is not None else redact_text(tool)
+        failure = failure.knowing(tool=called, action=_action_name(action, arguments))
+        if made_of:
+            failure = failure.knowing(taken_as=redact_strings(made_of))
         failure = await self.stop_loops(caller, tool, arguments, failure)
         status = failure.facts.get("http_status", CODES[failure.code].status)
         outcome = ended(failure, http_status=status, explaining_seconds=time.perf_counter() - caught)
@@ -125,7 +131,13 @@ class Dispatch:
         answer = await self._run(call.action, server)
         if isinstance(answer, Result) and answer.is_presented:
             return answer
-        notices = [*notices, *await self._check_success(call.action, answer, session.ask)]
+        notices = [
+            *notices,
+            *(
+                replace(notice, facts=self._facts_as_offered(notice.facts))
+                for notice in await self._check_success(call.action, answer, session.ask)
+            ),
+        ]
         # Here, not above: a call that is refused needs none of it, and everyone pays for start-up.
         from gitlab_mcp.results.present_answer import present_answer
 
@@ -151,6 +163,13 @@ class Dispatch:
 
         return await translate(problem, action, session.ask if session else NobodyToAsk(), self.tiers)
 
+    def _facts_as_offered(self, facts: Mapping[str, Any]) -> Mapping[str, Any]:
+        if "alternatives" not in facts:
+            return facts
+        offered = self.as_offered(facts["alternatives"])
+        others = {name: value for name, value in facts.items() if name != "alternatives"}
+        return {**others, "alternatives": offered} if offered else others
+
     def _request_of(self, read: str, arguments: Mapping[str, Any]) -> Request:
         """The request that an action such as `browse_branches get` makes of these arguments."""
         tool, _, name = read.partition(" ")
@@ -158,7 +177,7 @@ class Dispatch:
 
     def _operation(self, tool: str, action: Action | None) -> str:
         if action is not None:
-            return f"{tool}:{action.spec.name}"
+            return f"{action.spec.tool.name}:{action.spec.name}"
         return tool if tool in self.registry else "unknown"
 
 
@@ -201,6 +220,13 @@ class _Server:
             given["max_bytes"] = max_bytes
         same_slot = replace(self.session, slot=nullcontext())
         return await replace(self.dispatch, max_bytes=max_bytes)(tool, given, self.caller, lambda: same_slot)
+
+
+def _saying_how_taken(result: Result, call: Call) -> Result:
+    """The result with the call that was made, where the caller used other names."""
+    if not call.taken_as:
+        return result
+    return replace(result, data={"taken_as": redact_strings(call.taken_as), **result.data})
 
 
 def _action_name(action: Action | None, arguments: Mapping[str, Any]) -> str | None:

@@ -179,6 +179,12 @@ class GitLabClient:
     def with_deadline(self, seconds: float) -> GitLabClient:
         return GitLabClient(self._upstream, self._credentials, self._report, seconds)
 
+    async def pause(self, seconds: float) -> bool:
+        if self._seconds_left() < seconds + self._upstream.timeouts.connect:
+            return False
+        await self._upstream.clock.sleep(seconds)
+        return True
+
     async def send(self, request: Request) -> Answer:
         check_path(request.path)
         return await self._send_with_retries(

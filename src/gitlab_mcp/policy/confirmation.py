@@ -39,6 +39,7 @@ class AskForConfirmation:
         if token is not None and not is_for(token, resume_purpose(call)):
             await self.tokens.redeem(token, caller, _purpose(call, caller))
             return
+        await call.action.refuse_before_asking(proposed.ask)
         token, expires_at = await self.tokens.issue(caller, _purpose(call, caller))
         effect = await what_will_happen(proposed)
         raise CallFailed(

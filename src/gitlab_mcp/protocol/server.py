@@ -44,6 +44,8 @@ class Application(Protocol):
 
     def listing(self, request_context: RequestContext | None = None) -> Sequence[Mapping[str, Any]]: ...
 
+    def has_field(self, tool: str, field: str) -> bool: ...
+
     def call(
         self,
         tool: str,
@@ -98,8 +100,7 @@ class GitLabServer(MCPServer[None]):
 
         Where a person's answer would make a failed call work and the client can ask, the person is asked.
         """
-        wanted = arguments.get("format")
-        format = wanted if wanted in ("json", "markdown", "both") else self._format
+        format = self._wanted_format(name, arguments.get("format"))
         request_context = request_context_of(context.request_context.request) if context is not None else None
         person = Person(context)
         answers = person.answers_so_far()
@@ -121,6 +122,11 @@ class GitLabServer(MCPServer[None]):
                 return self._failure_result(failure, format, request_context)
             answers = answered
         return self._failure_result(answers.refusal, format, request_context)
+
+    def _wanted_format(self, name: str, wanted: Any) -> str:
+        """How the answer shall look. A tool with a field of that name (a wiki page's markup) means another thing."""
+        is_option = wanted in ("json", "markdown", "both") and not self._app.has_field(name, "format")
+        return wanted if is_option else self._format
 
     @cached_property
     def _listing(self) -> list[ListedTool]:

@@ -26,6 +26,7 @@ from gitlab_mcp.gitlab.faults import (
 from gitlab_mcp.refusals import transport_failures
 from gitlab_mcp.refusals.decide import explain_refusal
 from gitlab_mcp.refusals.graphql_errors import explain_graphql_errors
+from gitlab_mcp.refusals.group_as_project import name_the_group
 from gitlab_mcp.tiers.feature_map import TierMap, tier_map
 
 log = logging.getLogger("gitlab_mcp.errors")
@@ -38,7 +39,7 @@ async def translate(
 ) -> Failure:
     """Never raises. An exception of no known type is a bug of this server: INTERNAL_ERROR."""
     try:
-        failure = await _translated(problem, action, ask, tiers)
+        failure = await name_the_group(await _translated(problem, action, ask, tiers), action, ask)
     except Exception:
         # A bug in the translation: the caller still gets an answer.
         failure = _internal_error()
@@ -92,7 +93,8 @@ def _complete(failure: Failure, action: Action | None) -> Failure:
     code = CODES[failure.code]
     facts: dict[str, Any] = {"http_status": code.status, "retryable": code.retryable}
     if action is not None:
-        facts["docs_url"] = DOCS + action.spec.docs
+        spec = action.spec
+        facts["docs_url"] = DOCS + (spec.docs_at(action.endpoint()) if spec.endpoints else spec.docs)
     return Failure(failure.code, failure.message, {**facts, **_without_none(failure.facts)})
 
 

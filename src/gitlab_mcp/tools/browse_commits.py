@@ -11,6 +11,7 @@ from pydantic import Field, model_validator
 from gitlab_mcp.actions.action import GET, Role, fill
 from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.actions.fields import Flag, Id, Line, Ref, Sent, Strings, Time, broken_rule
+from gitlab_mcp.actions.other_names import Instead
 from gitlab_mcp.actions.result import Omission, Result
 from gitlab_mcp.actions.scopes import InProject, OfCommit, Paged
 from gitlab_mcp.actions.tool import Tool
@@ -19,7 +20,21 @@ from gitlab_mcp.results.diffs import diff_result
 from gitlab_mcp.results.list_pages import list_page, next_page
 from gitlab_mcp.results.shown_fields import pick_fields, shown_fields
 
-browse = Tool("browse_commits", "Read commits of a repository and compare refs.")
+browse = Tool(
+    "browse_commits",
+    "Read commits of a repository and compare refs.",
+    instead={
+        "log history": "list",
+        "show": "get",
+        "changes patch files": "diff",
+        "status": "statuses",
+        "branches tags": Instead("refs"),
+        "mrs": "merge_requests",
+        "range compare_refs": "compare",
+        "notes discussions": "comments",
+        "verify": "signature",
+    },
+)
 
 COMMIT = (
     "sha=short_id title author=author_name committed=committed_date stats"

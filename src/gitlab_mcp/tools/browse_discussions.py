@@ -11,7 +11,15 @@ from gitlab_mcp.actions.scopes import OfIssueOrMergeRequest, OfMergeRequest, Pag
 from gitlab_mcp.actions.tool import Tool
 
 browse = Tool(
-    "browse_discussions", "Read threads, notes and reactions on an issue, a merge request or a commit."
+    "browse_discussions",
+    "Read threads, notes and reactions on an issue, a merge request or a commit.",
+    also=("comment", "note", "thread"),
+    instead={
+        "comments notes list_comments": "list_notes",
+        "threads discussions": "list",
+        "drafts": "list_drafts",
+        "emoji reactions awards": "list_emoji",
+    },
 )
 
 ISSUE = "/projects/{project_id}/issues/{issue_iid}"

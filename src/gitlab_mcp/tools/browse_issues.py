@@ -15,21 +15,39 @@ from gitlab_mcp.actions.fields import (
     Labels,
     Line,
     Needs,
-    NonArchived,
     Search,
     SearchIn,
     Sent,
     Sort,
     Time,
-    UserId,
     Username,
     Usernames,
     UserOrNone,
 )
+from gitlab_mcp.actions.other_names import Instead
 from gitlab_mcp.actions.scopes import InProjectOrGroupOrOwn, OfIssue, Paged
 from gitlab_mcp.actions.tool import Tool
 
-browse = Tool("browse_issues", "Find and read issues of a project, a group, or your own.")
+browse = Tool(
+    "browse_issues",
+    "Find and read issues of a project, a group, or your own.",
+    instead={
+        "comments notes list_comments": "browse_discussions list_notes",
+        "discussions threads": "browse_discussions list",
+        "merge_requests mrs linked_merge_requests": "related_merge_requests",
+        "related related_issues linked linked_issues": "links",
+        "time time_tracking": "time_stats",
+        "history activity events": Instead(
+            "browse_discussions list_notes", {"activity_filter": "only_activity"}
+        ),
+        "stats count counts": "statistics",
+        "mine my_issues": Instead(
+            "list",
+            {"scope": "created_by_me"},
+            advice="Use action list with scope: created_by_me or assigned_to_me.",
+        ),
+    },
+)
 
 ISSUE = (
     "iid title state labels assignees web_url"
@@ -57,14 +75,13 @@ class IssueFilters(InProjectOrGroupOrOwn):
     labels: Labels | None = None
     not_labels: Annotated[Labels, Sent("not[labels]")] | None = None
     milestone: Annotated[Line, Field(description="Title, None or Any")] | None = None
-    milestone_id: Literal["None", "Any", "Upcoming", "Started"] | None = None
+    milestone_phase: Annotated[Literal["Upcoming", "Started"], Sent("milestone_id")] | None = None
     not_milestone: Annotated[Line, Sent("not[milestone]")] | None = None
     assignee_username: Usernames | None = None
     not_assignee_username: Annotated[Usernames, Sent("not[assignee_username]")] | None = None
     assignee_id: UserOrNone | None = None
     author_username: Username | None = None
     not_author_username: Annotated[Username, Sent("not[author_username]")] | None = None
-    author_id: UserId | None = None
     scope: Literal["created_by_me", "assigned_to_me", "all"] | None = None
     iids: Ids | None = None
     confidential: Flag | None = None
@@ -79,6 +96,7 @@ class IssueFilters(InProjectOrGroupOrOwn):
     GET("/projects/{project_id}/issues", "/groups/{group_id}/issues", "/issues"),
     example={"project_id": "acme/website"},
     shows=ISSUE,
+    not_taken={"milestone_id": "milestone takes the title of the milestone, None or Any"},
 )
 class ListIssues(IssueFilters, Paged):
     """List the issues of a project or a group; without either, your own, or with a person or a text everybody's."""
@@ -86,7 +104,7 @@ class ListIssues(IssueFilters, Paged):
     state: Literal["opened", "closed", "all"] | None = None
     due_date: DueDate | None = None
     issue_type: Literal["issue", "incident", "test_case", "task"] | None = None
-    non_archived: NonArchived | None = None
+    non_archived: Flag | None = None
     weight: Annotated[Integer, Needs("issue_weight")] | None = None
     epic_id: Annotated[Id, Needs("issue_epic_param")] | None = None
     order_by: (

@@ -20,6 +20,7 @@ from gitlab_mcp.actions.fields import (
     Search,
     broken_rule,
 )
+from gitlab_mcp.actions.other_names import Instead
 from gitlab_mcp.actions.result import Notice, Result
 from gitlab_mcp.actions.scopes import InProject, OfJob, Paged
 from gitlab_mcp.actions.tool import Tool
@@ -29,7 +30,25 @@ from gitlab_mcp.results.file_contents import content_result, read_beginning
 from gitlab_mcp.results.job_explanations import why_no_log
 from gitlab_mcp.results.job_logs import DEFAULT_TAIL, LogWindow, read_log
 
-browse = Tool("browse_jobs", "Read CI/CD jobs, their logs and artifacts.")
+browse = Tool(
+    "browse_jobs",
+    "Read CI/CD jobs, their logs and artifacts.",
+    also=(
+        "build",
+        "pipeline_job",
+        "ci_job",
+    ),
+    instead={
+        "trace logs output console get_output tail": "log",
+        "status": "get",
+        "errors why failure failures": Instead(
+            "log",
+            advice="Use action log with search, or browse_pipelines failure_digest for all failed jobs.",
+        ),
+        "download_artifacts artifact": "artifacts",
+        "download_artifact read_artifact": "artifact_file",
+    },
+)
 
 JOB = (
     "id name stage status failure_reason ref pipeline_id=pipeline.id web_url"

@@ -20,7 +20,6 @@ from gitlab_mcp.actions.fields import (
     Labels,
     Line,
     Needs,
-    NonArchived,
     Search,
     SearchIn,
     Sent,
@@ -32,6 +31,7 @@ from gitlab_mcp.actions.fields import (
     UserOrNone,
     broken_rule,
 )
+from gitlab_mcp.actions.other_names import Instead
 from gitlab_mcp.actions.result import Result
 from gitlab_mcp.actions.scopes import InProjectOrGroupOrOwn, OfMergeRequest, Paged
 from gitlab_mcp.actions.tool import Tool
@@ -45,7 +45,40 @@ from gitlab_mcp.workflows.merge_readiness_facts import read_merge_facts
 from gitlab_mcp.workflows.merge_request_diffs import read_file_diff
 from gitlab_mcp.workflows.review_bundle import read_review_bundle
 
-browse = Tool("browse_merge_requests", "Read merge requests, and what keeps them from merging.")
+browse = Tool(
+    "browse_merge_requests",
+    "Read merge requests, and what keeps them from merging.",
+    also=(
+        "mr",
+        "pull_request",
+        "pr",
+    ),
+    instead={
+        "diff changes changed_files files patch list_changes": "diffs",
+        "discussions threads comments list_comments": "browse_discussions list",
+        "notes": "browse_discussions list_notes",
+        "drafts draft_notes": "browse_discussions list_drafts",
+        "mergeability merge_status can_merge checks blockers conflicts merge_checks": "merge_readiness",
+        "issues": Instead(
+            "closes_issues",
+            advice="Use action closes_issues for those it closes, related_issues for those it names.",
+        ),
+        "approvers approval": "approvals",
+        "approval_rules": "browse_approval_rules list",
+        "review": "review_bundle",
+        "jobs failed_jobs": Instead(
+            "browse_pipelines failure_digest",
+            advice="Call browse_pipelines with action failure_digest and "
+            "merge_request_iid for what failed, or action jobs with pipeline_id.",
+        ),
+        "time time_tracking": "time_stats",
+        "mine my_merge_requests": Instead(
+            "list",
+            {"scope": "created_by_me"},
+            advice="Use action list with scope: created_by_me or assigned_to_me.",
+        ),
+    },
+)
 
 MR = "/projects/{project_id}/merge_requests/{merge_request_iid}"
 EXAMPLE = {"project_id": "acme/website", "merge_request_iid": 1}
@@ -79,6 +112,7 @@ DEPENDENCY = (
     docs=Differs("api/merge_requests/#list-merge-requests", "the widest of its endpoints"),
     example={"project_id": "acme/website"},
     shows=MERGE_REQUEST,
+    not_taken={"milestone_id": "milestone takes the title of the milestone, None or Any"},
 )
 class ListMergeRequests(InProjectOrGroupOrOwn, Paged):
     """List merge requests of a project or a group; naming neither, your own, or with a person or a text everybody's."""
@@ -114,7 +148,7 @@ class ListMergeRequests(InProjectOrGroupOrOwn, Paged):
     not_assignee_username: Annotated[Usernames, Sent("not[assignee_username]")] | None = None
     not_reviewer_username: Annotated[Username, Sent("not[reviewer_username]")] | None = None
     not_milestone: Annotated[Line, Sent("not[milestone]")] | None = None
-    non_archived: NonArchived | None = None
+    non_archived: Flag | None = None
     order_by: (
         Literal["created_at", "updated_at", "merged_at", "title", "priority", "milestone_due", "popularity"]
         | None

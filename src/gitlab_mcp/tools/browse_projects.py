@@ -23,10 +23,32 @@ from gitlab_mcp.actions.fields import (
     Words,
     broken_rule,
 )
+from gitlab_mcp.actions.other_names import Instead
 from gitlab_mcp.actions.scopes import InProject, Paged
 from gitlab_mcp.actions.tool import Tool
 
-browse = Tool("browse_projects", "Read projects: all visible ones, those of a group or of a user.")
+browse = Tool(
+    "browse_projects",
+    "Read projects: all visible ones, those of a group or of a user.",
+    also=(
+        "repo",
+        "namespace",
+    ),
+    instead={
+        "members list_members collaborators": Instead(
+            "",
+            advice="Members and their roles are not offered yet. Action users lists who can see the project.",
+        ),
+        "activity": "events",
+        "files tree": "browse_files tree",
+        "readme": Instead("browse_files get", {"file_path": "README.md"}),
+        "mirrors": "remote_mirrors",
+        "stars": "starrers",
+        "mine my_projects": Instead("list", {"membership": True}),
+        "issue_templates": Instead("templates", {"type": "issues"}),
+        "merge_request_templates": Instead("templates", {"type": "merge_requests"}),
+    },
+)
 
 PROJECT = (
     "id path_with_namespace description visibility archived last_activity_at"
@@ -143,8 +165,6 @@ class Users(ListOfProject):
 class Groups(ListOfProject):
     """The groups above the project."""
 
-    with_shared: Flag | None = None
-
 
 @browse.action(
     "forks",
@@ -156,8 +176,6 @@ class Forks(ListOfProject):
     """Forks that the token may see."""
 
     owned: Flag | None = None
-    archived: Flag | None = None
-    visibility: Visibility | None = None
     order_by: OrderBy | None = None
     sort: Sort | None = None
 
@@ -245,8 +263,6 @@ class ShareLocations(InProject):
 class Badges(InProject, Paged):
     """Badges of the project and of the groups above it."""
 
-    name: Line | None = None
-
 
 @browse.action(
     "remote_mirrors",
@@ -314,5 +330,3 @@ class Namespaces(Paged):
     """Groups and users under which projects can be."""
 
     search: Search | None = None
-    owned_only: Flag | None = None
-    top_level_only: Flag | None = None

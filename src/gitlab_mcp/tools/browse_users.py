@@ -18,12 +18,26 @@ from gitlab_mcp.actions.fields import (
     Time,
     UserId,
     Username,
-    Visibility,
 )
+from gitlab_mcp.actions.other_names import Instead
 from gitlab_mcp.actions.scopes import Paged
 from gitlab_mcp.actions.tool import Tool
 
-browse = Tool("browse_users", "Read users: the caller, others, their projects and activity.")
+browse = Tool(
+    "browse_users",
+    "Read users: the caller, others, their projects and activity.",
+    also=(
+        "person",
+        "account",
+    ),
+    instead={
+        "me whoami self myself current_user get_current_user who_am_i": "current",
+        "get": Instead("list", only_with="username"),
+        "activity": "events",
+        "groups": "memberships",
+        "ssh_keys": "keys",
+    },
+)
 
 USER = (
     "id username name state"
@@ -52,7 +66,14 @@ class OfUser(Action):
     username: Username | None = None
 
 
-@browse.action("current", GET("/user"), example={}, shows=CURRENT_USER)
+@browse.action(
+    "current",
+    GET("/user"),
+    example={},
+    shows=CURRENT_USER,
+    # The caller is the same in every project.
+    rewrites=dict.fromkeys(("project_id", "group_id"), lambda value, given: {}),
+)
 class CurrentUser(Action):
     """The person (or bot) whose token this is."""
 
@@ -74,6 +95,10 @@ class GetUser(Action):
     GET("/users"),
     example={"username": "bob"},
     shows=USER,
+    not_taken={
+        "project_id": "those who can see a project: browse_projects users",
+        "group_id": "members of a group are not offered yet",
+    },
 )
 class ListUsers(Paged):
     """Find users by username, or by words of their name or email."""
@@ -83,9 +108,7 @@ class ListUsers(Paged):
     active: Flag | None = None
     blocked: Flag | None = None
     without_project_bots: Flag | None = None
-    external: Flag | None = None
     exclude_external: Flag | None = None
-    exclude_internal: Flag | None = None
     admins: Flag | None = None
     created_after: Time | None = None
     created_before: Time | None = None
@@ -103,8 +126,6 @@ class PersonalProjects(OfUser, Paged):
     """Projects in the user's own namespace."""
 
     search: Search | None = None
-    archived: Flag | None = None
-    visibility: Visibility | None = None
     order_by: ProjectOrder | None = None
     sort: Sort | None = None
 
@@ -132,8 +153,6 @@ class StarredProjects(OfUser, Paged):
     """Projects the user starred."""
 
     search: Search | None = None
-    archived: Flag | None = None
-    visibility: Visibility | None = None
     order_by: ProjectOrder | None = None
     sort: Sort | None = None
 
@@ -202,7 +221,6 @@ class Memberships(Paged):
     """Groups and projects a user is a member of, with the role."""
 
     user_id: UserId
-    type: Literal["Project", "Namespace"] | None = None
 
 
 @browse.action(

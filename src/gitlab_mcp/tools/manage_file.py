@@ -25,6 +25,7 @@ from gitlab_mcp.actions.fields import (
     Sha,
     broken_rule,
 )
+from gitlab_mcp.actions.other_names import Instead
 from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup
 from gitlab_mcp.actions.scopes import InProject
 from gitlab_mcp.actions.tool import Tool
@@ -32,7 +33,34 @@ from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.gitlab.faults import BadAnswer, BadAnswerReason, Refused
 
-manage = Tool("manage_file", "Change files of a repository; each call is a commit on a branch.")
+manage = Tool(
+    "manage_file",
+    "Change files of a repository; each call is a commit on a branch.",
+    also=("repository_file",),
+    instead={
+        "write put overwrite save append replace": Instead(
+            "update", advice="Use action update with the whole content, or create for a new file."
+        ),
+        "create_or_update upsert upload": Instead(
+            "create",
+            advice="Use action create for a new file, update for one that exists; commit takes both kinds.",
+        ),
+        "rename move mv": Instead(
+            "commit",
+            advice='Use action commit with actions=[{"action": "move", "previous_path": "the old '
+            'path", "file_path": "the new path"}].',
+        ),
+        "copy": Instead(
+            "commit",
+            advice="Use action commit with an entry of actions that creates the copy, with its content.",
+        ),
+        "push push_files multi_commit": "commit",
+        "chmod": Instead(
+            "commit",
+            advice="Use action commit with an entry of actions: its action is chmod.",
+        ),
+    },
+)
 
 COMMITTED = "file_path branch web_url"
 NO_SUCH_FILE = ("404 Commit Not Found", "404 File Not Found")

@@ -33,6 +33,12 @@ manage = Tool(
     "manage_release",
     "Create, change and delete releases and their links.",
     toolset="delivery",
+    instead={
+        "publish": "create",
+        "add_asset create_asset add_link": "create_link",
+        "remove_asset": "delete_link",
+        "generate_changelog": "add_changelog",
+    },
 )
 
 LinkUrl = Annotated[str, Field(pattern=r"^(https?|ftp)://\S+$"), Expects("http, https or ftp URL")]

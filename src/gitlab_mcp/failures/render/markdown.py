@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from gitlab_mcp.failures.failure import Failure
 from gitlab_mcp.failures.render.facts import code_of, facts
@@ -20,7 +21,7 @@ def _lines(failure: Failure) -> Iterator[str]:
     yield ""
     yield f"Next: {known.get('suggested_fix') or code.person}"
     for alternative in known.get("alternatives", ()):
-        yield f"- Instead: `{alternative['action']}`: {alternative['description']} ({alternative['available_on']})"
+        yield f"- Instead: {_instead(alternative)}: {alternative['description']} ({alternative['available_on']})"
     for blocker in known.get("blockers", ()):
         yield f"- Blocked: {blocker['reason']}. {blocker['lifted_by']}"
     if "evidence" in known:
@@ -30,6 +31,15 @@ def _lines(failure: Failure) -> Iterator[str]:
     for name, label in (("event_id", "Event"), ("request_id", "Request"), ("docs_url", "See")):
         if name in known:
             yield f"{label}: {known[name]}"
+
+
+def _instead(alternative: Mapping[str, Any]) -> str:
+    if "where" in alternative:
+        return str(alternative["where"])
+    given = " ".join(f"{name}={value}" for name, value in alternative.get("arguments", {}).items())
+    call = f"{alternative['action']} {given}".rstrip().replace("`", "'")
+    toolset = alternative.get("toolset")
+    return f"`{call}`" + (f" (switch on the toolset {toolset} first)" if toolset else "")
 
 
 def _quoted(text: str) -> str:
