@@ -24,7 +24,7 @@ from gitlab_mcp.policy.action_patterns import ActionPatterns, unmatched_patterns
 from gitlab_mcp.policy.calls_per_caller import CallsPerCaller
 from gitlab_mcp.policy.listed_tools import ListedTools
 from gitlab_mcp.policy.loop_detection import LoopDetection
-from gitlab_mcp.policy.rules import Rules, operator_guards, request_guards
+from gitlab_mcp.policy.rules import Rules, last_guards, operator_guards, request_guards
 from gitlab_mcp.results.secret_redaction import redact_text
 from gitlab_mcp.settings import Settings, SettingsError
 from gitlab_mcp.settings.errors import bad_tier_features, no_redis, no_such_action, no_such_toolset
@@ -71,7 +71,8 @@ class App:
         self._dispatch = Dispatch(
             registry=registry,
             defaults=InstanceDefaults(settings.url, settings.project),
-            guards=operator_guards(_rules(settings), self._store),
+            guards=operator_guards(_rules(settings)),
+            last_guards=last_guards(_rules(settings), self._store),
             max_bytes=settings.max_bytes,
             tiers=self._tiers,
             render=partial(_rendered, settings.error_style),

@@ -6,11 +6,6 @@ _GATHERED = "answered from what several endpoints say"
 _NEWER = "newer than the GitLab whose list this is"
 
 DIFFERENCES: dict[str, str] = {
-    "browse_users contributed_projects: user_id is integer, GitLab takes string": "a name goes into username",
-    "browse_users keys: user_id is integer, GitLab takes string": "a name goes into username",
-    "browse_users projects: user_id is integer, GitLab takes string": "a name goes into username",
-    "browse_users starred_projects: user_id is integer, GitLab takes string": "a name goes into username",
-    "browse_users status: user_id is integer, GitLab takes string": "a name goes into username",
     "manage_commit comment: line is required by GitLab": "only where path is given",
     "manage_commit comment: line_type is required by GitLab": "only where path is given",
     "manage_commit set_status: coverage is number, GitLab takes number": "the same under two names",
@@ -22,6 +17,7 @@ DIFFERENCES: dict[str, str] = {
     "browse_merge_requests dependencies: no route GET " + _BLOCKS: _NEWER,
     "manage_merge_request add_dependency: no route POST " + _BLOCKS: _NEWER,
     "manage_merge_request delete_dependency: no route DELETE " + _BLOCKS + "/{block_id}": _NEWER,
+    "browse_merge_requests list: scope allows ['reviews_for_me']": "sent as the filters that it stands for",
     "browse_merge_requests commits: page is not known to GitLab": _PAGED,
     "browse_merge_requests commits: per_page is not known to GitLab": _PAGED,
     "browse_merge_requests participants: page is not known to GitLab": _PAGED,

@@ -15,6 +15,7 @@ from gitlab_mcp.actions.action import Action
 from gitlab_mcp.actions.arguments.defaults import InstanceDefaults
 from gitlab_mcp.actions.arguments.problems import example_of
 from gitlab_mcp.actions.arguments.validation import validate
+from gitlab_mcp.actions.names import has_names
 from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.actions.schema import required_fields
 from gitlab_mcp.actions.shape import shapes
@@ -83,7 +84,7 @@ def test_ten_thousand_random_argument_objects_each_get_a_contract_error_or_a_val
             arguments["action"] = action.spec.name
         try:
             call = validate(REGISTRY, tool, arguments, HERE)
-            if not call.action.spec.endpoints:
+            if not call.action.spec.endpoints or has_names(call.action):
                 continue
             request = call.action.request()
             assert is_below_its_template(call.action, request.path), (tool, arguments, request)

@@ -194,6 +194,8 @@ def test_every_field_that_sounds_like_a_place_is_known_as_one() -> None:
         "include_ancestor_groups",
         "include_descendant_groups",
         "include_subgroups",
+        "only_group_labels",
+        "search_namespaces",
         "without_projects",
     }
     for action in Registry().actions():

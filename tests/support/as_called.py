@@ -13,6 +13,7 @@ from gitlab_mcp.actions.action import Action, Endpoint
 from gitlab_mcp.actions.arguments.defaults import InstanceDefaults
 from gitlab_mcp.actions.arguments.validation import validate
 from gitlab_mcp.actions.fields import Sent
+from gitlab_mcp.actions.names import has_names
 from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.actions.shape import shapes
 from gitlab_mcp.failures.failure import CallFailed
@@ -43,7 +44,10 @@ def endpoints() -> list[tuple[str, re.Pattern[str], Endpoint, type[Action]]]:
 
 
 def as_called(row: Mapping[str, Any]) -> AsCalled | None:
-    """The action whose endpoint this was, with the fields it has names for; of several the one that takes most."""
+    """The action whose endpoint this was, with the fields it has names for; of several the one that takes most.
+
+    None also where a word stood for a number: it is looked up now, so that the recorded request is never made.
+    """
     parts = urlsplit(row["path"])
     path = parts.path.removeprefix(API)
     sent = _sent(row, parts.query)
@@ -60,16 +64,16 @@ def as_called(row: Mapping[str, Any]) -> AsCalled | None:
         called = AsCalled(row, action, {"action": action.spec.name, **given, **placed})
         if best is None or _fit(called) < _fit(best):
             best = called
-    return best
+    return None if best is not None and _fit(best)[1] else best
 
 
-def _fit(called: AsCalled) -> tuple[bool, int]:
-    """Less is better: refused by our own validation, and the number of fields the action does not have."""
+def _fit(called: AsCalled) -> tuple[bool, bool, int]:
+    """Less is better: refused by our own validation, holds a name, how many fields the action does not have."""
     try:
-        validate(Registry(), called.tool, without_strangers(called).arguments, HERE)
+        call = validate(Registry(), called.tool, without_strangers(called).arguments, HERE)
     except CallFailed:
-        return True, _strange(called)
-    return False, _strange(called)
+        return True, False, _strange(called)
+    return False, has_names(call.action), _strange(called)
 
 
 def _strange(called: AsCalled) -> int:

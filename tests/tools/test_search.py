@@ -80,6 +80,7 @@ async def test_an_empty_search_says_that_only_the_default_branch_was_searched(
 ) -> None:
     standin.answer("GET", "/projects/1/search", body=[])
     arguments = {"action": action, "project_id": "1", "search": "coupons"}
-    said = "Only the default branch was searched: ref names another."
-    assert said in (await against().call("search", arguments)).data["why_empty"]
-    assert said not in (await against().call("search", {**arguments, "ref": "main"})).data["why_empty"]
+    said = {"ref": "the default branch"}
+    assert (await against().call("search", arguments)).data["filters_not_asked_for"] == said
+    with_ref = await against().call("search", {**arguments, "ref": "main"})
+    assert "filters_not_asked_for" not in with_ref.data

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, model_validator
 
 from gitlab_mcp.actions.action_facts import Differs, looked_up
 from gitlab_mcp.actions.exchange import Answer, GitLab, Request
-from gitlab_mcp.actions.fields import Csv, broken_rule
+from gitlab_mcp.actions.fields import Csv, Names, broken_rule
 from gitlab_mcp.actions.result import Result
 from gitlab_mcp.actions.shape import sent_name, shapes
 
@@ -190,6 +190,11 @@ class Action(BaseModel):
         """The fields the caller gave, by our names."""
         return {name: getattr(self, name) for name in self.model_fields_set}
 
+    def filters_not_asked_for(self) -> Mapping[str, str]:
+        """What narrows a list though the caller did not say so: GitLab's own defaults, and what is sent instead. The
+        answer names them."""
+        return {}
+
     def endpoint(self) -> Endpoint:
         """The endpoint whose path the given fields fill, the most specific first."""
         given = self.model_fields_set
@@ -203,7 +208,10 @@ class Action(BaseModel):
     def request_to(self, endpoint: Endpoint, **changes: Any) -> Request:
         sent: dict[str, Any] = {}
         for name in type(self).model_fields:
-            if name in endpoint.placeholders or name not in self.model_fields_set:
+            if name not in self.model_fields_set:
+                continue
+            _no_names_left(type(self), name, getattr(self, name))
+            if name in endpoint.placeholders:
                 continue
             sent[sent_name(type(self), name)] = _as_sent(type(self), name, getattr(self, name))
         sent.update(changes)
@@ -236,6 +244,13 @@ def fill(path: str, **values: Any) -> str:
 
 def encode_segment(value: Any) -> str:
     return quote(str(value), safe="")
+
+
+def _no_names_left(action: type[Action], field: str, value: Any) -> None:
+    """GitLab takes a word for a number without a complaint, so none may get this far."""
+    mark = shapes(action)[field].mark(Names)
+    if mark and any(mark.is_to_look_up(each) for each in (value if isinstance(value, list) else [value])):
+        raise RuntimeError(f"{field} holds a name that was not looked up")
 
 
 def _as_sent(action: type[Action], name: str, value: Any) -> Any:

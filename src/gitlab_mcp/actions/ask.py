@@ -1,5 +1,5 @@
 """What may be asked about a call's surroundings, with the caller's own rights: the token, the instance, the project
-or group. Nothing here raises: unknown is None."""
+or group. Nothing here raises but `names`: unknown is None."""
 
 from __future__ import annotations
 
@@ -65,6 +65,10 @@ class Ask(Protocol):
         """What is at this path now; never remembered."""
         ...
 
+    async def names(self, path: str, **query: str) -> Any | None:
+        """What is at this path, remembered for a minute unless it is empty. Raises what GitLab refuses with."""
+        ...
+
     async def has_commit(self, project: str, ref: str) -> bool | None:
         """Whether the project has what a branch, tag or sha names."""
         ...
@@ -105,6 +109,9 @@ class NobodyToAsk:
         return None
 
     async def look(self, path: str, **query: str) -> Any | None:
+        return None
+
+    async def names(self, path: str, **query: str) -> Any | None:
         return None
 
 

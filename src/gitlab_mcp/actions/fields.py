@@ -2,7 +2,8 @@
 
 A field is an annotated type. Its description is the sentence an agent reads; leave it out where the name
 says it all. Marks beside it: `Sent` when GitLab calls it something else, `Csv` when GitLab wants commas,
-`Needs` when the field alone is paid, `AlsoCalled` when people know it by another name here.
+`Needs` when the field alone is paid, `AlsoCalled` when people know it by another name here, `Names` when a name is
+taken where GitLab wants a number.
 """
 
 from __future__ import annotations
@@ -13,10 +14,12 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field
-from pydantic_core import PydanticCustomError
+from pydantic import AfterValidator, BeforeValidator, Field, ValidatorFunctionWrapHandler, WrapValidator
+from pydantic_core import PydanticCustomError, PydanticKnownError
 
 BIGGEST_ID = 2**63 - 1
+ME = "me"
+"""The caller, wherever a person is named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +46,23 @@ class AlsoCalled:
 
     def __init__(self, *names: str) -> None:
         self.names = names
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """What the words in this field name. They are looked up before anything is sent: see `workflows.name_lookup`.
+
+    `user`, `milestone` and `group` become numbers; of a `username` only `me` is replaced.
+    """
+
+    kind: Literal["user", "username", "milestone", "group"]
+    constants: tuple[str, ...] = ()
+    """Words that GitLab itself understands."""
+
+    def is_to_look_up(self, value: Any) -> bool:
+        if not isinstance(value, str) or value in self.constants:
+            return False
+        return value == ME if self.kind == "username" else True
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +132,48 @@ def _a_time(value: str) -> str:
     return value
 
 
+_LONGEST_NAME = 255
+
+
+def _name_or_number(signs: str, least: int = 1) -> WrapValidator:
+    """A number as a number, also where it came as text; anything else as a name, without the sign in front of it."""
+
+    def validated(value: Any, handler: ValidatorFunctionWrapHandler) -> Any:
+        if isinstance(value, bool):
+            raise PydanticCustomError("not_a_number", "a name or a number is expected")
+        if isinstance(value, str):
+            value = value.strip()
+            if not re.fullmatch(r"-?[0-9]+", value):
+                return _a_name(value.lstrip(signs).strip('"'))
+            value = int(value[:20])
+        elif not isinstance(value, int):
+            raise PydanticKnownError("string_type")
+        if value < least:
+            raise PydanticKnownError("greater_than_equal", {"ge": least})
+        if value > BIGGEST_ID:
+            raise PydanticKnownError("less_than_equal", {"le": BIGGEST_ID})
+        return value
+
+    return WrapValidator(validated)
+
+
+def _a_name(value: str) -> str:
+    if not value.strip():
+        raise PydanticKnownError("string_too_short", {"min_length": 1})
+    if len(value) > _LONGEST_NAME:
+        raise PydanticKnownError("string_too_long", {"max_length": _LONGEST_NAME})
+    return value
+
+
+def _without_at(value: Any) -> Any:
+    """People and models write @alice."""
+    return value.strip().removeprefix("@") if isinstance(value, str) else value
+
+
+def _none_or_any(value: Any) -> Any:
+    return value.capitalize() if isinstance(value, str) and value.lower() in ("none", "any") else value
+
+
 def _no_sign(value: Any) -> Any:
     """People and models write #12, !12 and &12."""
     return value.strip().lstrip("#!&") if isinstance(value, str) else value
@@ -153,16 +215,44 @@ IssueIid = Iid
 MergeRequestIid = Iid
 PipelineId = Id
 JobId = Id
-UserId = Id
+UserId = Annotated[str | int, _name_or_number("@"), Names("user"), Expects("username or number")]
+People = Annotated[
+    list[UserId], BeforeValidator(_listed), Names("user"), Expects("array of usernames or numbers")
+]
 UserIds = Annotated[
-    list[Annotated[Integer, Field(ge=0, le=BIGGEST_ID)]],
+    list[Annotated[str | int, _name_or_number("@", least=0)]],
     BeforeValidator(_listed),
-    Expects("array of numbers"),
+    Names("user"),
+    Expects("array of usernames or numbers"),
+    Field(description="Usernames or numbers"),
 ]
 """Whom something is given to; GitLab reads 0 as nobody."""
-UserOrNone = Annotated[str, Field(pattern=r"^(\d{1,19}|None|Any)$", description="Number, None or Any")]
-MilestoneId = Id
-MilestoneOrZero = Annotated[Integer, Field(ge=0, le=BIGGEST_ID, description="0: none")]
+UserOrNone = Annotated[
+    str | int,
+    _name_or_number("@", least=0),
+    BeforeValidator(_none_or_any),
+    Names("user", constants=("None", "Any")),
+    Field(description="Username, None or Any"),
+]
+Username = Annotated[Line, BeforeValidator(_without_at), Field(max_length=255), Names("username")]
+"""`me` is the caller."""
+Usernames = Annotated[
+    list[Username], BeforeValidator(_listed), Names("username"), Expects("array of strings")
+]
+GroupIds = Annotated[
+    list[Annotated[str | int, _name_or_number("")]],
+    BeforeValidator(_listed),
+    Names("group"),
+    Expects("array of paths or numbers"),
+]
+MilestoneId = Annotated[str | int, _name_or_number("%"), Names("milestone"), Expects("title or number")]
+MilestoneOrZero = Annotated[
+    str | int,
+    _name_or_number("%", least=0),
+    Names("milestone"),
+    Expects("title or number"),
+    Field(description="Title or number; 0: none"),
+]
 LabelId = Annotated[Line, Field(description="Name or number of the label")]
 DiscussionId = Annotated[str, Field(pattern=r"^[0-9a-f]{40}$"), Expects("40 hex digits, the id of a thread")]
 Title = Annotated[str, Field(min_length=1, max_length=255)]
@@ -180,6 +270,10 @@ Sha = Annotated[str, Field(min_length=1, max_length=64)]
 FilePath = Annotated[Line, Field(description="Path in the repository")]
 Labels = Annotated[Words, Csv()]
 Search = Line
+SearchIn = Annotated[
+    Literal["title", "description"],
+    Sent("in"),
+]
 Page = Annotated[Integer, Field(ge=1, le=BIGGEST_ID)]
 PerPage = Annotated[Integer, Field(ge=1, le=100)]
 Sort = Literal["asc", "desc"]

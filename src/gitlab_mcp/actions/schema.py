@@ -167,13 +167,12 @@ def _takers(users: dict[str, Shape], tool: Tool) -> str:
 
 
 def _unmarked(tool: Tool) -> str:
-    """The actions that most of the optional fields are for. Said once, in the tool's description; a reading
-    tool's are those of list, which is said once for all tools."""
+    """The actions that most of the optional fields are for. Said once, in the tool's description; those of
+    list where it has some, which is said once for all tools."""
     fields = {name: users for name, users in _fields(tool).items() if name not in SELF_EXPLAINING}
     counts = Counter(note for users in fields.values() if (note := _takers(users, tool)))
-    if "list" in tool.actions and counts["list"]:
-        return "list"
-    return counts.most_common(1)[0][0] if counts else ""
+    of_list = Counter({note: count for note, count in counts.items() if note.split(", ")[0] == "list"})
+    return (of_list or counts).most_common(1)[0][0] if counts else ""
 
 
 def _plain(shape: Shape) -> dict[str, Any]:

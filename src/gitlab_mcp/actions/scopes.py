@@ -6,9 +6,11 @@ group alone needs a paid feature. A scope that only one tool uses is declared in
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any
 
-from gitlab_mcp.actions.action import Action
+from gitlab_mcp.actions.action import Action, Endpoint
+from gitlab_mcp.actions.exchange import Request
 from gitlab_mcp.actions.fields import (
     CommitOrRef,
     GroupId,
@@ -26,6 +28,7 @@ from gitlab_mcp.actions.fields import (
     ProjectId,
     TagName,
 )
+from gitlab_mcp.actions.names import fields_that_name
 
 
 class Paged(Action):
@@ -53,6 +56,24 @@ class InGroup(Action):
 class InProjectOrGroup(Action):
     project_id: ProjectId | None = None
     group_id: GroupId | None = None
+
+
+class InProjectOrGroupOrOwn(InProjectOrGroup):
+    """Without a place GitLab lists what the caller created, whomever the other filters name, unless `scope` says
+    otherwise. Whoever asks for a person or a text means everybody's."""
+
+    def filters_not_asked_for(self) -> Mapping[str, str]:
+        given = self.model_fields_set
+        if given & {"project_id", "group_id", "scope"}:
+            return {}
+        people = {
+            name for name, mark in fields_that_name(type(self)).items() if mark.kind in ("user", "username")
+        }
+        return {"scope": "all" if given & {*people, "search"} else "created_by_me"}
+
+    def request_to(self, endpoint: Endpoint, **changes: Any) -> Request:
+        everybodys = {"scope": "all"} if self.filters_not_asked_for().get("scope") == "all" else {}
+        return super().request_to(endpoint, **{**everybodys, **changes})
 
 
 class InGroupOrInstance(Action):

@@ -17,6 +17,7 @@ from gitlab_mcp.actions.ask import Ask, NobodyToAsk
 from gitlab_mcp.actions.call import LONGEST_TOKEN, Call
 from gitlab_mcp.actions.exchange import Answer, GitLab, Request
 from gitlab_mcp.actions.ids import ids_among, is_short
+from gitlab_mcp.actions.names import has_names
 from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.actions.result import Notice, Result
 from gitlab_mcp.actions.shape import shapes
@@ -51,6 +52,8 @@ class Dispatch:
     registry: Registry
     defaults: InstanceDefaults
     guards: Sequence[Guard]
+    last_guards: Sequence[Guard]
+    """Asked after the others, and after names were replaced by the numbers they stand for."""
     max_bytes: int
     tiers: Callable[[], TierMap]
     render: Callable[[Failure], Mapping[str, Any]]
@@ -86,7 +89,9 @@ class Dispatch:
             action, made_of = call.action, call.taken_as
             session = connect()
             with session.slot:
-                result = _saying_how_taken(await self._carry_out(call, caller, session), call)
+                call, notices = await self._allow(call, caller, session.ask)
+                action = call.action
+                result = _saying_how_taken(await self._carry_out(call, caller, session, notices), call)
             self.call_log.record(ended())
             return result
         except CallFailed as failed:
@@ -112,16 +117,33 @@ class Dispatch:
         outcome = ended(failure, explaining_seconds=time.perf_counter() - caught)
         raise CallFailed(self.call_log.record(outcome, bug) or failure) from cause
 
-    async def _carry_out(self, call: Call, caller: CallerKey, session: Session) -> Result:
+    async def _allow(self, call: Call, caller: CallerKey, ask: Ask) -> tuple[Call, list[Notice]]:
+        """The call with numbers for names, and what the guards have to say. Names are looked up only where the caller
+        may act; a group's path means the same to the guards before as its number does to those after."""
+        notices = [
+            notice for guard in self.guards if (notice := await guard(ProposedCall(call, caller, ask)))
+        ]
+        if has_names(call.action):
+            from gitlab_mcp.workflows.name_lookup import replace_names
+
+            call = replace(call, action=await replace_names(call.action, ask))
+        proposed = ProposedCall(call, caller, ask)
+        notices += [notice for guard in self.last_guards if (notice := await guard(proposed))]
+        return call, notices
+
+    async def _carry_out(
+        self, call: Call, caller: CallerKey, session: Session, notices: list[Notice]
+    ) -> Result:
         server = _Server(self, call, caller, session)
-        proposed = ProposedCall(call, caller, session.ask)
-        notices = [notice for guard in self.guards if (notice := await guard(proposed))]
         answer = await self._run(call.action, server)
         if isinstance(answer, Result) and answer.is_presented:
             return answer
-        notices += [
-            replace(notice, facts=self._facts_as_offered(notice.facts))
-            for notice in await self._check_success(call.action, answer, session.ask)
+        notices = [
+            *notices,
+            *(
+                replace(notice, facts=self._facts_as_offered(notice.facts))
+                for notice in await self._check_success(call.action, answer, session.ask)
+            ),
         ]
         # Here, not above: a call that is refused needs none of it, and everyone pays for start-up.
         from gitlab_mcp.results.present_answer import present_answer

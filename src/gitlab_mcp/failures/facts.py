@@ -28,6 +28,7 @@ FACTS: Final[Mapping[str, str]] = MappingProxyType(
         "invalid_fields": "each field that was not accepted, with what is expected and what was received",
         "unknown_fields": "fields that were given and that the action does not have",
         "allowed_fields": "the fields the action has",
+        "candidates": "the things that a name could mean, each with its id",
         "did_you_mean": "the name that exists and is meant, or those that can be",
         "send": "the tool and the arguments to send in their place; those not named stay as they were",
         "taken_as": "the call that was made of other names: its action, and the arguments that changed",

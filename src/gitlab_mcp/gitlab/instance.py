@@ -1,6 +1,6 @@
 """Reads what is needed to explain a failure: the token, the instance, a project or group.
 
-Answers are cached per caller. Nothing here raises: what cannot be read is None.
+Answers are cached per caller. Nothing here raises but `names`: what cannot be read is None.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final
-from urllib.parse import urlsplit
+from urllib.parse import urlencode, urlsplit
 
 from gitlab_mcp.actions.action import encode_segment
 from gitlab_mcp.actions.ask import InstanceFacts, TokenFacts
@@ -23,6 +23,8 @@ _INSTANCE_SECONDS: Final = 60 * 60.0
 """How long the facts about an instance are cached."""
 _CACHE_SECONDS: Final = 5 * 60.0
 """How long everything else is cached."""
+_NAME_SECONDS: Final = 60.0
+"""How long it is cached what a name stands for: things are renamed, deleted and made anew."""
 _LICENCE_PROBE: Final = "/projects/0/approval_rules"
 """GitLab checks the licence before it looks for the project, so that any token with a scope gets an answer about the
 licence. On GitLab.com it says nothing, because each namespace has its own plan. CE has no such route."""
@@ -141,6 +143,12 @@ class CachedLookups:
     async def look(self, path: str, **query: str) -> Any | None:
         answer = await self._get(path, **query)
         return answer.body if isinstance(answer, Answer) else None
+
+    async def names(self, path: str, **query: str) -> Any | None:
+        async def fetch() -> Any | None:
+            return (await self._gitlab.get(path, **query)).body or None
+
+        return await self._cached(_NAME_SECONDS, fetch, f"{path}?{urlencode(query)}")
 
     async def _fetch_token(self) -> TokenFacts | None:
         token_answer = await self._get("/personal_access_tokens/self")

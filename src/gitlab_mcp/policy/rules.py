@@ -35,8 +35,8 @@ class Rules:
     """How many reads, writes and destructive actions one caller may take in an hour."""
 
 
-def operator_guards(rules: Rules, store: Store) -> tuple[Guard, ...]:
-    """Guards that need no request come first; those that use something up (a token, a quota) come last."""
+def operator_guards(rules: Rules) -> tuple[Guard, ...]:
+    """Guards that need no request come first."""
     guards: list[Guard] = [notice_escaped_quick_actions]
     if rules.read_only:
         guards.append(refuse_writes)
@@ -45,10 +45,14 @@ def operator_guards(rules: Rules, store: Store) -> tuple[Guard, ...]:
     guards.append(refuse_above_trust(rules.trust))
     if rules.only_in or rules.never_in:
         guards.append(AllowedPlaces(rules.only_in, rules.never_in))
+    return tuple(guards)
+
+
+def last_guards(rules: Rules, store: Store) -> tuple[Guard, ...]:
+    """Those that use something up (a token, a quota). They see numbers where the caller gave names."""
     tokens = ConfirmationTokens(store)
     quotas = Quotas(rules.quotas, tokens, store)
-    guards += [quotas.check, AskForConfirmation(confirmation_required(rules.confirm), tokens), quotas.count]
-    return tuple(guards)
+    return quotas.check, AskForConfirmation(confirmation_required(rules.confirm), tokens), quotas.count
 
 
 def request_guards(

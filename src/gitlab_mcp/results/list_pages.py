@@ -37,6 +37,8 @@ def list_page(action: Action, answer: Answer, items: list[Any], *, full: bool = 
         page["next_page"] = following
     if not items:
         page["why_empty"] = _why_empty(action, answer, total)
+    if unasked := action.filters_not_asked_for():
+        page["filters_not_asked_for"] = dict(unasked)
     return page
 
 
@@ -103,21 +105,29 @@ def _why_empty(action: Action, answer: Answer, total: int | str | None) -> str:
     if isinstance(total, int) and total > 0:
         return "GitLab counts more than it shows: this token may not see them."
     filters = sorted(action.model_fields_set - _NO_FILTERS - set(action.endpoint().placeholders))
-    why = "There are none that this token can see."
+    unasked = action.filters_not_asked_for()
+    narrower = [f"{name} {value}" for name, value in unasked.items() if value != "all"]
+    within = f" within {' and '.join(narrower)}, GitLab's default" if narrower else ""
+    another = f"give another {next(iter(unasked))}" if narrower else ""
+    why = (
+        f"There are none{within}; {another} to see more."
+        if narrower
+        else "There are none that this token can see."
+    )
     if filters:
-        why = f"Nothing matches {', '.join(filters)}; leave one out to see more."
+        more = f"{another} or leave one out" if another else "leave one out"
+        why = f"Nothing matches {', '.join(filters)}{within}; {more} to see more."
     return " ".join([why, *default_filters(action)])
 
 
 def default_filters(action: Action) -> list[str]:
-    """A sentence for each filter that GitLab applies where the caller gives none."""
+    """A sentence for each filter that GitLab applies where the caller gives none, and that is not named already."""
     path = action.endpoint().path
+    named = {*action.model_fields_set, *action.filters_not_asked_for()}
     return [
         sentence
         for ending, field, sentence in _DEFAULT_FILTERS
-        if path.endswith(ending)
-        and field in type(action).model_fields
-        and field not in action.model_fields_set
+        if path.endswith(ending) and field in type(action).model_fields and field not in named
     ]
 
 

@@ -68,11 +68,11 @@ def _body(action: Action, answer: Answer, detail: Detail) -> dict[str, Any]:
         return {"done": True} if spec.writes else {"empty": True}
     if not isinstance(body, dict):
         return {"value": body}
-    if detail == "full":
-        return body
-    if spec.writes:
+    if spec.writes and detail != "full":
         return written_fields(body, spec.shows, _sent(action)) or {"done": True}
-    return dict(pick_fields(body, shown_fields(spec.shows).alone)) or {"empty": True}
+    shown = body if detail == "full" else dict(pick_fields(body, shown_fields(spec.shows).alone))
+    unasked = action.filters_not_asked_for()
+    return {**shown, **({"filters_not_asked_for": dict(unasked)} if unasked else {})} or {"empty": True}
 
 
 def _named(action: Action, answer: Answer, fields: Sequence[str]) -> dict[str, Any]:

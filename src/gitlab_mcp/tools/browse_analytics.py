@@ -10,7 +10,14 @@ from pydantic import Field, model_validator
 
 from gitlab_mcp.actions.action import GET, POST, Action, Role, fill
 from gitlab_mcp.actions.exchange import Answer, GitLab
-from gitlab_mcp.actions.fields import Date, GroupId, Line, ProjectId, Words, broken_rule
+from gitlab_mcp.actions.fields import (
+    Date,
+    GroupId,
+    Line,
+    ProjectId,
+    Words,
+    broken_rule,
+)
 from gitlab_mcp.actions.result import Result
 from gitlab_mcp.actions.scopes import InGroup, InProject, InProjectOrGroup, Paged
 from gitlab_mcp.actions.tool import Tool
@@ -200,6 +207,9 @@ class Contributions(BetweenDates):
 )
 class CodeReview(InProject, Paged):
     """List open merge requests by how long they are being reviewed, in hours."""
+
+    label_name: Words | None = None
+    milestone_title: Line | None = None
 
     async def run(self, gitlab: GitLab) -> Answer:
         # GitLab takes only the number of the project here.

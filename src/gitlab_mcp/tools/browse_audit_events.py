@@ -7,7 +7,15 @@ from typing import Annotated, Literal
 from pydantic import model_validator
 
 from gitlab_mcp.actions.action import GET, Action, Role
-from gitlab_mcp.actions.fields import GroupId, Id, Needs, Page, ProjectId, Time, broken_rule
+from gitlab_mcp.actions.fields import (
+    GroupId,
+    Id,
+    Needs,
+    ProjectId,
+    Time,
+    broken_rule,
+)
+from gitlab_mcp.actions.scopes import Paged
 from gitlab_mcp.actions.tool import Tool
 
 browse = Tool(
@@ -34,11 +42,11 @@ class WithAuditEvents(Action):
     shows=EVENT,
     role=Role.DEVELOPER,
 )
-class ListAuditEvents(WithAuditEvents):
+class ListAuditEvents(WithAuditEvents, Paged):
     """List what happened, newest first; a developer sees own events only."""
 
     created_after: Time | None = None
-    page: Page | None = None
+    created_before: Time | None = None
 
 
 @browse.action(
@@ -64,13 +72,13 @@ class GetAuditEvent(WithAuditEvents):
     shows=EVENT,
     role=Role.ADMIN,
 )
-class ListInstanceEvents(Action):
+class ListInstanceEvents(Paged):
     """List what happened in the whole instance."""
 
     entity_type: Literal["Project", "User", "Group"] | None = None
     entity_id: Id | None = None
     created_after: Time | None = None
-    page: Page | None = None
+    created_before: Time | None = None
 
     @model_validator(mode="after")
     def _an_id_is_of_a_type(self) -> ListInstanceEvents:

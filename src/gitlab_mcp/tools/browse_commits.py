@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Annotated, Any, Literal, Self
 
@@ -66,6 +67,9 @@ class ListCommits(InProject, Paged):
     with_stats: Flag | None = None
     first_parent: Flag | None = None
     order: Literal["default", "topo"] | None = None
+
+    def filters_not_asked_for(self) -> Mapping[str, str]:
+        return {} if self.all or self.ref_name is not None else {"ref_name": "the default branch"}
 
     @model_validator(mode="after")
     def _one_source(self) -> Self:

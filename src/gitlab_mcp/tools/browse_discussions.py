@@ -116,6 +116,7 @@ class ListNotes(OfIssueOrMergeRequest, Paged):
 
     activity_filter: Literal["all_notes", "only_comments", "only_activity"] | None = None
     system_notes: SystemNotes | None = None
+    order_by: Literal["created_at", "updated_at"] | None = None
     sort: Sort | None = None
 
     async def run(self, gitlab: GitLab) -> Answer:

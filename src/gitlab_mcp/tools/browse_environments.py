@@ -6,7 +6,15 @@ from typing import Literal
 
 from gitlab_mcp.actions.action import GET, Role
 from gitlab_mcp.actions.exchange import Answer, GitLab
-from gitlab_mcp.actions.fields import Id, Line, Search, Sort, Time
+from gitlab_mcp.actions.fields import (
+    Id,
+    Labels,
+    Line,
+    Search,
+    Sort,
+    Time,
+    Username,
+)
 from gitlab_mcp.actions.scopes import InProject, Paged, WithProtectedEnvironments
 from gitlab_mcp.actions.tool import Tool
 
@@ -81,6 +89,9 @@ class ListDeployments(InProject, Paged):
     environment: Line | None = None
     status: Literal["created", "running", "success", "failed", "canceled", "skipped", "blocked"] | None = None
     updated_after: Time | None = None
+    updated_before: Time | None = None
+    finished_after: Time | None = None
+    finished_before: Time | None = None
     order_by: Literal["id", "iid", "created_at", "updated_at", "finished_at"] | None = None
     sort: Sort | None = None
 
@@ -111,6 +122,12 @@ class DeploymentMergeRequests(InProject, Paged):
     """List the merge requests that a deployment shipped."""
 
     deployment_id: Id
+    search: Search | None = None
+    author_username: Username | None = None
+    labels: Labels | None = None
+    milestone: Line | None = None
+    order_by: Literal["created_at", "updated_at", "merged_at", "title"] | None = None
+    sort: Sort | None = None
 
 
 @browse.action(

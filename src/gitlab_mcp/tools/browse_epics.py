@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from gitlab_mcp.actions.action import GET, Role
-from gitlab_mcp.actions.fields import Id, Labels, Line, Page, Search, Sort, Time
+from gitlab_mcp.actions.fields import (
+    Flag,
+    Id,
+    Labels,
+    Page,
+    Search,
+    Sent,
+    Sort,
+    Time,
+    Username,
+)
 from gitlab_mcp.actions.scopes import InGroup, OfEpic, Paged
 from gitlab_mcp.actions.tool import Tool
 
@@ -37,9 +47,16 @@ class ListEpics(InGroup, Paged):
     state: Literal["opened", "closed", "all"] | None = None
     search: Search | None = None
     labels: Labels | None = None
-    author_username: Line | None = None
+    author_username: Username | None = None
+    not_labels: Annotated[Labels, Sent("not[labels]")] | None = None
+    not_author_username: Annotated[Username, Sent("not[author_username]")] | None = None
+    confidential: Flag | None = None
     created_after: Time | None = None
+    created_before: Time | None = None
     updated_after: Time | None = None
+    updated_before: Time | None = None
+    include_ancestor_groups: Flag | None = None
+    include_descendant_groups: Flag | None = None
     order_by: Literal["created_at", "updated_at", "title"] | None = None
     sort: Sort | None = None
 
@@ -99,11 +116,13 @@ class RelatedEpics(OfEpic):
     shows=NOTE,
     role=Role.GUEST,
 )
-class EpicNotes(InGroup):
+class EpicNotes(InGroup, Paged):
     """List the comments on an epic."""
 
     epic_id: Id
-    page: Page | None = None
+    activity_filter: Literal["all_notes", "only_comments", "only_activity"] | None = None
+    order_by: Literal["created_at", "updated_at"] | None = None
+    sort: Sort | None = None
 
 
 @browse.action(

@@ -10,20 +10,22 @@ from gitlab_mcp.actions.action import GET, Role
 from gitlab_mcp.actions.fields import (
     Flag,
     Id,
+    Ids,
     Integer,
     Labels,
     Line,
     Needs,
-    Page,
     Search,
+    SearchIn,
     Sent,
     Sort,
     Time,
+    Username,
+    Usernames,
     UserOrNone,
-    Words,
 )
 from gitlab_mcp.actions.other_names import Instead
-from gitlab_mcp.actions.scopes import InProjectOrGroup, OfIssue, Paged
+from gitlab_mcp.actions.scopes import InProjectOrGroupOrOwn, OfIssue, Paged
 from gitlab_mcp.actions.tool import Tool
 
 browse = Tool(
@@ -61,8 +63,32 @@ DueDate = Annotated[
 ]
 
 
-class PagedOfIssue(OfIssue):
-    page: Page | None = None
+class PagedOfIssue(OfIssue, Paged):
+    """A part of an issue's history."""
+
+
+class IssueFilters(InProjectOrGroupOrOwn):
+    """What narrows both a list and a count."""
+
+    search: Search | None = None
+    search_in: SearchIn | None = None
+    labels: Labels | None = None
+    not_labels: Annotated[Labels, Sent("not[labels]")] | None = None
+    milestone: Annotated[Line, Field(description="Title, None or Any")] | None = None
+    milestone_phase: Annotated[Literal["Upcoming", "Started"], Sent("milestone_id")] | None = None
+    not_milestone: Annotated[Line, Sent("not[milestone]")] | None = None
+    assignee_username: Usernames | None = None
+    not_assignee_username: Annotated[Usernames, Sent("not[assignee_username]")] | None = None
+    assignee_id: UserOrNone | None = None
+    author_username: Username | None = None
+    not_author_username: Annotated[Username, Sent("not[author_username]")] | None = None
+    scope: Literal["created_by_me", "assigned_to_me", "all"] | None = None
+    iids: Ids | None = None
+    confidential: Flag | None = None
+    created_after: Time | None = None
+    created_before: Time | None = None
+    updated_after: Time | None = None
+    updated_before: Time | None = None
 
 
 @browse.action(
@@ -72,25 +98,12 @@ class PagedOfIssue(OfIssue):
     shows=ISSUE,
     not_taken={"milestone_id": "milestone takes the title of the milestone, None or Any"},
 )
-class ListIssues(InProjectOrGroup, Paged):
-    """List the issues of a project or a group; without either, those you created or what `scope` says."""
+class ListIssues(IssueFilters, Paged):
+    """List the issues of a project or a group; without either, your own, or with a person or a text everybody's."""
 
     state: Literal["opened", "closed", "all"] | None = None
-    search: Search | None = None
-    labels: Labels | None = None
-    not_labels: Annotated[Labels, Sent("not[labels]")] | None = None
-    milestone: Annotated[Line, Field(description="Title, None or Any")] | None = None
-    assignee_username: Words | None = None
-    assignee_id: UserOrNone | None = None
-    author_username: Line | None = None
-    scope: Literal["created_by_me", "assigned_to_me", "all"] | None = None
     due_date: DueDate | None = None
-    confidential: Flag | None = None
     issue_type: Literal["issue", "incident", "test_case", "task"] | None = None
-    created_after: Time | None = None
-    created_before: Time | None = None
-    updated_after: Time | None = None
-    updated_before: Time | None = None
     weight: Annotated[Integer, Needs("issue_weight")] | None = None
     epic_id: Annotated[Id, Needs("issue_epic_param")] | None = None
     order_by: (
@@ -120,7 +133,7 @@ class GetIssue(OfIssue):
     example={"project_id": "acme/website"},
     shows="all=statistics.counts.all opened=statistics.counts.opened closed=statistics.counts.closed",
 )
-class IssueStatistics(InProjectOrGroup):
+class IssueStatistics(IssueFilters):
     """Count open and closed issues."""
 
 

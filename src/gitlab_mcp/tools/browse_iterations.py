@@ -7,9 +7,13 @@ from typing import Literal
 
 from gitlab_mcp.actions.action import GET, POST, Role
 from gitlab_mcp.actions.exchange import Answer, GitLab
-from gitlab_mcp.actions.fields import Page, Search
+from gitlab_mcp.actions.fields import (
+    Flag,
+    Search,
+    Time,
+)
 from gitlab_mcp.actions.result import Result
-from gitlab_mcp.actions.scopes import InGroup, InProjectOrGroup
+from gitlab_mcp.actions.scopes import InGroup, InProjectOrGroup, Paged
 from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.gitlab.graphql import full_path, numeric_id, value_at
 
@@ -33,12 +37,14 @@ CADENCES = """query($path: ID!) {
     shows="id iid title state start_date due_date web_url",
     role=Role.GUEST,
 )
-class ListIterations(InProjectOrGroup):
+class ListIterations(InProjectOrGroup, Paged):
     """List iterations, with those of the groups above."""
 
     state: Literal["opened", "upcoming", "current", "closed", "all"] | None = None
     search: Search | None = None
-    page: Page | None = None
+    include_ancestors: Flag | None = None
+    updated_after: Time | None = None
+    updated_before: Time | None = None
 
     async def run(self, gitlab: GitLab) -> Answer:
         answer = await gitlab.send(self.request())

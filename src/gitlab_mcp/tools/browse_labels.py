@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
+from pydantic import Field
+
 from gitlab_mcp.actions.action import GET
 from gitlab_mcp.actions.fields import Flag, LabelId, Search
 from gitlab_mcp.actions.scopes import InProjectOrGroup, Paged
@@ -24,6 +28,10 @@ class ListLabels(InProjectOrGroup, Paged):
     search: Search | None = None
     with_counts: Flag | None = None
     include_ancestor_groups: Flag | None = None
+    include_descendant_groups: Annotated[Flag, Field(description="In a group")] | None = None
+    only_group_labels: Annotated[Flag, Field(description="In a group; false: its projects' too")] | None = (
+        None
+    )
 
 
 @browse.action(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -10,6 +10,7 @@ from gitlab_mcp.actions.action import GET, Role
 from gitlab_mcp.actions.action_facts import Differs
 from gitlab_mcp.actions.exchange import GitLab
 from gitlab_mcp.actions.fields import (
+    ME,
     Branch,
     FilePath,
     Flag,
@@ -20,17 +21,19 @@ from gitlab_mcp.actions.fields import (
     Line,
     Needs,
     Search,
+    SearchIn,
     Sent,
     Sort,
     Time,
     UserId,
+    Username,
+    Usernames,
     UserOrNone,
-    Words,
     broken_rule,
 )
 from gitlab_mcp.actions.other_names import Instead
 from gitlab_mcp.actions.result import Result
-from gitlab_mcp.actions.scopes import InProjectOrGroup, OfMergeRequest, Paged
+from gitlab_mcp.actions.scopes import InProjectOrGroupOrOwn, OfMergeRequest, Paged
 from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
@@ -112,19 +115,21 @@ DEPENDENCY = (
     shows=MERGE_REQUEST,
     not_taken={"milestone_id": "milestone takes the title of the milestone, None or Any"},
 )
-class ListMergeRequests(InProjectOrGroup, Paged):
-    """List merge requests of a project, of a group, or (naming neither) your own."""
+class ListMergeRequests(InProjectOrGroupOrOwn, Paged):
+    """List merge requests of a project or a group; naming neither, your own, or with a person or a text everybody's."""
 
     state: Literal["opened", "closed", "locked", "merged", "all"] | None = None
-    scope: Literal["created_by_me", "assigned_to_me", "all"] | None = None
+    scope: Literal["created_by_me", "assigned_to_me", "reviews_for_me", "all"] | None = None
     search: Search | None = None
-    author_username: Line | None = None
+    search_in: SearchIn | None = None
+    author_username: Username | None = None
     author_id: UserId | None = None
-    assignee_username: Words | None = None
+    assignee_username: Usernames | None = None
     assignee_id: UserOrNone | None = None
-    reviewer_username: Line | None = None
+    reviewer_username: Username | None = None
     reviewer_id: UserOrNone | None = None
-    approved_by_usernames: Annotated[Words, Needs("mr_approver_filters")] | None = None
+    merge_user_username: Username | None = None
+    approved_by_usernames: Annotated[Usernames, Needs("mr_approver_filters")] | None = None
     approved: Literal["yes", "no"] | None = None
     labels: Labels | None = None
     milestone: Annotated[Line, Field(description="Title, None or Any")] | None = None
@@ -132,18 +137,33 @@ class ListMergeRequests(InProjectOrGroup, Paged):
     target_branch: Branch | None = None
     wip: Annotated[Literal["yes", "no"], Field(description="Drafts")] | None = None
     environment: Line | None = None
+    deployed_after: Time | None = None
+    deployed_before: Time | None = None
     iids: Ids | None = None
     created_after: Time | None = None
     created_before: Time | None = None
     updated_after: Time | None = None
     updated_before: Time | None = None
     not_labels: Annotated[Labels, Sent("not[labels]")] | None = None
-    not_author_username: Annotated[Line, Sent("not[author_username]")] | None = None
+    not_author_username: Annotated[Username, Sent("not[author_username]")] | None = None
+    not_assignee_username: Annotated[Usernames, Sent("not[assignee_username]")] | None = None
+    not_reviewer_username: Annotated[Username, Sent("not[reviewer_username]")] | None = None
+    not_milestone: Annotated[Line, Sent("not[milestone]")] | None = None
     order_by: (
         Literal["created_at", "updated_at", "merged_at", "title", "priority", "milestone_due", "popularity"]
         | None
     ) = None
     sort: Sort | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _reviews_for_me(cls, given: Any) -> Any:
+        # Only newer versions of GitLab know the word; all know what it means.
+        if not isinstance(given, dict) or given.get("scope") != "reviews_for_me":
+            return given
+        if given.keys() & {"reviewer_username", "reviewer_id"}:
+            raise broken_rule("all, where a reviewer is named", field="scope")
+        return {**given, "scope": "all", "reviewer_username": ME}
 
 
 @browse.action(

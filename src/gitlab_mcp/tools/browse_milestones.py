@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import Field
 
 from gitlab_mcp.actions.action import GET, Role
 from gitlab_mcp.actions.action_facts import Differs
-from gitlab_mcp.actions.fields import Flag, Line, Search
+from gitlab_mcp.actions.fields import (
+    Flag,
+    Ids,
+    Line,
+    Search,
+    Time,
+)
 from gitlab_mcp.actions.scopes import InProjectOrGroup, OfMilestone, Paged
 from gitlab_mcp.actions.tool import Tool
 
@@ -28,6 +36,10 @@ class ListMilestones(InProjectOrGroup, Paged):
     title: Line | None = None
     search: Search | None = None
     include_ancestors: Flag | None = None
+    include_descendants: Annotated[Flag, Field(description="In a group")] | None = None
+    iids: Ids | None = None
+    updated_after: Time | None = None
+    updated_before: Time | None = None
 
 
 @browse.action(

@@ -20,6 +20,7 @@ from gitlab_mcp.actions.fields import (
     Sha,
     Sort,
     Time,
+    Username,
     broken_rule,
 )
 from gitlab_mcp.actions.other_names import Instead
@@ -98,11 +99,12 @@ Source = Literal[
 class ListPipelines(InProject, Paged):
     """List pipelines, the newest first. Child pipelines are listed only with source: parent_pipeline."""
 
+    scope: Literal["running", "pending", "finished", "branches", "tags"] | None = None
     status: CiStatus | None = None
     ref: Ref | None = None
     sha: Sha | None = None
     source: Source | None = None
-    username: Line | None = None
+    username: Username | None = None
     name: Line | None = None
     yaml_errors: Flag | None = None
     updated_after: Time | None = None
@@ -173,13 +175,18 @@ async def _lists_any(gitlab: GitLab, path: str, query: Mapping[str, str]) -> boo
 class ListJobsOfPipeline(OfPipeline, Paged):
     """List the jobs of a pipeline, and its bridges: the jobs that start other pipelines."""
 
+    scope: CiStatus | None = None
     include_retried: Flag | None = None
 
     async def run(self, gitlab: GitLab) -> Result:
+        scope = self.scope and [self.scope]
         # GitLab leaves bridges out of this list. Without them a pipeline that failed in a child looks successful.
         bridges_path = fill(BRIDGES, project_id=self.project_id, pipeline_id=self.pipeline_id)
         jobs, bridges = await concurrently(
-            [lambda: gitlab.send(self.request()), lambda: every_page(gitlab, bridges_path)]
+            [
+                lambda: gitlab.send(self.request(scope=scope)),
+                lambda: every_page(gitlab, bridges_path, **({"scope": scope} if scope else {})),
+            ]
         )
         if not isinstance(jobs, Answer):
             raise jobs

@@ -74,6 +74,9 @@ _ONLY_WITHOUT_A_GROUP = (
     "with_programming_language",
     "last_activity_after",
     "last_activity_before",
+    "updated_after",
+    "updated_before",
+    "search_namespaces",
 )
 
 
@@ -99,6 +102,9 @@ class ListProjects(Paged):
     with_programming_language: Line | None = None
     last_activity_after: Time | None = None
     last_activity_before: Time | None = None
+    updated_after: Time | None = None
+    updated_before: Time | None = None
+    search_namespaces: Flag | None = None
     include_subgroups: Flag | None = None
     with_shared: Flag | None = None
     order_by: OrderBy | None = None
@@ -170,6 +176,8 @@ class Forks(ListOfProject):
     """Forks that the token may see."""
 
     owned: Flag | None = None
+    order_by: OrderBy | None = None
+    sort: Sort | None = None
 
 
 @browse.action(

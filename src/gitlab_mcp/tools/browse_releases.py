@@ -8,7 +8,14 @@ from typing import Annotated, Literal
 from gitlab_mcp.actions.action import GET, Role
 from gitlab_mcp.actions.action_facts import Differs
 from gitlab_mcp.actions.exchange import Answer, GitLab
-from gitlab_mcp.actions.fields import Id, Line, SemanticVersion, Sent, Sort
+from gitlab_mcp.actions.fields import (
+    Id,
+    Line,
+    SemanticVersion,
+    Sent,
+    Sort,
+    Time,
+)
 from gitlab_mcp.actions.result import Result, Text
 from gitlab_mcp.actions.scopes import InProject, InProjectOrGroup, OfRelease, Paged
 from gitlab_mcp.actions.tool import Tool
@@ -42,6 +49,8 @@ LINK = "id name url link_type direct_asset_url"
 class ListReleases(InProjectOrGroup, Paged):
     """List releases of a project or a group, the latest first."""
 
+    updated_after: Time | None = None
+    updated_before: Time | None = None
     order_by: Literal["released_at", "created_at"] | None = None
     sort: Sort | None = None
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from gitlab_mcp.actions.action import GET, Role
 from gitlab_mcp.actions.exchange import GitLab
-from gitlab_mcp.actions.fields import Page
+from gitlab_mcp.actions.fields import (
+    Sort,
+)
 from gitlab_mcp.actions.result import Result
-from gitlab_mcp.actions.scopes import InGroupOrInstance
+from gitlab_mcp.actions.scopes import InGroupOrInstance, Paged
 from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.results.custom_roles import custom_role
 
@@ -24,10 +28,11 @@ browse = Tool(
     shows="id username name email",
     role=Role.OWNER,
 )
-class ListAccounts(InGroupOrInstance):
+class ListAccounts(InGroupOrInstance, Paged):
     """List service accounts."""
 
-    page: Page | None = None
+    order_by: Literal["id", "username"] | None = None
+    sort: Sort | None = None
 
 
 @browse.action(

@@ -9,7 +9,17 @@ from pydantic import Field
 from gitlab_mcp.actions.action import GET, Action, Role
 from gitlab_mcp.actions.action_facts import Differs
 from gitlab_mcp.actions.exchange import Answer, GitLab
-from gitlab_mcp.actions.fields import Date, Flag, Line, Search, Sent, Sort, Time, UserId
+from gitlab_mcp.actions.fields import (
+    Date,
+    Flag,
+    Line,
+    Search,
+    Sent,
+    Sort,
+    Time,
+    UserId,
+    Username,
+)
 from gitlab_mcp.actions.other_names import Instead
 from gitlab_mcp.actions.scopes import Paged
 from gitlab_mcp.actions.tool import Tool
@@ -47,7 +57,8 @@ EVENT = (
 PROJECT = "id path_with_namespace description visibility archived last_activity_at"
 KEY = "id title key usage_type created_at expires_at"
 
-Username = Annotated[Line, Field(max_length=255)]
+
+ProjectOrder = Literal["id", "name", "path", "created_at", "updated_at", "last_activity_at"]
 
 
 class OfUser(Action):
@@ -76,7 +87,7 @@ class CurrentUser(Action):
     shows=USER,
 )
 class GetUser(Action):
-    """Read one user by number; `list` finds the number of a username."""
+    """Read one user, by username or number."""
 
     user_id: UserId
 
@@ -116,6 +127,8 @@ class PersonalProjects(OfUser, Paged):
     """Projects in the user's own namespace."""
 
     search: Search | None = None
+    order_by: ProjectOrder | None = None
+    sort: Sort | None = None
 
 
 @browse.action(
@@ -126,6 +139,9 @@ class PersonalProjects(OfUser, Paged):
 )
 class ContributedProjects(OfUser, Paged):
     """Projects the user worked on in the last year."""
+
+    order_by: ProjectOrder | None = None
+    sort: Sort | None = None
 
 
 @browse.action(
@@ -138,6 +154,8 @@ class StarredProjects(OfUser, Paged):
     """Projects the user starred."""
 
     search: Search | None = None
+    order_by: ProjectOrder | None = None
+    sort: Sort | None = None
 
 
 @browse.action(
@@ -150,6 +168,7 @@ class StarredProjects(OfUser, Paged):
 class Events(OfUser, Paged):
     """What a user did lately; without a user, what the caller did."""
 
+    scope: Annotated[Literal["all"], Field(description="Everybody's in my projects")] | None = None
     event_action: Annotated[Line, Sent("action"), Field(description="pushed, commented, merged…")] | None = (
         None
     )

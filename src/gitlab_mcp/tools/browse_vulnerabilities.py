@@ -182,6 +182,7 @@ class ListFindings(InProject, Paged):
     severity: Severities | None = None
     report_type: ReportTypes | None = None
     pipeline_id: Id | None = None
+    scope: Literal["all", "dismissed"] | None = None
 
 
 @browse.action(

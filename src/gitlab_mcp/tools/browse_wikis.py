@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
+from pydantic import Field
+
 from gitlab_mcp.actions.action import GET
 from gitlab_mcp.actions.exchange import GitLab
-from gitlab_mcp.actions.fields import Flag
+from gitlab_mcp.actions.fields import (
+    Flag,
+    Sha,
+)
 from gitlab_mcp.actions.result import Result, Text
 from gitlab_mcp.actions.scopes import OfWikiPage, WithWiki
 from gitlab_mcp.actions.tool import Tool
@@ -41,6 +48,8 @@ class ListPages(WithWiki):
 )
 class GetPage(OfWikiPage):
     """Read one page, its content as text."""
+
+    version: Annotated[Sha, Field(description="The page as of this commit")] | None = None
 
     async def run(self, gitlab: GitLab) -> Result:
         page = (await gitlab.send(self.request())).body

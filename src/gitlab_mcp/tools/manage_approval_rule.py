@@ -11,12 +11,14 @@ from gitlab_mcp.actions.action import DELETE, POST, PUT, Action, Danger, Role, s
 from gitlab_mcp.actions.fields import (
     Flag,
     GroupId,
+    GroupIds,
     Id,
     Ids,
     Integer,
     Line,
     MergeRequestIid,
     Needs,
+    People,
     ProjectId,
     WebUrl,
     broken_rule,
@@ -54,8 +56,8 @@ def _has_the_status(write: LostWrite, found: Mapping[str, Any]) -> bool:
 
 
 class Approvers(Action):
-    user_ids: Ids | None = None
-    group_ids: Ids | None = None
+    user_ids: People | None = None
+    group_ids: GroupIds | None = None
     protected_branch_ids: Ids | None = None
 
 

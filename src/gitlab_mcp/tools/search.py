@@ -87,6 +87,9 @@ class SearchInRepository(ScopedSearch):
     project_id: ProjectId | None = None
     ref: Ref | None = None
 
+    def filters_not_asked_for(self) -> Mapping[str, str]:
+        return {} if self.ref is not None else {"ref": "the default branch"}
+
     @model_validator(mode="after")
     def _a_ref_of_one_project(self) -> Self:
         if self.ref is not None and self.project_id is None:

@@ -2,6 +2,7 @@
 
 - `batch.py`: many calls made as one
 - `project_paths.py`: the path of a project beside its number
+- `name_lookup.py`: names in place of numbers
 - `explain_access.py`: what works for a caller at a place, and why the rest does not
 
 Why did a pipeline fail?

@@ -1,0 +1,147 @@
+"""What endpoints of reading actions take and the actions do not, and why. Paid parameters are not listed."""
+
+from __future__ import annotations
+
+_A_NUMBER = "the field for the username takes everybody that this one does"
+_SHOWN = "changes what an answer shows, not what it finds; `detail` does that"
+_ADMIN = "only administrators may use it, for upkeep"
+_RARE = "nobody looks for things by it; the listing is paid for with every request"
+_OF_PERSON = "the lists of one person's or one project's projects are short; browse_projects list takes it"
+_DEPLOYED = "a deployment ships few merge requests"
+_SET_BY_ACTION = "the action sends it itself"
+_OTHER_SCOPE = "GitLab reads it only when it searches for something else"
+_CURSOR = "page goes on"
+_FIRST_REQUEST = "the action reads what it needs"
+
+_PROJECT_LISTS = "browse_projects forks,browse_users projects,browse_users starred_projects"
+_ALL_PROJECT_LISTS = f"browse_projects list,{_PROJECT_LISTS}"
+_MERGE_REQUEST_JOBS = (
+    "browse_code_owners merge_request,browse_merge_requests merge_readiness,"
+    "browse_merge_requests review_bundle,browse_pipelines failure_digest"
+)
+_ISSUES = "browse_issues list,browse_issues statistics"
+_SEARCHES = "code commits issues merge_requests milestones notes projects snippets users wiki"
+
+
+def _searches(without: str = "") -> str:
+    return ",".join(f"search {name}" for name in _SEARCHES.split() if name not in without.split())
+
+
+def _each(actions: str, parameters: str, reason: str) -> dict[str, str]:
+    return {f"{action}: {name}": reason for action in actions.split(",") for name in parameters.split()}
+
+
+LEFT_OUT: dict[str, str] = {
+    **_each(
+        "browse_environments deployment_merge_requests",
+        "approved assignee_id assignee_username author_id created_after created_before deployed_after"
+        " deployed_before environment in merge_user_id merge_user_username my_reaction_emoji not"
+        " not[assignee_id] not[assignee_username] not[author_id] not[author_username] not[labels]"
+        " not[milestone] not[my_reaction_emoji] not[reviewer_id] not[reviewer_username] reviewer_id"
+        " reviewer_username scope source_branch source_project_id state target_branch updated_after"
+        " updated_before view wip with_labels_details with_merge_status_recheck",
+        _DEPLOYED,
+    ),
+    **_each(_ISSUES, "author_id not[author_id] not[assignee_id]", _A_NUMBER),
+    **_each(_ISSUES, "not not[iids] not[milestone_id] my_reaction_emoji", _RARE),
+    **_each("browse_issues list", "non_archived", _RARE),
+    **_each("browse_issues list", "with_labels_details", _SHOWN),
+    **_each(
+        "browse_merge_requests list",
+        "merge_user_id not[author_id] not[assignee_id] not[reviewer_id]",
+        _A_NUMBER,
+    ),
+    **_each(
+        "browse_merge_requests list",
+        "non_archived not my_reaction_emoji not[my_reaction_emoji] source_project_id with_merge_status_recheck",
+        _RARE,
+    ),
+    **_each("browse_users list", "exclude_external", _RARE),
+    **_each("browse_merge_requests list", "with_labels_details view", _SHOWN),
+    **_each("browse_merge_requests get,browse_wikis get", "render_html", _SHOWN),
+    **_each(
+        _MERGE_REQUEST_JOBS,
+        "render_html include_diverged_commits_count include_rebase_in_progress",
+        _FIRST_REQUEST,
+    ),
+    **_each("browse_epics list", "author_id not[author_id]", _A_NUMBER),
+    **_each("browse_epics list", "not my_reaction_emoji", _RARE),
+    **_each("browse_epics list", "with_labels_details", _SHOWN),
+    **_each("browse_analytics code_review", "not not[label_name] not[milestone_title]", _RARE),
+    **_each("browse_analytics recent_activity", "group_path", _SET_BY_ACTION),
+    **_each(_searches(), "scope", _SET_BY_ACTION),
+    **_each(_searches(without="issues"), "confidential", _OTHER_SCOPE),
+    **_each(_searches(without="issues merge_requests"), "state", _OTHER_SCOPE),
+    **_each(
+        _searches(without="code commits projects snippets"),
+        "ref",
+        _OTHER_SCOPE,
+    ),
+    **_each(_ALL_PROJECT_LISTS, "include_pending_delete repository_storage", _ADMIN),
+    **_each(_ALL_PROJECT_LISTS, "id_after id_before", _CURSOR),
+    **_each(_ALL_PROJECT_LISTS, "imported topic_id with_issues_enabled with_merge_requests_enabled", _RARE),
+    **_each(f"{_ALL_PROJECT_LISTS},browse_users contributed_projects,browse_releases list", "simple", _SHOWN),
+    **_each(
+        _PROJECT_LISTS,
+        "archived visibility last_activity_after last_activity_before membership min_access_level search_namespaces"
+        " starred topic updated_after updated_before with_programming_language",
+        _OF_PERSON,
+    ),
+    **_each("browse_users projects,browse_users starred_projects", "owned", _OF_PERSON),
+    **_each("browse_projects list,browse_users projects,browse_users starred_projects", "statistics", _SHOWN),
+    **_each(
+        "browse_projects forks,browse_projects get,browse_projects list,"
+        "browse_users get,browse_users list,browse_users projects",
+        "custom_attributes with_custom_attributes",
+        _ADMIN,
+    ),
+    **_each("browse_projects list", "include_ancestor_groups", _RARE),
+    **_each("browse_projects get", "license", _SHOWN),
+    **_each(
+        "browse_projects groups", "shared_min_access_level shared_visible_only skip_groups with_shared", _RARE
+    ),
+    **_each("browse_projects users", "skip_users", _RARE),
+    **_each("browse_users list", "extern_uid provider two_factor", _ADMIN),
+    **_each("browse_users list", "exclude_internal external without_projects", _RARE),
+    **_each("browse_users memberships", "type", "the list is short and each entry says its type"),
+    **_each("browse_projects namespaces", "owned_only top_level_only", _RARE),
+    **_each("browse_projects badges", "name", "a project has few"),
+    **_each(
+        "browse_instance template,browse_projects template", "fullname project", "fill a licence's blanks"
+    ),
+    **_each("browse_projects template", "source_template_project_id", _RARE),
+    **_each("browse_instance templates", "popular", "only licences have it"),
+    **_each("browse_labels get", "include_descendant_groups only_group_labels", "one label is named"),
+    **_each("browse_iterations list", "in include_descendants", _RARE),
+    **_each("browse_milestones list", "include_parent_milestones", "the old name of include_ancestors"),
+    **_each(
+        "browse_releases get,browse_releases latest,browse_releases list", "include_html_description", _SHOWN
+    ),
+    **_each(
+        "browse_releases latest",
+        "order_by sort page per_page updated_after updated_before",
+        "there is one latest",
+    ),
+    **_each(
+        "browse_releases changelog",
+        "config_file date trailer",
+        "a preview; manage_release writes with the same defaults",
+    ),
+    **_each("browse_branches list,browse_files tree,browse_tags list", "page_token", _CURSOR),
+    **_each("browse_files tree", "pagination", _CURSOR),
+    **_each("browse_files blame", "range", "sent as its two ends"),
+    **_each(
+        "browse_commits compare,browse_commits diff,browse_merge_requests diffs,browse_merge_requests version",
+        "unidiff",
+        "diffs are shown in one form",
+    ),
+    **_each("browse_commits list", "trailers", _SHOWN),
+    **_each("browse_jobs artifacts,browse_jobs artifact_file", "job_token", "a token is no argument"),
+    **_each(
+        "browse_approval_rules list,browse_approval_rules status_checks,browse_approval_rules trains,"
+        "browse_dependencies list,browse_epics board_lists,browse_epics boards,browse_epics issues,"
+        "browse_protected_branches list,browse_protected_branches list_tags,browse_webhooks list",
+        "per_page",
+        "short lists; page goes on",
+    ),
+}
