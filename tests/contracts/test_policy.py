@@ -55,7 +55,7 @@ async def test_a_read_only_server_writes_nothing(standin: StandIn, against: Serv
         assert failure.code == "READ_ONLY_MODE", action
         batch = {"action": "run", "calls": [{"tool": action.spec.tool.name, "arguments": arguments(action)}]}
         failure = await refused(app, "run_batch", batch)
-        assert failure.facts["results"][0]["error"]["error_code"] == "READ_ONLY_MODE", action
+        assert failure.facts["results"][0]["error"].code == "READ_ONLY_MODE", action
     assert standin.requests == []
 
 
