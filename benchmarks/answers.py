@@ -84,7 +84,7 @@ def measure(actions: Iterable[type[Action]]) -> Iterator[Measured]:
                 continue
             if (method, path, body) not in seen:
                 seen.add((method, path, body))
-                values = {name: unquote(value) for name, value in match.groupdict().items()}
+                values: dict[str, Any] = {name: unquote(value) for name, value in match.groupdict().items()}
                 result = present_answer(
                     action.model_construct(**values), answer, detail="slim", max_bytes=Settings().max_bytes
                 )
@@ -145,7 +145,7 @@ def _calls(action: type[Action], recorded: Iterable[tuple[str, str]]) -> list[di
         pattern = _pattern(endpoint)
         for method, path in recorded:
             if method == endpoint.method and (match := pattern.fullmatch(path)):
-                values = {name: unquote(value) for name, value in match.groupdict().items()}
+                values: dict[str, Any] = {name: unquote(value) for name, value in match.groupdict().items()}
                 calls.append({**action.spec.example, **values} if len(action.spec.endpoints) == 1 else values)
     unique = {json.dumps(call, sort_keys=True): call for call in calls}
     return list(unique.values())[:MOST_CALLS]

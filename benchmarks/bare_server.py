@@ -24,7 +24,8 @@ def session() -> Any:
 @server.tool()
 def browse_labels(action: str, project_id: str) -> str:
     url = f"{os.environ['GITLAB_URL']}/api/v4/projects/{project_id}/labels"
-    return session().get(url, headers={"PRIVATE-TOKEN": os.environ["GITLAB_TOKEN"]}, timeout=30).text
+    answer: str = session().get(url, headers={"PRIVATE-TOKEN": os.environ["GITLAB_TOKEN"]}, timeout=30).text
+    return answer
 
 
 def placeholder(action: str, project_id: str, search: str = "", page: int = 1) -> str:

@@ -11,7 +11,7 @@ import multiprocessing
 import statistics
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from itertools import cycle
@@ -177,7 +177,7 @@ async def refusing(times: int) -> float:
 
 def report_growth() -> bool:
     base = tier_map()
-    rows = (
+    rows: tuple[tuple[str, int, Callable[[int], float]], ...] = (
         ("map of tiers", len(base.features), lambda times: asyncio.run(translating(grown(base, times)))),
         ("catalogue of tools", len(Registry().names()), lambda times: asyncio.run(refusing(times))),
     )

@@ -129,7 +129,8 @@ def calls(ours: list[str], bare: list[str], url: str) -> None:
         server.initialize()
         server.call()
     session = requests.Session()
-    raw, alone = [], {name: [] for name in servers}
+    raw: list[float] = []
+    alone: dict[str, list[float]] = {name: [] for name in servers}
     for _ in range(CALLS):
         begun = time.perf_counter()
         session.get(f"{url}/api/v4/projects/1/labels", headers={"PRIVATE-TOKEN": "alice"}, timeout=30)

@@ -57,17 +57,13 @@ RECORDED: Final = {
 }
 
 LABEL: Final = {**PROJECT, "action": "delete", "label_id": "bug"}
-CALLS: Final[Mapping[str, tuple[str, dict[str, Any], dict[str, Any]]]] = {
+CALLS: Final[Mapping[Code, tuple[str, dict[str, Any], dict[str, Any]]]] = {
     Code.UNKNOWN_TOOL: ("browse_issue", {"action": "list"}, {}),
-    Code.INVALID_ACTION: ("manage_label", {"action": "remove", **PROJECT}, {}),
+    Code.INVALID_ACTION: ("browse_issues", {"action": "update", **PROJECT, "issue_iid": 1}, {}),
     Code.MISSING_REQUIRED_FIELD: ("manage_merge_request", {"action": "create", **PROJECT}, {}),
     Code.TYPE_MISMATCH: ("browse_issues", {"action": "get", **PROJECT, "issue_iid": "first"}, {}),
     Code.INVALID_VALUE: ("browse_issues", {"action": "list", **PROJECT, "state": "open"}, {}),
-    Code.FIELD_NOT_ALLOWED: (
-        "manage_label",
-        {"action": "create", **PROJECT, "name": "bug", "colour": "#d9534f", "color": "#d9534f"},
-        {},
-    ),
+    Code.FIELD_NOT_ALLOWED: ("browse_issues", {"action": "list", **PROJECT, "milestone_id": 3}, {}),
     Code.INVALID_ENCODING: ("manage_issue", {"action": "create", **PROJECT, "title": "a\0b"}, {}),
     Code.PAYLOAD_TOO_LARGE: (
         "manage_issue",
@@ -94,7 +90,7 @@ def _sent(method: str, path: str, repeatable: bool = False) -> Request:
 CREATE: Final = _sent("POST", "/projects/acme%2Fwebsite/issues")
 READ: Final = _sent("GET", "/projects/acme%2Fwebsite/issues")
 JSON: Final = {"content-type": "application/json"}
-INVENTED: Final[Mapping[str, Exception | Failure]] = {
+INVENTED: Final[Mapping[Code, Exception | Failure]] = {
     Code.NETWORK_ERROR: Unreachable(
         READ, UnreachableReason.TLS, "gitlab.example.com", sent=False, attempts=1
     ),
@@ -104,7 +100,7 @@ INVENTED: Final[Mapping[str, Exception | Failure]] = {
     Code.HOST_NOT_ALLOWED: ForeignHost("elsewhere.example.com"),
     Code.INTERNAL_ERROR: ZeroDivisionError(),
 }
-SAID: Final[Mapping[str, tuple[str, dict[str, Any]]]] = {
+SAID: Final[Mapping[Code, tuple[str, dict[str, Any]]]] = {
     Code.DANGER_DENIED: (
         "delete is destructive, and callers may do at most what is reversible here.",
         {"danger": "destructive", "trust_held": "reversible", "trust_required": "destructive"},
@@ -143,10 +139,10 @@ def examples() -> dict[str, dict[str, Any]]:
     """By code, in the order of the catalogue."""
     logging.getLogger("gitlab_mcp").setLevel(logging.CRITICAL)
     found = asyncio.run(_all())
-    return {name: found[name] for name in CODES}
+    return {code.value: found[code] for code in CODES}
 
 
-async def _all() -> dict[str, dict[str, Any]]:
+async def _all() -> dict[Code, dict[str, Any]]:
     recorded = {row["label"]: row for row in rows("errors")}
     found = {code: await _recorded(code, recorded[label]) for code, label in RECORDED.items()}
     found |= {code: await _own(code, *call) for code, call in CALLS.items()}
@@ -163,8 +159,9 @@ async def _recorded(code: str, row: Mapping[str, Any]) -> dict[str, Any]:
     called = as_called(row)
     assert called, row["label"]
     spec, ask = called.action.spec, CachedLookups(Recorded("context_ee", row["actor"]), AnswerCache())
-    call = {"tool": spec.tool.name, "arguments": {"action": spec.name, **called.arguments}}
-    failure = await translate(refused(row), _action(**call), ask)
+    arguments = {"action": spec.name, **called.arguments}
+    failure = await translate(refused(row), _action(spec.tool.name, arguments), ask)
+    call = {"tool": spec.tool.name, "arguments": arguments}
     answered = {"status": row["status"], "body": row["body"][:400]}
     return {
         **_example("recorded", code, failure.knowing(tool=spec.tool.name, action=spec.name), call),

@@ -10,6 +10,7 @@ import json
 import re
 import sys
 from pathlib import Path
+from typing import Any
 
 import reference
 from error_examples import examples
@@ -19,8 +20,9 @@ from gitlab_mcp.actions.action_facts import action_facts as resolved
 from gitlab_mcp.actions.registry import TOOLSETS, declared
 from gitlab_mcp.actions.schema import catalogue_entry
 from gitlab_mcp.actions.tool import Tool
-from gitlab_mcp.api.derivation import derived
+from gitlab_mcp.api.derivation import derived, docs_at
 from gitlab_mcp.tiers.feature_map import tier_map
+from gitlab_mcp.tiers.marks import TierMarks
 
 ROOT = Path(__file__).resolve().parent.parent
 TABLE = re.compile(r"(<!-- tools -->\n).*?(<!-- /tools -->)", re.DOTALL)
@@ -28,7 +30,8 @@ TABLE = re.compile(r"(<!-- tools -->\n).*?(<!-- /tools -->)", re.DOTALL)
 
 def catalogue() -> str:
     """One tool a line, so that a diff shows which tool changed."""
-    entries = (catalogue_entry(tool) for tool in declared())
+    marks = TierMarks(tier_map())
+    entries = (catalogue_entry(tool, marks) for tool in declared())
     lines = (json.dumps(entry, ensure_ascii=False, separators=(",", ":")) for entry in entries)
     return "[\n" + ",\n".join(lines) + "\n]\n"
 
@@ -38,14 +41,13 @@ def action_facts() -> str:
     features = tier_map().paid_endpoints()
     lines = []
     for tool in declared():
-        facts = {
-            name: {
-                fact: value
-                for fact, value in derived([*map(str, action.spec.endpoints)], features).items()
-                if fact not in action.spec.said
-            }
-            for name, action in tool.actions.items()
-        }
+        facts: dict[str, dict[str, Any]] = {}
+        for name, action in tool.actions.items():
+            endpoints = [*map(str, action.spec.endpoints)]
+            known: dict[str, Any] = derived(endpoints, features)
+            facts[name] = {fact: value for fact, value in known.items() if fact not in action.spec.said}
+            if "docs" not in action.spec.said and (pages := docs_at(endpoints)):
+                facts[name]["docs_at"] = pages
         lines.append(f"{json.dumps(tool.name)}:{json.dumps(facts, separators=(',', ':'))}")
     return "{\n" + ",\n".join(lines) + "\n}\n"
 

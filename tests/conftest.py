@@ -1,18 +1,29 @@
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 from gitlab_mcp.app import App
 from gitlab_mcp.settings import Secret, Settings
 from tests.support.standin import StandIn
 
+settings.register_profile("tests", deadline=None)
+settings.load_profile("tests")
+
 UNGUARDED: dict[str, Any] = {"trust": "dangerous", "confirm": "never", "quota": ()}
 """What actions do is tested without anybody being asked; tests/policy is about the asking."""
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """Three for two cores: about a third of the time is spent waiting, for processes, deadlines and connections."""
+    return max(2, (os.cpu_count() or 2) * 3 // 2)
 
 
 @pytest.fixture(autouse=True)

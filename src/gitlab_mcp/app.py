@@ -76,6 +76,7 @@ class App:
             tiers=self._tiers,
             render=partial(_rendered, settings.error_style),
             stop_loops=LoopDetection(self._store),
+            as_offered=self._listed_tools.as_offered,
             call_log=CallLog(_audit(settings), self._sentry or (lambda outcome, bug: None)),
         )
         if settings.tier_features:
@@ -85,6 +86,10 @@ class App:
     def listing(self, request_context: RequestContext | None = None) -> Sequence[Mapping[str, Any]]:
         """What `tools/list` answers."""
         return self._listed_tools(request_context)
+
+    def has_field(self, tool: str, field: str) -> bool:
+        """Whether a tool, listed or not, has a field of its own of this name."""
+        return self._dispatch.registry.has_field(tool, field)
 
     async def call(
         self,
@@ -100,9 +105,13 @@ class App:
         connect = partial(self._session, caller, url, token, report, limited=request_context is not None)
         return await self._dispatch_for(request_context)(tool, arguments, caller, connect)
 
-    def gitlab(self) -> GitLabClient:
+    def record_refusal(self, failure: Failure) -> Failure:
+        """Log and count a request that was refused before it became a call."""
+        return self._dispatch.call_log.record(Outcome(failure.call.operation, 0.0, failure)) or failure
+
+    def gitlab(self, report: Report | None = None) -> GitLabClient:
         """GitLab with the rights of the configured token."""
-        return _as(self._connected(self._settings.url), self._token())
+        return _as(self._connected(self._settings.url), self._token(), report)
 
     async def token_is_accepted(self, request_context: RequestContext) -> bool | None:
         """Whether GitLab accepts the token of this request; None where it does not say."""
@@ -254,7 +263,7 @@ class App:
         return Session(gitlab, ask, slot)
 
     def _tiers(self) -> TierMap:
-        """The tier facts, with those alternatives only that can be called here."""
+        """The tier facts, with the operator's own over them."""
         if self._tier_map is None:
             from gitlab_mcp.tiers.feature_map import TierMapError, tier_map
 
@@ -264,7 +273,7 @@ class App:
             except TierMapError as mistake:
                 source = self._settings.sources.get("tier_features", "tier_features")
                 raise SettingsError(bad_tier_features(source, str(mistake))) from None
-            self._tier_map = features.offering(self._listed_tools.actions())
+            self._tier_map = features
         return self._tier_map
 
     def _remembered(self) -> AnswerCache:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gitlab_mcp.api.derivation import derived
+from gitlab_mcp.api.derivation import derived, docs_at
 
 FEATURES = {"GET /groups/*/epics": "epics"}
 
@@ -36,3 +36,10 @@ def test_endpoints_with_different_switches_leave_it_to_the_request() -> None:
 
 def test_nothing_is_said_of_what_is_not_known() -> None:
     assert derived(["POST /graphql"], {}) == derived([], {}) == {}
+
+
+def test_an_endpoint_that_is_documented_elsewhere_names_its_page() -> None:
+    endpoints = ["GET /projects/{project_id}/hooks", "GET /groups/{group_id}/hooks"]
+    [(endpoint, page)] = docs_at(endpoints).items()
+    assert endpoint == endpoints[1]
+    assert page.startswith("api/group_webhooks/")

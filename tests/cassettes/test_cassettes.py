@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pytest
 from vcr.serialize import deserialize
 from vcr.serializers import jsonserializer
 
+from tests.support.for_each import for_each
 from tests.support.recordings import rows
 
 NAMES = "errors context_ee context_ce tiers_ee tiers_ce params_ee params_ce graphql_ee graphql_ce detect_ee detect_ce"
@@ -34,20 +34,20 @@ def questions(path: Path) -> Iterator[str]:
         )
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+@for_each(FILES, lambda path: path.name)
 def test_a_cassette_loads_with_the_loader_of_vcrpy(path: Path) -> None:
     requests, responses = deserialize(path.read_text(encoding="ascii"), jsonserializer)
     assert len(requests) == len(responses) > 0
     assert {request.host for request in requests} == {"gitlab.example.com"}
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+@for_each(FILES, lambda path: path.name)
 def test_alice_is_the_default_caller_wherever_she_appears(path: Path) -> None:
     callers = [each["request"]["headers"]["X-Recorded-As"][0] for each in interactions(path)]
     assert "alice" not in callers or callers[0] == "alice"
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+@for_each(FILES, lambda path: path.name)
 def test_a_write_carries_its_fields_in_its_body(path: Path) -> None:
     for each in interactions(path):
         request = each["request"]
@@ -64,12 +64,12 @@ def test_a_request_is_answered_by_one_file_only() -> None:
             assert owners.setdefault(question, path.name) == path.name
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+@for_each(FILES, lambda path: path.name)
 def test_no_cassette_holds_a_secret(path: Path) -> None:
     assert SECRETS.findall(path.read_text(encoding="ascii")) == []
 
 
-@pytest.mark.parametrize("name", NAMES.split())
+@for_each(NAMES.split())
 def test_no_recording_holds_a_secret(name: str) -> None:
     recorded = rows(name)
     assert recorded

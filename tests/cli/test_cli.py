@@ -17,12 +17,12 @@ from gitlab_mcp.cli import main
 from gitlab_mcp.cli.terminal import ProgressBar, format_answer, table
 from gitlab_mcp.failures.codes import CODES
 from gitlab_mcp.settings import SETTINGS
+from tests.support.forked import COLD, command
 from tests.support.process import INHERITED
 from tests.support.standin import StandIn
 from tests.support.standin.faults import Silence
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
-COMMAND = (sys.executable, "-m", "gitlab_mcp.cli")
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def environ(tmp_path: Path) -> dict[str, str]:
 def run(environ: dict[str, str], tmp_path: Path) -> Run:
     def run(*words: str, stdin: str = "", **more: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [*COMMAND, *words],
+            [*command(), *words],
             env={**environ, **more},
             cwd=tmp_path,
             input=stdin,
@@ -62,6 +62,16 @@ def test_a_call_that_works_exits_0_with_its_answer_as_a_table(run: Run, recorded
     assert lines[0].split() == ["ID", "NAME", "DESCRIPTION", "COLOR"]
     assert lines[1].split() == ["1", "bug", "About", "bug", "#d9534f"]
     assert "\x1b" not in done.stdout
+
+
+@pytest.mark.parametrize("name", ["session.yaml", "session", "."])
+def test_recording_to_what_is_no_cassette_is_refused_at_start(name: str, run: Run, tmp_path: Path) -> None:
+    for words in (["call", "browse_users", "current"], ["serve"]):
+        done = run(*words, "--record", name, GITLAB_TOKEN="x")
+        assert done.returncode == 2
+        assert "CONFIGURATION_ERROR" in done.stderr
+        assert "a file name that ends in .json" in done.stderr
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_call_for_programs_prints_one_json_object(run: Run, recorded: dict[str, str]) -> None:
@@ -372,7 +382,7 @@ def test_errors_lists_every_code_and_explains_one(capsys: pytest.CaptureFixture[
 
 def test_a_reader_that_has_had_enough_is_no_error(environ: dict[str, str]) -> None:
     with subprocess.Popen(
-        [*COMMAND, "tools", "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environ
+        [*command(), "tools", "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environ
     ) as process:
         assert process.stdout is not None and process.stderr is not None
         process.stdout.close()
@@ -383,7 +393,7 @@ def test_a_reader_that_has_had_enough_is_no_error(environ: dict[str, str]) -> No
 def test_an_interrupted_call_exits_130_without_a_traceback(standin: StandIn, environ: dict[str, str]) -> None:
     standin.fault("GET", "/projects/1/labels", Silence())
     with subprocess.Popen(
-        [*COMMAND, "call", "browse_labels", "list", "project_id=1"],
+        [*command(), "call", "browse_labels", "list", "project_id=1"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env={**environ, "GITLAB_URL": standin.url, "GITLAB_TOKEN": "alice"},
@@ -398,7 +408,7 @@ def test_a_person_who_starts_the_server_is_told_that_it_waits_for_a_client(envir
     ours, theirs = pty.openpty()
     try:
         with subprocess.Popen(
-            [*COMMAND], stdin=theirs, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environ
+            command(), stdin=theirs, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environ
         ) as process:
             assert process.stderr is not None
             told = process.stderr.readline().decode()
@@ -412,8 +422,8 @@ def test_a_person_who_starts_the_server_is_told_that_it_waits_for_a_client(envir
     assert said == b""
 
 
-def test_a_client_that_starts_the_server_is_told_nothing(run: Run) -> None:
-    done = run()
+def test_a_client_that_starts_the_server_is_told_nothing(environ: dict[str, str]) -> None:
+    done = subprocess.run(COLD, env=environ, input="", capture_output=True, encoding="utf-8", check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 

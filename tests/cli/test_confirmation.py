@@ -5,14 +5,25 @@ from __future__ import annotations
 import os
 import pty
 import subprocess
+from contextlib import suppress
 
 import pytest
 
+from tests.support.forked import command
 from tests.support.guarded import with_labels
-from tests.support.process import COMMAND, environment
+from tests.support.process import environment
 from tests.support.standin import StandIn
 
-CALL = [*COMMAND, "call", "manage_label", "delete", "project_id=acme/website", "label_id=bug"]
+CALL = ["call", "manage_label", "delete", "project_id=acme/website", "label_id=bug"]
+
+
+def everything(terminal: int) -> str:
+    """All that was written to a terminal, whose other side is closed."""
+    shown = b""
+    with suppress(OSError):
+        while part := os.read(terminal, 10_000):
+            shown += part
+    return shown.decode()
 
 
 @pytest.mark.parametrize(
@@ -24,7 +35,7 @@ def test_the_person_at_the_terminal_decides(said: str, left: int, code: int, sta
     try:
         os.write(ours, f"{said}\n".encode())
         done = subprocess.run(
-            CALL,
+            [*command(), *CALL],
             stdin=theirs,
             stderr=theirs,
             stdout=subprocess.PIPE,
@@ -32,10 +43,10 @@ def test_the_person_at_the_terminal_decides(said: str, left: int, code: int, sta
             timeout=30,
             check=False,
         )
-        shown = os.read(ours, 10_000).decode()
     finally:
-        os.close(ours)
         os.close(theirs)
+        shown = everything(ours)
+        os.close(ours)
     assert done.returncode == code
     assert "label bug of project acme/website" in shown
     assert world.count("labels") == left
@@ -44,7 +55,12 @@ def test_the_person_at_the_terminal_decides(said: str, left: int, code: int, sta
 def test_without_a_terminal_nothing_is_assumed(standin: StandIn) -> None:
     world = with_labels(standin, "bug")
     asked = subprocess.run(
-        CALL, input="y\n", capture_output=True, text=True, env=environment(standin.url), check=False
+        [*command(), *CALL],
+        input="y\n",
+        capture_output=True,
+        text=True,
+        env=environment(standin.url),
+        check=False,
     )
     assert asked.returncode == 1
     assert "--yes" in asked.stderr
@@ -54,6 +70,6 @@ def test_without_a_terminal_nothing_is_assumed(standin: StandIn) -> None:
 @pytest.mark.parametrize("decided", [["--yes"], ["--confirm", "never"]])
 def test_a_script_says_yes_beforehand(decided: list[str], standin: StandIn) -> None:
     world = with_labels(standin, "bug")
-    call = [*CALL, *decided]
+    call = [*command(), *CALL, *decided]
     done = subprocess.run(call, capture_output=True, text=True, env=environment(standin.url), check=False)
     assert (done.returncode, world.count("labels")) == (0, 0)

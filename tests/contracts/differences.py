@@ -14,6 +14,9 @@ DIFFERENCES: dict[str, str] = {
     "manage_commit comment: line is required by GitLab": "only where path is given",
     "manage_commit comment: line_type is required by GitLab": "only where path is given",
     "manage_commit set_status: coverage is number, GitLab takes number": "the same under two names",
+    "manage_commit set_status: state allows ['skipped']": _NEWER,
+    "browse_pipelines list: source allows ['dependency_management_security_update', 'duo_workflow', "
+    "'pipeline_execution_policy_schedule']": _NEWER,
     "manage_issue add_spent_time: summary is not known to GitLab": "documented, and recorded as kept",
     "manage_merge_request add_spent_time: summary is not known to GitLab": "documented, and recorded as kept",
     "browse_merge_requests dependencies: no route GET " + _BLOCKS: _NEWER,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.support.facts import facts
+from tests.support.for_each import for_each
 from tests.support.graphql_documents import Checked, documents
 
 SCHEMA = facts("graphql")
@@ -15,12 +16,12 @@ FOR_EVERY_EDITION = {
 """What is asked where nobody has looked at the edition: one field that CE lacks would void the whole answer."""
 
 
-@pytest.mark.parametrize("name", DOCUMENTS)
+@for_each(DOCUMENTS)
 def test_a_document_asks_for_what_there_is(name: str) -> None:
     assert Checked(DOCUMENTS[name], SCHEMA).problems == []
 
 
-@pytest.mark.parametrize("name", sorted(FOR_EVERY_EDITION))
+@for_each(FOR_EVERY_EDITION)
 def test_what_every_edition_is_asked_every_edition_has(name: str) -> None:
     assert Checked(DOCUMENTS[name], SCHEMA).ee_only == []
 

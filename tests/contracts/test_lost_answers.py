@@ -8,13 +8,15 @@ import pytest
 
 from gitlab_mcp.actions.action import Action
 from gitlab_mcp.actions.arguments.defaults import InstanceDefaults
-from gitlab_mcp.actions.arguments.validation import example_of, validate
+from gitlab_mcp.actions.arguments.problems import example_of
+from gitlab_mcp.actions.arguments.validation import validate
 from gitlab_mcp.actions.recovery_lookup import LostWrite
 from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.app import App
 from gitlab_mcp.failures.failure import CallFailed
 from gitlab_mcp.gitlab.faults import Refused, ReplayMiss
 from gitlab_mcp.refusals.transport_failures import check_with
+from tests.support.for_each import for_each
 
 SHOWN_TO_PROOFS = 28
 """Of how many actions at least a recording answers the read."""
@@ -28,11 +30,7 @@ def name_of(action: type[Action]) -> str:
     return f"{action.spec.tool.name} {action.spec.name}"
 
 
-@pytest.mark.parametrize(
-    "action",
-    [action for action in WRITES if not action.spec.repeatable and action.spec.endpoints],
-    ids=name_of,
-)
+@for_each([action for action in WRITES if not action.spec.repeatable and action.spec.endpoints], name_of)
 def test_what_may_not_be_sent_again_says_how_it_is_found_or_why_it_cannot_be(action: type[Action]) -> None:
     look = action.spec.recover_with
     assert look is not None, (
@@ -44,7 +42,7 @@ def test_what_may_not_be_sent_again_says_how_it_is_found_or_why_it_cannot_be(act
     )
 
 
-@pytest.mark.parametrize("action", [action for action in WRITES if action.spec.endpoints], ids=name_of)
+@for_each([action for action in WRITES if action.spec.endpoints], name_of)
 def test_the_read_that_settles_a_lost_write_is_one_this_server_has(action: type[Action]) -> None:
     write = validate(REGISTRY, action.spec.tool.name, example_of(action), HERE).action
     settled_by = check_with(write)

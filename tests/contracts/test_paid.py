@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import Any
-
-import pytest
 
 from gitlab_mcp.actions.action import Action, Endpoint
 from gitlab_mcp.actions.fields import Needs
@@ -13,6 +10,8 @@ from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.actions.shape import shapes
 from gitlab_mcp.api.endpoints import every, normalised
 from gitlab_mcp.tiers.feature_map import rank, tier_map
+from gitlab_mcp.tiers.requirements import requirements_of_action
+from tests.support.for_each import for_each
 
 ACTIONS = Registry().actions()
 TIERS = tier_map()
@@ -48,41 +47,46 @@ def tier_in_the_facts(endpoint: Endpoint) -> str:
     return DOCUMENTED.get(known, "Free")
 
 
-CALLS = [
-    pytest.param(action, endpoint, id=f"{name_of(action)}: {endpoint}")
+Call = tuple[type[Action], Endpoint]
+CALLS: list[Call] = [
+    (action, endpoint)
     for action in ACTIONS
     for endpoint in action.spec.endpoints
     if endpoint.path != "/graphql"
 ]
 
 
-@pytest.mark.parametrize(("action", "endpoint"), CALLS)
-def test_a_paid_endpoint_declares_its_feature_and_a_free_one_none(
-    action: type[Action], endpoint: Endpoint
-) -> None:
-    tier = tier_in_the_facts(endpoint)
-    feature = declared(action, endpoint)
-    if tier != "Free":
-        assert feature is not None, f"{endpoint} is {tier}"
-    elif feature is not None and normalised(str(endpoint)) in DOCUMENTED:
-        # A free endpoint may be paid with one value: the search of a group, for code.
-        with_a_value = {normalised(each) for each in TIERS[feature].parameters}
-        assert TIERS[feature].tier_in("18.9") == "Free" or normalised(str(endpoint)) in with_a_value
+def call_name(call: Call) -> str:
+    return f"{name_of(call[0])}: {call[1]}"
 
 
-@pytest.mark.parametrize(("action", "endpoint"), CALLS)
-def test_the_feature_is_the_one_that_has_the_endpoint(action: type[Action], endpoint: Endpoint) -> None:
-    feature = declared(action, endpoint)
-    mapped = MAPPED.get(normalised(str(endpoint)))
-    if feature is not None and mapped is not None:
-        assert TIERS[feature].name == mapped.name
+@for_each([call for call in CALLS if tier_in_the_facts(call[1]) != "Free"], call_name)
+def test_a_paid_endpoint_declares_its_feature(call: Call) -> None:
+    assert declared(*call) is not None, tier_in_the_facts(call[1])
 
 
-@pytest.mark.parametrize("action", ACTIONS, ids=name_of)
-def test_every_declared_feature_is_in_the_map(action: type[Action]) -> None:
-    marks: list[Any] = [shape.mark(Needs) for shape in shapes(action).values()]
-    for key in (action.spec.feature, *(mark.feature for mark in marks if mark)):
-        assert key is None or key in TIERS.features
+@for_each(
+    [
+        call
+        for call in CALLS
+        if tier_in_the_facts(call[1]) == "Free" and declared(*call) and normalised(str(call[1])) in DOCUMENTED
+    ],
+    call_name,
+)
+def test_a_free_endpoint_declares_a_feature_only_where_one_value_is_paid(call: Call) -> None:
+    """As the search of a group is, for code."""
+    feature = TIERS[declared(*call) or ""]
+    with_a_value = {normalised(each) for each in feature.parameters}
+    assert feature.tier_in("18.9") == "Free" or normalised(str(call[1])) in with_a_value
+
+
+@for_each([call for call in CALLS if declared(*call) and normalised(str(call[1])) in MAPPED], call_name)
+def test_the_feature_is_the_one_that_has_the_endpoint(call: Call) -> None:
+    assert TIERS[declared(*call) or ""].name == MAPPED[normalised(str(call[1]))].name
+
+
+def costs(action: type[Action]) -> bool:
+    return requirements_of_action(action, TIERS).tier != "Free"
 
 
 def test_a_tool_whose_every_action_is_paid_says_so() -> None:
@@ -90,7 +94,7 @@ def test_a_tool_whose_every_action_is_paid_says_so() -> None:
     silent = [
         tool.name
         for tool in {action.spec.tool for action in ACTIONS}
-        if all(action.spec.feature for action in tool.actions.values())
+        if all(action.spec.feature or costs(action) for action in tool.actions.values())
         and not re.search("Premium|Ultimate", tool.about)
     ]
     assert silent == []

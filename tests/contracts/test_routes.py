@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
-
 from gitlab_mcp.actions.action import Action
 from gitlab_mcp.actions.fields import Csv, Sent
 from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.actions.shape import Shape, shapes
 from gitlab_mcp.api.endpoints import Parameter, find
 from tests.contracts.differences import DIFFERENCES
+from tests.support.for_each import for_each
 
 VERSION = "17.2"
 
@@ -76,7 +75,7 @@ def mismatch(shape: Shape, param: Parameter) -> list[str]:
     return problems
 
 
-@pytest.mark.parametrize("tool", Registry().names())
+@for_each(Registry().names())
 def test_a_tool_says_what_gitlab_says(tool: str) -> None:
     found = set()
     for action in Registry().tool(tool).actions.values():

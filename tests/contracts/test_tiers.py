@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import re
 
-import pytest
-
 from gitlab_mcp.actions.action import Action
 from gitlab_mcp.actions.fields import Needs, Sent
 from gitlab_mcp.actions.registry import Registry
+from gitlab_mcp.actions.schema import required_fields
 from gitlab_mcp.actions.shape import shapes
-from gitlab_mcp.api.endpoints import every, normalised
+from gitlab_mcp.api.endpoints import every, find, normalised
+from gitlab_mcp.policy.action_patterns import ActionPatterns
+from gitlab_mcp.policy.listed_tools import ListedTools
 from gitlab_mcp.tiers.feature_map import Feature, tier_map
 from gitlab_mcp.tiers.requirements import requirements_of_action
 from tests.support.facts import facts
+from tests.support.for_each import for_each
 
 REGISTRY = Registry()
 ACTIONS = REGISTRY.actions()
@@ -25,19 +27,9 @@ NOT_ON_A_REST_PAGE = re.compile(
 )
 """Pages that describe no endpoint: the table of endpoints cannot know them."""
 
-WAITED_FOR = {
-    *("browse_boards", "browse_variables", "browse_packages", "browse_ci_config", "browse_members"),
-    *("manage_member", "browse_access_tokens", "browse_deploy_access"),
-}
-"""Tools that alternatives name and nobody has written yet. Until then they are not offered."""
-
 
 def name_of(action: type[Action]) -> str:
     return f"{action.spec.tool.name} {action.spec.name}"
-
-
-every_action = pytest.mark.parametrize("action", ACTIONS, ids=name_of)
-every_feature = pytest.mark.parametrize("feature", FEATURES.values(), ids=FEATURES)
 
 
 PAID = {
@@ -52,7 +44,7 @@ def sent_as(action: type[Action], name: str) -> str:
     return sent.name if sent else name
 
 
-@every_action
+@for_each([action for action in ACTIONS if not action.spec.feature], name_of)
 def test_a_field_that_gitlab_sells_says_which_feature_it_needs(action: type[Action]) -> None:
     endpoints = {normalised(str(endpoint)) for endpoint in action.spec.endpoints}
     unmarked = [
@@ -60,16 +52,20 @@ def test_a_field_that_gitlab_sells_says_which_feature_it_needs(action: type[Acti
         for name, shape in shapes(action).items()
         if not shape.mark(Needs) and any((each, sent_as(action, name)) in PAID for each in endpoints)
     ]
-    assert unmarked == [] or action.spec.feature
+    assert unmarked == []
 
 
-@every_action
+def features_of_fields(action: type[Action]) -> set[str]:
+    return {mark.feature for shape in shapes(action).values() if (mark := shape.mark(Needs))}
+
+
+@for_each([action for action in ACTIONS if action.spec.feature or features_of_fields(action)], name_of)
 def test_a_feature_that_is_named_is_in_the_map(action: type[Action]) -> None:
-    named = {mark.feature for shape in shapes(action).values() if (mark := shape.mark(Needs))}
-    assert {*named, *([action.spec.feature] if action.spec.feature else [])} <= FEATURES.keys()
+    named = features_of_fields(action) | ({action.spec.feature} if action.spec.feature else set())
+    assert named <= FEATURES.keys()
 
 
-@every_action
+@for_each([action for action in ACTIONS if features_of_fields(action)], name_of)
 def test_a_field_that_needs_a_feature_is_among_its_parameters(action: type[Action]) -> None:
     """So that whoever reads the map finds it there. A place that is paid as a whole is an endpoint of the feature."""
     places = {name for endpoint in action.spec.endpoints for name in endpoint.placeholders}
@@ -83,34 +79,55 @@ def test_a_field_that_needs_a_feature_is_among_its_parameters(action: type[Actio
             assert endpoints & listed, f"{mark.feature} does not list {name}"
 
 
-@every_feature
+@for_each([feature for feature in FEATURES.values() if feature.alternatives], lambda feature: feature.key)
 def test_an_alternative_can_be_called_as_it_is_offered(feature: Feature) -> None:
     for alternative in feature.alternatives:
-        tool, name = alternative.action.split(" ")
-        if tool in WAITED_FOR:
+        if alternative.action is None:
             continue
+        tool, name = alternative.action.split(" ")
         assert tool in REGISTRY, alternative.action
         assert name in REGISTRY.tool(tool).actions, alternative.action
-        assert alternative.arguments.keys() <= shapes(REGISTRY.tool(tool).actions[name]).keys()
+        action = REGISTRY.tool(tool).actions[name]
+        assert alternative.arguments.keys() <= shapes(action).keys()
+        for field in required_fields(action):
+            assert any(alternative.arguments.keys() >= {choice} for choice in field.split("|")), field
 
 
-def test_a_tool_that_is_waited_for_is_not_there_yet() -> None:
-    assert WAITED_FOR & set(REGISTRY.names()) == set(), "take it off the list"
+@for_each(ACTIONS, name_of)
+def test_whoever_lacks_the_tier_is_told_what_to_do_instead(action: type[Action]) -> None:
+    """With the arguments of the action's own example, in each place that it takes."""
+    listed = ListedTools(REGISTRY, toolsets=("all",), read_only=False, patterns=ActionPatterns())
+    for feature in requirements_of_action(action, tier_map(), "17.2").features:
+        if feature.tier_in("17.2") == "Free" or feature.otherwise:
+            continue
+        others = {"project_id": "acme/website"} if "project_id" in action.spec.placeholders else {}
+        if {"group_id"} == action.spec.placeholders & {"project_id", "group_id"}:
+            others = {"group_id": "acme"}
+        given = {**others, **action.spec.example}
+        assert listed.as_offered(feature.alternatives_on("Free", given)), feature.key
 
 
-@every_feature
+@for_each(FEATURES.values(), lambda feature: feature.key)
 def test_the_page_of_a_feature_is_one_of_gitlabs(feature: Feature) -> None:
     page = feature.docs.strip("/")
     assert page in PAGES or NOT_ON_A_REST_PAGE.match(page)
 
 
-@every_action
+@for_each(ACTIONS, name_of)
 def test_the_page_of_an_action_is_one_of_gitlabs(action: type[Action]) -> None:
     page = action.spec.docs.partition("#")[0].strip("/")
     assert page in PAGES or NOT_ON_A_REST_PAGE.match(page), page
 
 
-@pytest.mark.parametrize("tool", REGISTRY.names())
+@for_each(ACTIONS, name_of)
+def test_the_page_of_a_call_is_that_of_its_endpoint(action: type[Action]) -> None:
+    for endpoint in action.spec.endpoints:
+        known = find(str(endpoint))
+        if "docs" not in action.spec.said and known and known.docs:
+            assert action.spec.docs_at(endpoint) == known.docs
+
+
+@for_each(REGISTRY.names())
 def test_a_description_names_a_tier_only_where_the_map_does(tool: str) -> None:
     """Descriptions are written by hand; the tier in them must be one that some action of the tool needs."""
     declared = REGISTRY.tool(tool)
@@ -119,9 +136,26 @@ def test_a_description_names_a_tier_only_where_the_map_does(tool: str) -> None:
     needed |= {was.tier for price in prices for feature in price.features for was in feature.earlier}
     named = set(re.findall(r"Premium|Ultimate", declared.about))
     assert named <= needed | ENFORCED_ELSEWHERE.get(tool, set())
-    if all(price.tier != "Free" for price in prices):
-        assert named, "everything in it is paid, and nobody is told"
 
 
 ENFORCED_ELSEWHERE = {"browse_code_owners": {"Premium"}}
 """The file is read on every tier; what only Premium does is said."""
+
+
+LISTED = {tool["name"]: tool for tool in REGISTRY.listing(["all"])}
+
+
+@for_each(ACTIONS, name_of)
+def test_the_listing_says_which_actions_and_fields_cost_more_than_their_tool(action: type[Action]) -> None:
+    tool, name = action.spec.tool, action.spec.name
+    tiers = {requirements_of_action(each, tier_map()).tier for each in tool.actions.values()}
+    requirements = requirements_of_action(action, tier_map())
+    listed = LISTED[tool.name]
+    if requirements.tier != "Free" and "Free" in tiers:
+        marked = re.search(rf"{requirements.tier}: [^.]*\b{name}\b", listed["description"])
+        assert marked or requirements.tier in tool.about
+    for field, tier in requirements.above(requirements.by_field).items():
+        assert tier in listed["inputSchema"]["properties"][field]["description"], field
+    for field, tier in requirements.above(requirements.by_path_field).items():
+        said = listed["inputSchema"]["properties"][field].get("description", "")
+        assert tier in said or tier in tool.about, field

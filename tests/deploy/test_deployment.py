@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 from gitlab_mcp import __version__
+from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import Failure
 from gitlab_mcp.observability.metrics import Metrics
 from gitlab_mcp.observability.outcome import Outcome
@@ -98,7 +99,7 @@ def metric_names(text: str) -> set[str]:
 
 def exported() -> str:
     metrics = Metrics({"gitlab_mcp_calls_in_flight": ("Calls.", lambda: 0)})
-    metrics.count_call(Outcome("labels:list", 0.1, Failure("NOT_FOUND", "No."), 0.001))
+    metrics.count_call(Outcome("labels:list", 0.1, Failure(Code.NOT_FOUND, "No."), 0.001))
     metrics.count_request(200)
     return metrics.text()
 

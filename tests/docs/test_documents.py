@@ -6,8 +6,9 @@ import json
 import re
 import tomllib
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import redirect_stdout, suppress
 from functools import cache
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from gitlab_mcp.cli.commands import run
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.failures.render import STYLES, as_text, render
 from gitlab_mcp.settings import SETTINGS
+from tests.support.for_each import for_each
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), ROOT / "cassettes/README.md"])
@@ -37,8 +39,8 @@ def name_of(path: Path) -> str:
     return str(path.relative_to(ROOT))
 
 
-every_document = pytest.mark.parametrize("path", DOCUMENTS, ids=name_of)
-every_written_document = pytest.mark.parametrize("path", WRITTEN, ids=name_of)
+every_document = for_each(DOCUMENTS, name_of)
+every_written_document = for_each(WRITTEN, name_of)
 
 
 @cache
@@ -77,19 +79,20 @@ def test_no_heading_is_there_twice(path: Path) -> None:
     assert sorted(set(titles)) == sorted(titles)
 
 
-@pytest.fixture
-def flags(capsys: pytest.CaptureFixture[str]) -> set[str]:
+@cache
+def flags() -> set[str]:
     known = {setting.flag for setting in SETTINGS if setting.flag}
     known |= {"--no-" + setting.flag[2:] for setting in SETTINGS if setting.flag and setting.switch}
     for command in ([], ["serve"], ["call"], ["tools"], ["errors"], ["doctor"]):
-        with suppress(SystemExit):
+        shown = StringIO()
+        with suppress(SystemExit), redirect_stdout(shown):
             run([*command, "--help"])
-        known.update(FLAG.findall(capsys.readouterr().out))
+        known.update(FLAG.findall(shown.getvalue()))
     return known
 
 
 @every_written_document
-def test_every_flag_that_is_named_is_one(path: Path, flags: set[str]) -> None:
+def test_every_flag_that_is_named_is_one(path: Path) -> None:
     named = set()
     for span in spans(path):
         ours = re.search(r"(?:^|/|\s)gitlab-mcp(?= )(.*)", span)
@@ -97,7 +100,7 @@ def test_every_flag_that_is_named_is_one(path: Path, flags: set[str]) -> None:
             named.update(FLAG.findall(ours[1].partition(" -- ")[0]))
         elif span.startswith("--"):
             named.update(FLAG.findall(span))
-    assert named - flags - OF_OTHER_PROGRAMS == set()
+    assert named - flags() - OF_OTHER_PROGRAMS == set()
 
 
 @every_written_document

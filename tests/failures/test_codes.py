@@ -8,6 +8,7 @@ import pytest
 from gitlab_mcp.failures.codes import CODES, NOTICES, Code, CodeEntry, NoticeCode, Recovery
 from gitlab_mcp.failures.facts import FACTS
 from gitlab_mcp.failures.tool_names import operation_name
+from tests.support.for_each import for_each
 
 
 def test_every_code_is_described_and_named_after_its_value() -> None:
@@ -16,14 +17,14 @@ def test_every_code_is_described_and_named_after_its_value() -> None:
     assert all(code.name == code.value for code in (*Code, *NoticeCode))
 
 
-@pytest.mark.parametrize("code", CODES.values(), ids=lambda code: code.name)
+@for_each(CODES.values(), lambda code: code.name)
 def test_advice_is_whole_sentences(code: CodeEntry) -> None:
     for advice in (code.agent, code.person):
         assert advice[0].isupper()
         assert advice.endswith(".")
 
 
-@pytest.mark.parametrize("code", CODES.values(), ids=lambda code: code.name)
+@for_each(CODES.values(), lambda code: code.name)
 def test_one_code_has_one_recovery_that_agrees_with_whether_to_try_again(code: CodeEntry) -> None:
     hopeless = code.recovery in (Recovery.NO, Recovery.CHECK_FIRST)
     assert code.retryable is not hopeless
@@ -32,7 +33,7 @@ def test_one_code_has_one_recovery_that_agrees_with_whether_to_try_again(code: C
 def test_slugs_are_unique_and_in_kebab_case() -> None:
     slugs = [code.slug for code in CODES.values()]
     assert len(set(slugs)) == len(slugs)
-    assert CODES["TIER_RESTRICTED"].slug == "tier-restricted"
+    assert CODES[Code.TIER_RESTRICTED].slug == "tier-restricted"
 
 
 @pytest.mark.parametrize(

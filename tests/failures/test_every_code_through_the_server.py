@@ -198,6 +198,12 @@ class Visited:
     def listing(self, request_context: RequestContext | None = None) -> Any:
         return self.app.listing(request_context)
 
+    def has_field(self, tool: str, field: str) -> bool:
+        return self.app.has_field(tool, field)
+
+    def record_refusal(self, failure: Failure) -> Failure:
+        return self.app.record_refusal(failure)
+
     async def call(self, tool: str, arguments: Mapping[str, Any], report: Any, _: Any) -> Result:
         return await self.app.call(tool, arguments, report, self.request_context)
 
@@ -228,7 +234,7 @@ async def told(code: str, style: str, standin: StandIn) -> Told:
         more = await scene.before(app) if scene.before else {}
         server = GitLabServer(Visited(app, scene.request_context), error_style=style, format="both")
         tool, arguments = scene.call
-        answer = await server.call_tool(tool, {**arguments, **more})
+        answer: Any = await server.call_tool(tool, {**arguments, **more})
     finally:
         app.close()
     assert answer.is_error is True
@@ -482,7 +488,7 @@ async def test_a_success_has_the_envelope_of_its_style_with_the_quota_warning(st
     app = App(Settings(url=standin.url, token=Secret("alice"), **{**UNGUARDED, "quota": ("writes=1",)}))
     try:
         server = GitLabServer(app, error_style="aql", format="json")
-        answer = await server.call_tool("manage_label", LABEL)
+        answer: Any = await server.call_tool("manage_label", LABEL)
     finally:
         app.close()
     shown = json.loads(answer.content[0].text)
@@ -500,7 +506,7 @@ async def test_an_unknown_field_inside_an_object_is_named_with_the_fields_of_tha
     try:
         server = GitLabServer(app, error_style="aql", format="json")
         call = {"tool": "browse_labels", "arguments": {}, "bogus": 1}
-        answer = await server.call_tool("run_batch", {"action": "run", "calls": [call]})
+        answer: Any = await server.call_tool("run_batch", {"action": "run", "calls": [call]})
     finally:
         app.close()
     error = json.loads(answer.content[0].text)["error"]

@@ -120,7 +120,7 @@ async def test_a_log_of_200_mb_streams_through_little_memory() -> None:
         connection.send(
             b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: %d\r\n\r\n" % (200 * MB)
         )
-        for _ in range(200):
+        for _megabyte in range(200):
             connection.send(b"\n" * MB)
 
     def count(chunks: Iterator[bytes], headers: Mapping[str, str]) -> tuple[int, str]:

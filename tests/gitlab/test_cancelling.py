@@ -1,14 +1,15 @@
 from __future__ import annotations
 
 import socket
-import time
+from collections.abc import Callable
+from typing import Any
 
 import anyio
 import pytest
 
 from gitlab_mcp.actions.exchange import Request
 from gitlab_mcp.gitlab.faults import Unreachable, UnreachableReason
-from tests.support.fault_server import Connection, FaultServer, Received, replying
+from tests.support.fault_server import Connection, FaultServer, Handler, Received, replying
 from tests.support.upstreams import upstream_at
 
 pytestmark = pytest.mark.anyio
@@ -32,25 +33,30 @@ def half_a_body_of_a_closing_connection(_: Received, connection: Connection) -> 
     connection.wait_until_cut()
 
 
-async def until(condition: object, seconds: float = 5.0) -> None:
-    with anyio.fail_after(seconds):
-        while not condition():  # type: ignore[operator]
+HANGS = 15.0
+"""Seconds after which a test gives up. Nothing here takes that long, on however busy a machine."""
+
+
+async def until(condition: Callable[[], object]) -> None:
+    with anyio.fail_after(HANGS):
+        while not condition():
             await anyio.sleep(0.005)
 
 
+async def cut(connection: Connection) -> bool:
+    return await anyio.to_thread.run_sync(connection.cut.wait, HANGS)
+
+
 @pytest.mark.parametrize("handler", [silent, half_a_body, half_a_body_of_a_closing_connection])
-async def test_cancelling_a_call_closes_the_connection_to_gitlab_within_a_second(handler: object) -> None:
-    with FaultServer(handler) as server:  # type: ignore[arg-type]
+async def test_cancelling_a_call_closes_the_connection_to_gitlab(handler: Handler) -> None:
+    """How soon is measured by `benchmarks/cancelling.py`."""
+    with FaultServer(handler) as server:
         upstream = upstream_at(server.url)
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(upstream.as_caller("t").get, "/projects/1")
-            await until(lambda: server.received)
-            await anyio.sleep(0.05)
-            begun = time.monotonic()
+            await until(lambda: server.connections and server.connections[0].waiting.is_set())
             tasks.cancel_scope.cancel()
-        returned = time.monotonic() - begun
-        assert await anyio.to_thread.run_sync(server.connections[0].cut.wait, 1.0)
-        assert returned < 1
+        assert await cut(server.connections[0])
         upstream.close()
 
 
@@ -81,8 +87,8 @@ async def test_cancelling_while_a_log_streams_closes_the_connection_and_ends_the
             tasks.start_soon(upstream.as_caller("t").stream, Request("GET", "/projects/1/jobs/1/trace"), read)
             await until(lambda: begun)
             tasks.cancel_scope.cancel()
-        assert await anyio.to_thread.run_sync(server.connections[0].cut.wait, 1.0)
-        await until(lambda: ended, 1.0)
+        assert await cut(server.connections[0])
+        await until(lambda: ended)
         upstream.close()
 
 
@@ -105,10 +111,10 @@ async def test_an_aborted_request_is_not_sent_even_on_an_open_connection() -> No
     from gitlab_mcp.gitlab.transport import LiveAdapter
 
     class AbortingWrites(LiveAdapter):
-        def send(self, request, *args: object, **kwargs: object):  # type: ignore[no-untyped-def,override]
+        def send(self, request: Any, *args: Any, **kwargs: Any) -> Any:
             if request.method == "POST":
                 current_request().abort()
-            return super().send(request, *args, **kwargs)  # type: ignore[arg-type]
+            return super().send(request, *args, **kwargs)
 
     with FaultServer(replying(200, {})) as server:
         client = upstream_at(server.url, adapter=AbortingWrites).as_caller("t")
@@ -121,13 +127,11 @@ async def test_an_aborted_request_is_not_sent_even_on_an_open_connection() -> No
 async def test_a_request_without_an_answer_ends_at_the_deadline() -> None:
     with FaultServer(silent) as server:
         upstream = upstream_at(server.url, deadline=0.3)
-        begun = time.monotonic()
         with pytest.raises(Unreachable) as caught:
             await upstream.as_caller("t").send(CREATE)
-        assert time.monotonic() - begun < 1
         assert (caught.value.reason, caught.value.sent) == (UnreachableReason.DEADLINE, True)
         assert caught.value.host == f"127.0.0.1:{server.port}"
-        assert await anyio.to_thread.run_sync(server.connections[0].cut.wait, 1.0)
+        assert await cut(server.connections[0])
 
 
 async def test_one_deadline_holds_for_all_requests_of_a_call() -> None:
@@ -148,9 +152,9 @@ async def test_a_late_abort_does_not_cut_a_connection_that_serves_another_reques
     in_flight: list[InFlightRequest] = []
 
     class RememberingRequests(LiveAdapter):
-        def send(self, *args: object, **kwargs: object):  # type: ignore[no-untyped-def,override]
+        def send(self, *args: Any, **kwargs: Any) -> Any:
             in_flight.append(current_request())
-            return super().send(*args, **kwargs)  # type: ignore[arg-type]
+            return super().send(*args, **kwargs)
 
     def handler(received: Received, connection: Connection) -> None:
         if received.token == "second":

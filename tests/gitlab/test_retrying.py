@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import socket
-import time
+from typing import Any
 
 import anyio
 import pytest
@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitlab_mcp.actions.exchange import Request
-from gitlab_mcp.gitlab.client import Clock
+from gitlab_mcp.gitlab.client import Clock, GitLabClient
 from gitlab_mcp.gitlab.faults import BadAnswer, BadAnswerReason, Refused, Unreachable, UnreachableReason
 from gitlab_mcp.gitlab.retry import RetryState, retry_after_seconds, seconds_before_retry
 from tests.support.fault_server import (
@@ -42,8 +42,8 @@ class RecordedSleeps:
         self.seconds.append(seconds)
 
 
-def client_of(server: FaultServer, sleeps: RecordedSleeps, **timeouts: float):  # type: ignore[no-untyped-def]
-    return upstream_at(server.url, clock=sleeps.clock, **timeouts).as_caller("t")  # type: ignore[arg-type]
+def client_of(server: FaultServer, sleeps: RecordedSleeps, **timeouts: Any) -> GitLabClient:
+    return upstream_at(server.url, clock=sleeps.clock, **timeouts).as_caller("t")
 
 
 async def test_connection_refused_then_up_is_retried() -> None:
@@ -181,10 +181,8 @@ async def test_429_with_a_short_retry_after_is_waited_for() -> None:
 async def test_waiting_for_a_rate_limit_can_be_cancelled() -> None:
     with FaultServer(replying(429, retry_after="20")) as server:
         client = upstream_at(server.url).as_caller("t")
-        begun = time.monotonic()
-        with anyio.move_on_after(0.3):
+        with anyio.fail_after(15), anyio.move_on_after(0.3):
             await client.send(READ)
-        assert time.monotonic() - begun < 1
         assert len(server.received) == 1
 
 

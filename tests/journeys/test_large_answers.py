@@ -63,7 +63,8 @@ def gitlab() -> Iterator[StandIn]:
 
 @pytest.fixture(scope="module")
 def server(gitlab: StandIn) -> Iterator[Spoken]:
-    with Spoken(gitlab.url) as spoken:
+    # Its memory is read by the number of the process, which must be its own.
+    with Spoken(gitlab.url, cold=True) as spoken:
         # Idle is with everything imported and a connection open.
         assert "bug" in json.dumps(spoken.call("browse_labels", {"action": "list", "project_id": "1"}))
         yield spoken

@@ -123,7 +123,7 @@ async def test_a_token_ends_after_ten_minutes() -> None:
     await ConfirmationTokens(store, lambda: now + LIFETIME - 1).redeem(token, ALICE, PURPOSE)
 
 
-@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(where=st.integers(0, 64), bit=st.integers(0, 7))
 def test_a_token_with_any_bit_changed_is_none(where: int, bit: int) -> None:
     async def play() -> str:
@@ -139,7 +139,7 @@ def test_a_token_with_any_bit_changed_is_none(where: int, bit: int) -> None:
     assert anyio.run(play) == "CONFIRMATION_INVALID"
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(token=st.text(max_size=200))
 def test_what_is_no_token_is_refused_as_such(token: str) -> None:
     async def play() -> str:

@@ -66,17 +66,31 @@ async def test_of_a_choice_of_places_each_may_be_given(era: Any, standin: StandI
 
 
 @pytest.mark.parametrize("action", ["decline", "cancel"])
-async def test_a_person_who_does_not_say_it_is_not_asked_again(
+async def test_after_a_no_the_model_gets_the_error_it_would_have_got_without_a_person(
     action: Any, era: Any, standin: StandIn, against: Server
 ) -> None:
     with_labels(standin)
     person = Asked(ElicitResult(action=action))
     result = await called(served(against), era, person, "manage_label", NAMELESS)
+    unasked = await called(served(against), era, None, "manage_label", NAMELESS)
+    assert len(person.forms) == 1
     assert result.is_error
+    assert result.structured_content == unasked.structured_content
     assert result.structured_content is not None
     assert result.structured_content["error_code"] == "MISSING_REQUIRED_FIELD"
-    assert result.structured_content["retryable"] is False
+    assert result.structured_content["example"]["action"] == "create"
+    assert (result.structured_content["tool"], result.structured_content["action"]) == (
+        "manage_label",
+        "create",
+    )
     assert writes(standin) == []
+
+
+async def test_by_default_no_value_is_asked_for(era: Any, against: Server) -> None:
+    server, person = against()._server(), Asked()
+    result = await called(server, era, person, "manage_label", NAMELESS)
+    assert result.is_error
+    assert person.forms == []
 
 
 async def test_an_answer_that_does_not_help_ends_in_the_refusal(
@@ -107,10 +121,11 @@ async def test_a_value_and_a_yes_are_asked_for_one_after_the_other(
     [
         ("manage_label", {**NAMELESS, "colour": "red"}),
         ("manage_file", {"action": "commit", "project_id": "acme/website", "branch": "main"}),
-        ("manage_label", {"action": "destroy"}),
+        ("manage_label", {"action": "juggle"}),
+        ("manage_label", {"project_id": "acme/website", "name": "x"}),
         ("manage_label", {**NAMELESS, "name": "x", "color": 7, "priority": "high"}),
     ],
-    ids=["an unknown field too", "an array", "no such action", "a wrong value"],
+    ids=["an unknown field too", "an array", "no such action", "no action", "a wrong value"],
 )
 async def test_what_the_model_can_mend_itself_is_not_put_to_the_person(
     tool: str, arguments: dict[str, Any], era: Any, against: Server

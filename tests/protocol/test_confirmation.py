@@ -76,6 +76,7 @@ async def test_a_person_who_does_not_say_yes_keeps_it_from_happening(
     answer = told(result)
     assert answer["error_code"] == "CONFIRMATION_REQUIRED"
     assert answer["retryable"] is False
+    assert (answer["tool"], answer["action"]) == ("manage_label", "delete")
     assert "confirmation_token" not in answer
     assert writes(standin) == []
 

@@ -144,7 +144,7 @@ async def test_no_secret_reaches_the_disk(tmp_path: Path) -> None:
             "title": "kept too",
         }
         for kind in ("private", "job", "bearer"):
-            client = upstream.as_caller(CANARY, kind=kind)  # type: ignore[arg-type]
+            client = upstream.as_caller(CANARY, kind=kind)
             await client.send(
                 Request("POST", "/projects/1/variables", query={"private_token": "canary-13"}, body=body)
             )

@@ -150,7 +150,7 @@ async def test_invalid_utf_8_nul_lone_surrogates_and_cr_progress_bars_are_cleane
         ("browse_labels", {"action": "list", "project_id": "1"}, "caf\ufffd"),
         ("browse_jobs", {"action": "log", "project_id": "1", "job_id": 1}, "100%\nred\n"),
     ):
-        answer = await server.call_tool(tool, arguments)
+        answer: Any = await server.call_tool(tool, arguments)
         assert not answer.is_error
         text = "\n".join(block.text for block in answer.content if block.type == "text")
         assert seen in text

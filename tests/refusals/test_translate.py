@@ -25,7 +25,6 @@ from gitlab_mcp.gitlab.faults import (
     UnreachableReason,
 )
 from gitlab_mcp.refusals.translate import translate
-from gitlab_mcp.tiers.feature_map import tier_map
 
 pytestmark = pytest.mark.anyio
 
@@ -71,9 +70,10 @@ class Delete(Action):
 class Merge(Action):
     project_id: ProjectId
     merge_request_iid: int
+    auto_merge: bool | None = None
 
 
-class Told:
+class Told(NobodyToAsk):
     """Answers the questions from what a test says is so; the shapes are GitLab's, the values synthetic."""
 
     def __init__(self, project: Mapping[str, Any] | None = None, **more: Any) -> None:
@@ -270,6 +270,25 @@ async def test_a_blocked_merge_says_what_lifts_it(status: str) -> None:
     assert blocker["lifted_by"] in failure.facts["suggested_fix"]
 
 
+async def test_an_auto_merge_that_has_nothing_to_wait_for_is_told_to_merge_now() -> None:
+    ask = Told(merge_request={"state": "opened", "detailed_merge_status": "mergeable"})
+    answer = refused(405, {"message": "405 Method Not Allowed"}, "PUT", "/projects/1/merge_requests/3/merge")
+    failure = await failure_of(answer, Merge(project_id="1", merge_request_iid=3, auto_merge=True), ask)
+    assert (failure.code, failure.facts["state"]) == (Code.CONFLICT, "nothing to wait for")
+    [instead] = failure.facts["alternatives"]
+    assert instead["arguments"] == {"project_id": "1", "merge_request_iid": 3}
+
+
+@pytest.mark.parametrize("status", ["checking", "unchecked", "preparing"])
+async def test_a_merge_that_gitlab_still_checks_is_not_called_blocked(status: str) -> None:
+    ask = Told(merge_request={"state": "opened", "detailed_merge_status": status})
+    answer = refused(405, {"message": "405 Method Not Allowed"}, "PUT", "/projects/1/merge_requests/3/merge")
+    failure = await failure_of(answer, Merge(project_id="1", merge_request_iid=3), ask)
+    assert (failure.code, failure.facts["state"]) == (Code.CONFLICT, "checking")
+    assert "blockers" not in failure.facts
+    assert failure.facts["confidence"] == "likely"
+
+
 async def test_a_merge_refused_for_its_sha_is_not_read_as_blocked() -> None:
     ask = Told(merge_request={"state": "opened", "detailed_merge_status": "mergeable"})
     answer = refused(
@@ -367,7 +386,7 @@ async def test_a_lost_answer_to_a_read_can_simply_be_asked_again() -> None:
         (ZeroDivisionError("a secret"), Code.INTERNAL_ERROR),
     ],
 )
-async def test_every_kind_of_problem_has_its_code(problem: Exception, code: str) -> None:
+async def test_every_kind_of_problem_has_its_code(problem: Exception, code: Code) -> None:
     failure = await failure_of(problem)
     assert failure.code == code
     assert failure.facts["retryable"] is CODES[code].retryable
@@ -410,12 +429,3 @@ async def test_graphql_that_hides_everything_is_looked_into() -> None:
 async def test_every_failure_of_an_action_points_to_its_page() -> None:
     failure = await failure_of(refused(403, FORBIDDEN), CREATE)
     assert failure.facts["docs_url"] == "https://docs.gitlab.com/api/issues/#new-issue"
-
-
-async def test_only_what_can_be_called_is_offered_instead() -> None:
-    action = Create(project_id="1", epic_id=7)
-    ask = Told(project(), instance=InstanceFacts("EE", "17.2.0", "Free"))
-    answer = refused(404, {"message": "404 Not found"})
-    failure = await translate(answer, action, ask, lambda: tier_map().offering(()))
-    assert failure.code == Code.TIER_RESTRICTED
-    assert "alternatives" not in failure.facts

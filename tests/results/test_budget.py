@@ -46,10 +46,10 @@ texts = st.none() | st.builds(
 warnings = st.lists(st.builds(Notice, st.just("PARTIAL"), st.text(max_size=400)), max_size=3)
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(
     objects,
-    json_values.filter(lambda value: isinstance(value, list)),
+    st.lists(json_values, max_size=12),
     texts,
     warnings,
     st.integers(1000, 6000),
@@ -67,7 +67,6 @@ def test_any_result_fits_its_budget_and_says_what_was_cut(
     assert parsed == whole.data or parsed["truncated"]
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.lists(json_values, max_size=30), st.integers(1000, 4000), st.sampled_from(["slim", "full"]))
 def test_any_answer_fits_its_budget(body: list[Any], max_bytes: int, detail: Any) -> None:
     for answer in (Answer(200, {}, body), Answer(200, {}, {"all": body})):
@@ -75,7 +74,7 @@ def test_any_answer_fits_its_budget(body: list[Any], max_bytes: int, detail: Any
         assert weight(found) <= max_bytes
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(1, 5), st.integers(5, 40), st.integers(50, 400), st.integers(1000, 6000))
 def test_following_next_page_shows_every_item_once(
     page: int, per_page: int, size: int, max_bytes: int

@@ -156,9 +156,9 @@ def test_the_true_error_of_a_recorded_failure_is_in_the_excerpt(
 
 @pytest.mark.parametrize("piece", [b"a.", b"section_start:1:a[", b"\x1b]", b"\r", b"E    ", b"a:1:1 "])
 def test_a_line_made_to_be_slow_is_not(piece: bytes) -> None:
-    started = time.perf_counter()
+    started = time.thread_time()
     read_log([piece * 30_000 + b"\n"] * 10, find_error=True, search="x")
-    assert time.perf_counter() - started < 2
+    assert time.thread_time() - started < 2
 
 
 @pytest.mark.parametrize("job", [258, 315, 318, 358])

@@ -7,6 +7,7 @@ import pytest
 from gitlab_mcp.actions.action import Action
 from gitlab_mcp.actions.exchange import Answer
 from gitlab_mcp.actions.result import Image, Notice, Result, Text
+from gitlab_mcp.failures.codes import NoticeCode
 from gitlab_mcp.results.content_blocks import ImageBlock, TextBlock, content_blocks
 from gitlab_mcp.results.present_answer import present_answer
 from gitlab_mcp.results.secret_redaction import keep_visible
@@ -35,6 +36,7 @@ def test_a_list_shows_the_short_view_of_each_item_and_its_total() -> None:
     assert found["total"] == 5
     assert "next_page" not in found
     assert found["untrusted"] == ["title", "author", "labels", "milestone"]
+    assert found["web_url"] == "https://gitlab.example.com/acme/website/-/issues/{iid}"
     assert found["items"][-1] == {
         "iid": 1,
         "title": "Login button does nothing",
@@ -43,7 +45,6 @@ def test_a_list_shows_the_short_view_of_each_item_and_its_total() -> None:
         "labels": ["bug", "priority::high"],
         "assignees": ["bob"],
         "milestone": "v1.1",
-        "web_url": "https://gitlab.example.com/acme/website/-/issues/1",
     }
 
 
@@ -117,22 +118,44 @@ def test_a_list_paged_by_cursor_gives_the_arguments_that_continue_it() -> None:
     }
 
 
-def test_a_write_answers_with_what_the_caller_does_not_know() -> None:
+def test_a_write_answers_what_was_sent_as_gitlab_now_has_it() -> None:
     answer = Answer(
-        201, {}, {"iid": 7, "title": "Sent", "labels": ["a"], "web_url": "https://x/7", "description": "long"}
+        201,
+        {},
+        {"iid": 7, "title": "Sent", "labels": ["a"], "web_url": "https://x/7", "description": "not sent"},
     )
-    action = CreateIssue(project_id="1", title="Sent", labels=["a", "b"])
+    action = CreateIssue(project_id="1", title="Sent ", labels=["a", "b"])
     assert shown(action, answer) == {
-        "untrusted": ["labels"],
+        "untrusted": ["title", "labels"],
         "iid": 7,
+        "title": "Sent",
         "labels": ["a"],
         "web_url": "https://x/7",
     }
 
 
-def test_a_write_without_a_view_answers_with_what_identifies_its_object() -> None:
+def test_a_write_shows_that_a_field_is_empty_now() -> None:
+    answer = Answer(201, {}, {"iid": 7, "title": "Sent", "labels": [], "web_url": "https://x/7"})
+    assert shown(CreateIssue(project_id="1", title="Sent", labels=[]), answer)["labels"] == []
+
+
+def test_a_write_without_a_view_answers_with_what_identifies_its_object_and_what_was_sent() -> None:
     body = {"id": 5, "name": "bug", "color": "#fff", "text_color": "#000", "subscribed": False}
-    assert shown(UpdateLabel(project_id="1", name="bug", color="#fff"), Answer(200, {}, body)) == {"id": 5}
+    assert shown(UpdateLabel(project_id="1", name="bug", color="#fff"), Answer(200, {}, body)) == {
+        "untrusted": ["name"],
+        "id": 5,
+        "name": "bug",
+        "color": "#fff",
+    }
+
+
+def test_long_text_that_gitlab_kept_as_it_was_sent_is_not_repeated() -> None:
+    text = "word " * 100
+    body = {"id": 5, "name": "bug", "color": text.strip()}
+    kept = shown(UpdateLabel(project_id="1", name="bug", color=text), Answer(200, {}, body))["color"]
+    assert kept == f"{text[:100]}… (499 characters, as sent)"
+    changed = shown(UpdateLabel(project_id="1", name="bug", color=f"{text}!"), Answer(200, {}, body))["color"]
+    assert changed == text.strip()
 
 
 @pytest.mark.parametrize(
@@ -169,7 +192,7 @@ def test_a_created_token_is_shown_where_the_action_says_so_and_nowhere_else() ->
 
 def test_warnings_ride_on_the_data() -> None:
     result = Result(
-        data={"id": 1}, warnings=[Notice("TIER_IGNORED", "GitLab dropped it.", {"field": "weight"})]
+        data={"id": 1}, warnings=[Notice(NoticeCode.TIER_IGNORED, "GitLab dropped it.", {"field": "weight"})]
     )
     assert shown(GetPlain(project_id="1"), result) == {
         "id": 1,
@@ -228,7 +251,9 @@ def test_secrets_in_text_are_hidden_too() -> None:
 
 
 def test_a_lint_answer_keeps_its_own_warnings_beside_ours() -> None:
-    result = Result(data={"valid": True, "warnings": ["theirs"]}, warnings=[Notice("PARTIAL", "ours")])
+    result = Result(
+        data={"valid": True, "warnings": ["theirs"]}, warnings=[Notice(NoticeCode.PARTIAL, "ours")]
+    )
     assert shown(GetPlain(project_id="1"), result)["warnings"] == [
         "theirs",
         {"code": "PARTIAL", "message": "ours"},

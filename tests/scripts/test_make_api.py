@@ -43,7 +43,7 @@ def fold(table: Path, kind: str, version: str, source: Any) -> str:
     file = table.parent / ("source.jsonl" if kind == "routes" else "source.json")
     lines = map(json.dumps, source) if kind == "routes" else [json.dumps(source)]
     file.write_text("\n".join(lines), "utf-8")
-    command = [sys.executable, SCRIPT, "--into", table, f"--{kind}", version, file]
+    command = [sys.executable, str(SCRIPT), "--into", str(table), f"--{kind}", version, str(file)]
     return subprocess.run(command, capture_output=True, check=True, text=True).stdout
 
 

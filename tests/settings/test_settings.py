@@ -135,6 +135,8 @@ def test_all_problems_are_told_at_once(tmp_path: Path) -> None:
         ({"token_file": "/nowhere/token"}, "token_file"),
         ({"replay": ["/nowhere"]}, "replay"),
         ({"record": "/nowhere/out.json"}, "record"),
+        ({"record": "out.yaml"}, "record"),
+        ({"record": "out"}, "record"),
         ({"config": "/nowhere/config.toml"}, "config"),
     ],
 )
@@ -339,6 +341,18 @@ def test_a_file_that_is_no_recording_cannot_be_replayed(text: str, tmp_path: Pat
     for name in ("seen.json", "seen.yaml", "."):
         facts = problem({"replay": [str(tmp_path / name)]})
         assert (facts["setting"], facts["source"]) == ("replay", "--replay")
+
+
+def test_only_a_new_file_or_a_cassette_is_recorded_to(tmp_path: Path) -> None:
+    taken, folder = tmp_path / "notes.json", tmp_path / "folder.json"
+    taken.write_text('{"mine": 1}')
+    folder.mkdir()
+    for path in (taken, folder):
+        facts = problem({"record": str(path)})
+        assert (facts["setting"], facts["source"]) == ("record", "--record")
+        assert ".json" in facts["expected"]
+    for name in ("new.json", recording(tmp_path / "seen.json").name):
+        assert settings({"record": str(tmp_path / name)}).record == tmp_path / name
 
 
 def test_the_settings_page_says_what_the_declaration_says() -> None:

@@ -28,6 +28,16 @@ API = "/api/v4"
 SEGMENTS = {":": "[^/]+", "*": ".+"}
 
 
+NAMED_BY_NO_FIELD = {
+    "artifact": {"artifacts"},
+    "repository": {"repository"},
+    "pipeline": {"pipeline"},
+    "avatar": {"avatar"},
+    "export": {"export"},
+}
+"""By the name of the recordings: things that are missing although every field names something that is there."""
+
+
 class Recorded:
     """GitLab as one recorded caller saw it: answers what was recorded, knows nothing else."""
 
@@ -52,6 +62,12 @@ class Recorded:
 
     async def graphql(self, document: str, variables: Mapping[str, Any] | None = None) -> Mapping[str, Any]:
         raise NotImplementedError
+
+    async def pause(self, seconds: float) -> bool:
+        raise NotImplementedError
+
+    def with_deadline(self, seconds: float) -> Recorded:
+        return self
 
     def report(self, done: float, total: float | None = None, what: str = "") -> None:
         raise NotImplementedError
@@ -89,6 +105,22 @@ class Question:
         truth: str = self.row["truth"]["truth"]
         # What GitLab crashed on is told as a crash, whatever the mistake behind it was.
         return "SERVER_ERROR" if self.row["status"] >= 500 else truth
+
+    @property
+    def missing(self) -> set[str] | None:
+        """What a NOT_FOUND should name: the field the mistake was in, or the thing where no field names it.
+
+        None where the recording does not say, or where the field is none of the call.
+        """
+        truth, route = self.row["truth"], self.row.get("route")
+        if truth["truth"] != "NOT_FOUND" or self.row["status"] >= 500 or not route:
+            return None
+        path = route.split(" ", 1)[1]
+        field = our_name(path, str(truth.get("field") or "").split("[")[0])
+        accepted = {field} & fields_of(self.row, path).keys()
+        if truth.get("missing") in NAMED_BY_NO_FIELD:
+            accepted |= NAMED_BY_NO_FIELD[truth["missing"]]
+        return accepted or None
 
     async def asked(self) -> Failure:
         ask = CachedLookups(Recorded(self.context, self.row["actor"]), AnswerCache())

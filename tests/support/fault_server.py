@@ -27,10 +27,14 @@ class Received:
 
 @dataclass
 class Connection:
-    """The server's side of one connection. `cut` is set when the client has closed it."""
+    """The server's side of one connection.
+
+    `waiting` is set when nothing more will be sent, `cut` when the client has closed the connection.
+    """
 
     client: socket.socket
     open: bool = True
+    waiting: threading.Event = field(default_factory=threading.Event)
     cut: threading.Event = field(default_factory=threading.Event)
 
     def send(self, data: bytes) -> None:
@@ -49,6 +53,7 @@ class Connection:
     def wait_until_cut(self) -> None:
         """Send nothing more until the client closes the connection."""
         self.client.settimeout(20)
+        self.waiting.set()
         try:
             while self.client.recv(4096):
                 pass

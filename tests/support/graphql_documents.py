@@ -19,7 +19,7 @@ _TOKEN = re.compile(r"\.\.\.|[A-Za-z_]\w*|\$\w+|\"[^\"]*\"|-?\d+(?:\.\d+)?|[{}()
 def documents() -> Iterator[tuple[str, str]]:
     """By the name of the constant. A document that is put together while a call runs would not be found."""
     for info in pkgutil.walk_packages(gitlab_mcp.__path__, "gitlab_mcp."):
-        if info.name.split(".")[1] not in ("tools", "results", "gitlab", "core"):
+        if info.name.split(".")[1] not in ("tools", "workflows", "gitlab", "actions"):
             continue
         for name, value in vars(importlib.import_module(info.name)).items():
             constants = value if isinstance(value, Mapping) else {"": value}
@@ -33,7 +33,7 @@ class Checked:
 
     def __init__(self, text: str, schema: Schema) -> None:
         self._schema = schema
-        self._tokens = _TOKEN.findall(text)
+        self._tokens: list[str] = _TOKEN.findall(text)
         self._at = 0
         self._used: set[str] = set()
         self.problems: list[str] = []

@@ -6,6 +6,7 @@ Every payload holds the word XYZZY where a reader sees it, near its beginning, s
 from __future__ import annotations
 
 import json
+from functools import cache
 from typing import Final
 
 WORD: Final = "xyzzy"
@@ -148,6 +149,7 @@ PAYLOADS: Final = (
 )
 
 
+@cache
 def header(payload: str) -> str:
     """As much of it as an HTTP header can carry."""
     plain = "".join(

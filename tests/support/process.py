@@ -6,13 +6,13 @@ import contextlib
 import json
 import os
 import subprocess
-import sys
 import threading
 from typing import Any
 
 from mcp import StdioServerParameters
 
-COMMAND = [sys.executable, "-m", "gitlab_mcp.cli"]
+from tests.support.forked import COLD, command
+
 INHERITED = ("PATH", "PYTHONPATH", "COVERAGE_PROCESS_CONFIG")
 """What a server that a test starts takes over from the environment; the last is how `make coverage` measures it."""
 
@@ -23,17 +23,16 @@ def environment(url: str, **more: str) -> dict[str, str]:
 
 
 def parameters(url: str, *flags: str, **more: str) -> StdioServerParameters:
-    return StdioServerParameters(
-        command=COMMAND[0], args=[*COMMAND[1:], *flags], env=environment(url, **more)
-    )
+    program, *words = command()
+    return StdioServerParameters(command=program, args=[*words, *flags], env=environment(url, **more))
 
 
 class Spoken:
     """A server spoken to line by line, for what no well-behaved client would do."""
 
-    def __init__(self, url: str, *flags: str, **more: str) -> None:
+    def __init__(self, url: str, *flags: str, cold: bool = False, **more: str) -> None:
         self.process = subprocess.Popen(
-            [*COMMAND, *flags],
+            [*(COLD if cold else command()), *flags],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

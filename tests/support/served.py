@@ -6,7 +6,6 @@ import os
 import re
 import signal
 import subprocess
-import sys
 import threading
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
@@ -16,9 +15,9 @@ import httpx2
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
+from tests.support.forked import command
 from tests.support.process import INHERITED
 
-COMMAND = [sys.executable, "-m", "gitlab_mcp.cli", "serve"]
 INITIALIZE = {
     "jsonrpc": "2.0",
     "id": 1,
@@ -36,10 +35,11 @@ class Served:
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
         self.process = process
         self.lines: list[str] = []
-        self._up = threading.Event()
+        self._more = threading.Condition()
+        self._silent = False
         self._listener = threading.Thread(target=self._listen, daemon=True)
         self._listener.start()
-        assert self._up.wait(30), self.log
+        self.wait_until_said("http://")
         found = re.search(r"http://[^\s\"]+", self.log)
         assert found, self.log
         self.url = found[0]
@@ -47,10 +47,17 @@ class Served:
     def _listen(self) -> None:
         assert self.process.stderr
         for line in self.process.stderr:
-            self.lines.append(line.decode())
-            if "http://" in self.lines[-1]:
-                self._up.set()
-        self._up.set()
+            with self._more:
+                self.lines.append(line.decode())
+                self._more.notify_all()
+        with self._more:
+            self._silent = True
+            self._more.notify_all()
+
+    def wait_until_said(self, words: str) -> None:
+        with self._more:
+            self._more.wait_for(lambda: words in self.log or self._silent, 30)
+        assert words in self.log, self.log
 
     @property
     def log(self) -> str:
@@ -80,7 +87,7 @@ def environment(gitlab: str, **more: str) -> dict[str, str]:
 @contextmanager
 def served(gitlab: str, *flags: str, address: str = "127.0.0.1:0", **variables: str) -> Iterator[Served]:
     process = subprocess.Popen(
-        [*COMMAND, "--http", address, "--toolsets", "all", *flags],
+        [*command(), "serve", "--http", address, "--toolsets", "all", *flags],
         stdin=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         env=environment(gitlab, **variables),
@@ -98,7 +105,7 @@ def served(gitlab: str, *flags: str, address: str = "127.0.0.1:0", **variables: 
 def refused(gitlab: str, *flags: str, **variables: str) -> subprocess.CompletedProcess[str]:
     """A start that must not succeed."""
     return subprocess.run(
-        [*COMMAND, *flags],
+        [*command(), "serve", *flags],
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from gitlab_mcp.tiers.feature_map import SEVERAL_ENTRIES, TIERS, Feature, TierMapError, tier_map
+from gitlab_mcp.tiers.feature_map import SEVERAL_ENTRIES, TIERS, Alternative, Feature, TierMapError, tier_map
+from tests.support.for_each import for_each
 
 FEATURES = tier_map().features
 
@@ -27,27 +28,39 @@ def test_the_map_knows_every_feature() -> None:
     assert {feature.tier for feature in FEATURES.values()} == set(TIERS)
 
 
-@pytest.mark.parametrize("feature", FEATURES.values(), ids=FEATURES)
+@for_each(FEATURES.values(), lambda feature: feature.key)
 def test_a_feature_says_what_every_edition_does_without_it(feature: Feature) -> None:
     assert feature.without_it.keys() == {"ee_without_license", "gitlab_com_free", "ce"}
     assert feature.name[0].isupper()
     assert not feature.docs.startswith(("/", "http"))
 
 
-@pytest.mark.parametrize("feature", FEATURES.values(), ids=FEATURES)
+@for_each([feature for feature in FEATURES.values() if feature.alternatives], lambda feature: feature.key)
 def test_an_alternative_is_an_action_on_a_lower_tier_with_a_reason(feature: Feature) -> None:
     for alternative in feature.alternatives:
-        tool, action = alternative.action.split(" ")
-        assert tool.startswith(("browse_", "manage_", "search"))
-        assert action.isidentifier()
+        if alternative.action is not None:
+            tool, action = alternative.action.split(" ")
+            assert tool.startswith(("browse_", "manage_", "search"))
+            assert action.isidentifier()
         assert alternative.why.endswith(".")
         assert TIERS.index(alternative.tier) <= TIERS.index(feature.tier)
 
 
 def test_arguments_the_caller_did_not_give_are_left_out() -> None:
-    (first, *_) = FEATURES["epics"].alternatives
-    assert first.with_arguments({"group_id": "acme", "search": "x"})["arguments"] == {"group_id": "acme"}
-    assert "arguments" not in first.with_arguments({})
+    alternative = Alternative(
+        action="manage_issue update",
+        why="So.",
+        arguments={"issue_iid": "$issue_iid", "add_labels": ["weight: $weight"]},
+    )
+    assert alternative.with_arguments({"issue_iid": 7, "title": "x"})["arguments"] == {"issue_iid": 7}
+    whole = alternative.with_arguments({"issue_iid": 7, "weight": 3})["arguments"]
+    assert whole == {"issue_iid": 7, "add_labels": ["weight: 3"]}
+    assert "arguments" not in alternative.with_arguments({})
+
+
+def test_what_only_a_person_can_do_says_where() -> None:
+    [place, *_] = FEATURES["epic_boards"].alternatives_on("Free", {})
+    assert (place["where"], place["available_on"]) == ("Plan > Issue boards", "Free (UI only)")
 
 
 def test_a_feature_that_became_free_was_paid_before() -> None:
@@ -103,6 +116,7 @@ def test_a_file_of_the_operator_may_add_a_feature(tmp_path: Path) -> None:
             "epics: without_it: ce: effect: gone",
         ),
         ("epics:\n  alternatives: [{action: a b}]\n", "epics: alternatives: 0: why"),
+        ("epics:\n  alternatives: [{why: So.}]\n", "epics: alternatives: 0: either action or where"),
         ("epics:\n  earlier: [{before: soon, tier: Free}]\n", "epics: earlier: 0: before"),
         ("epics:\n  only: {weight: several}\n", "epics: only: weight"),
         ("epics:\n  parameters: {GET /x: [a]}\n  only: {a: b}\n", "epics: only: a: a list of values"),

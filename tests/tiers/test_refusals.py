@@ -27,7 +27,7 @@ OWNER = {"permissions": {"project_access": {"access_level": 50}, "group_access":
 EE_KEY = {"requirements_access_level": "enabled"}
 PREMIUM_KEY = {"allow_pipeline_trigger_approve_deployment": False}
 ULTIMATE_KEY = {"only_allow_merge_if_all_status_checks_passed": False}
-PROJECTS = {
+PROJECTS: dict[str, Mapping[str, Any]] = {
     "Free": {**OWNER, **EE_KEY},
     "Premium": {**OWNER, **EE_KEY, **PREMIUM_KEY},
     "Ultimate": {**OWNER, **EE_KEY, **PREMIUM_KEY, **ULTIMATE_KEY},
@@ -125,7 +125,8 @@ async def asked_of(question: Question, ask: NobodyToAsk) -> Failure:
 
 
 def is_about_a_place(question: Question) -> bool:
-    return question.row["path"].startswith(("/api/v4/projects/", "/api/v4/groups/"))
+    path: str = question.row["path"]
+    return path.startswith(("/api/v4/projects/", "/api/v4/groups/"))
 
 
 @pytest.mark.parametrize("instance", [SELF_MANAGED, GITLAB_COM], ids=["self-managed", "GitLab.com"])

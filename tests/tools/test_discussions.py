@@ -112,7 +112,7 @@ async def test_a_reaction_goes_to_the_note_when_one_is_named(
     standin.answer("POST", path, 201, {"id": 4, "name": "eyes"})
     arguments = {"action": "add_emoji", "project_id": "1", "name": "eyes", **place}
     result = await against().call("manage_discussion", arguments)
-    assert result.data == {"id": 4}
+    assert result.data == {"untrusted": ["name"], "id": 4, "name": "eyes"}
     assert [(request.route, request.json) for request in standin.requests] == [(path, {"name": "eyes"})]
 
 

@@ -138,7 +138,39 @@ async def test_a_written_file_comes_with_the_page_that_shows_it(replayed: App) -
     }
     result = await replayed.call("manage_file", arguments)
     url = "https://gitlab.example.com/acme/website/-/blob/feature/draft/src/draft.py"
-    assert result.data == {"web_url": url}
+    assert result.data["web_url"] == url
+
+
+COMMITS = [{"id": "c" * 40, "message": "Change it\n"}]
+
+
+@pytest.mark.parametrize(
+    ("last", "told"),
+    [(COMMITS, "c" * 40), ([{**COMMITS[0], "message": "Somebody else's"}], None), ([], None)],
+    ids=["mine", "somebody else's", "none"],
+)
+@pytest.mark.parametrize(("action", "method"), [("create", "POST"), ("update", "PUT"), ("delete", "DELETE")])
+async def test_a_written_file_comes_with_its_commit(
+    standin: StandIn, against: Against, action: str, method: str, last: list[Any], told: str | None
+) -> None:
+    answer = (204, None) if method == "DELETE" else (201, {"file_path": "a.txt", "branch": "main"})
+    standin.answer(method, "/projects/*/repository/files/*", *answer)
+    standin.answer("GET", "/projects/*/repository/commits", body=last)
+    content = {} if action == "delete" else {"content": "x"}
+    arguments = {**WRITE, "commit_message": "Change it", "file_path": "a.txt", **content}
+    found = (await against().call("manage_file", {"action": action, **arguments})).data
+    assert found.get("commit_id") == told
+    assert standin.requests[-1].params == [("ref_name", "main"), ("path", "a.txt"), ("per_page", "1")]
+
+
+async def test_a_commit_that_cannot_be_looked_up_does_not_fail_the_write(
+    standin: StandIn, against: Against
+) -> None:
+    standin.answer("POST", "/projects/*/repository/files/*", 201, {"file_path": "a.txt", "branch": "main"})
+    standin.answer("GET", "/projects/*/repository/commits", 403, {"message": "403 Forbidden"})
+    arguments = {**WRITE, "file_path": "a.txt", "content": "x"}
+    found = (await against().call("manage_file", {"action": "create", **arguments})).data
+    assert (found["file_path"], found.get("commit_id")) == ("a.txt", None)
 
 
 UPDATE = {"action": "update", **WRITE, "file_path": "a.txt", "content": "x", "last_commit_id": "b" * 40}
@@ -158,7 +190,7 @@ async def test_a_guard_gitlab_knows_is_left_to_gitlab(standin: StandIn, against:
     standin.answer("GET", "/projects/*/repository/files/*", body={"file_path": "a.txt", "content": ""})
     standin.answer("PUT", "/projects/*/repository/files/*", body={"file_path": "a.txt", "branch": "main"})
     await against().call("manage_file", UPDATE)
-    looked, written = standin.requests
+    looked, written, _ = standin.requests
     assert looked.params == [("ref", "b" * 40)]
     assert written.json["last_commit_id"] == "b" * 40
 

@@ -51,6 +51,29 @@ async def test_the_line_numbers_of_a_search_are_those_of_a_range(replayed: App) 
     assert "no such table: orders" in window.text.content
 
 
+async def test_a_log_without_arguments_shows_the_error_that_its_tail_does_not(
+    standin: StandIn, against: Against
+) -> None:
+    lines = [f"line {number}" for number in range(1, 601)]
+    lines[99] = "E   AssertionError: 1 != 2"
+    standin.answer(
+        "GET", "/projects/*/jobs/7/trace", body="\n".join(lines), headers={"content-type": "text/plain"}
+    )
+    found = await log(against(), 7)
+    assert found.data["start_line"] > 111
+    assert "100: E   AssertionError: 1 != 2" in found.data["error_lines"].splitlines()
+    assert "error_lines" in found.data["untrusted"]
+    assert "error_lines" not in (await log(against(), 7, tail=20)).data
+
+
+async def test_a_link_to_one_line_of_a_log_shows_the_lines_around_it(replayed: App) -> None:
+    url = "https://gitlab.example.com/acme/shop/-/jobs/287#L20"
+    found = await replayed.call("browse_jobs", {"action": "log", "url": url})
+    assert found.data["start_line"] == 10
+    assert found.text is not None
+    assert len(found.text.content.splitlines()) == 21
+
+
 async def test_a_range_beyond_the_log_says_where_the_log_ends(replayed: App) -> None:
     result = await log(replayed, 286, start_line=5_000)
     assert result.data["why_empty"] == f"The log ends at line {result.data['total_lines']}."
@@ -78,7 +101,7 @@ async def test_an_artifact_keeps_the_slashes_of_its_path(standin: StandIn, again
     assert [request.route for request in standin.requests] == [
         "/projects/1/jobs/2/artifacts/out%20dir/a%23b.txt"
     ]
-    assert result.text.content == "built"
+    assert result.text and result.text.content == "built"
 
 
 async def test_an_artifact_of_the_newest_job_on_a_branch_is_found_by_name(
@@ -108,7 +131,7 @@ async def test_a_large_artifact_is_read_from_its_beginning_and_says_so(
     standin.answer("GET", "/projects/1/jobs/2/artifacts/*", body="x" * 99 + "\n" + "line\n" * 300_000)
     arguments = {"action": "artifact_file", "project_id": "1", "job_id": 2, "artifact_path": "a.txt"}
     result = await against().call("browse_jobs", arguments)
-    assert result.text.content.startswith("xxx")
+    assert result.text and result.text.content.startswith("xxx")
     assert [warning["code"] for warning in result.data["warnings"]] == ["TRUNCATED"]
 
 

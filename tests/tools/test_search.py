@@ -72,3 +72,14 @@ async def test_a_ref_belongs_to_one_project(standin: StandIn, against: Against) 
         await against().call("search", {"action": "code", "search": "coupon", "ref": "main"})
     assert [each["field"] for each in failed.value.failure.facts["invalid_fields"]] == ["ref"]
     assert standin.requests == []
+
+
+@pytest.mark.parametrize("action", ["code", "commits"])
+async def test_an_empty_search_says_that_only_the_default_branch_was_searched(
+    standin: StandIn, against: Callable[..., App], action: str
+) -> None:
+    standin.answer("GET", "/projects/1/search", body=[])
+    arguments = {"action": action, "project_id": "1", "search": "coupons"}
+    said = "Only the default branch was searched: ref names another."
+    assert said in (await against().call("search", arguments)).data["why_empty"]
+    assert said not in (await against().call("search", {**arguments, "ref": "main"})).data["why_empty"]

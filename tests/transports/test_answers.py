@@ -23,8 +23,8 @@ LIST = {"action": "list", "project_id": "1"}
 async def test_progress_reaches_a_client_that_asks_for_it(cassettes: Path, era: Any) -> None:
     heard: list[str | None] = []
 
-    async def progress(done: float, total: float | None, what: str | None) -> None:
-        heard.append(what)
+    async def progress(progress: float, total: float | None, message: str | None) -> None:
+        heard.append(message)
 
     with served("https://gitlab.example.com", "--replay", str(cassettes)) as server:
         async with connected(server.url, era) as client:
@@ -64,9 +64,7 @@ async def test_a_client_that_hangs_up_stops_the_work_at_gitlab(
         tasks.start_soon(client.call_tool, "browse_labels", LIST)
         assert await anyio.to_thread.run_sync(labels.wait_for, lambda gitlab: bool(gitlab.requests))
         tasks.cancel_scope.cancel()
-    assert await anyio.to_thread.run_sync(
-        lambda: labels.wait_for(lambda gitlab: gitlab.disconnects == 1, 1.0)
-    )
+    assert await anyio.to_thread.run_sync(labels.wait_for, lambda gitlab: gitlab.disconnects == 1)
 
 
 async def test_there_is_no_stream_to_get_and_no_session_to_delete(server: Served, labels: StandIn) -> None:

@@ -12,7 +12,7 @@ import httpx2
 import pytest
 
 from tests.support.served import ACCEPT, Served, call, refused
-from tests.support.standin import Delay, Silence, StandIn
+from tests.support.standin import Delay, Held, Silence, StandIn
 
 pytestmark = pytest.mark.anyio
 HEADERS = {**ACCEPT, "PRIVATE-TOKEN": "alice"}
@@ -29,7 +29,8 @@ async def under_way(labels: StandIn, count: int) -> None:
 async def test_calls_in_flight_are_answered_before_the_server_ends_with_zero(
     stoppable: Served, labels: StandIn, wish: int
 ) -> None:
-    labels.fault("GET", "/projects/1/labels", Delay(2.0), times=None)
+    held = Held()
+    labels.fault("GET", "/projects/1/labels", held, times=None)
     answers: list[dict[str, Any]] = []
     async with httpx2.AsyncClient(headers=HEADERS, timeout=30) as http:
 
@@ -41,7 +42,9 @@ async def test_calls_in_flight_are_answered_before_the_server_ends_with_zero(
                 tasks.start_soon(one)
             await under_way(labels, 8)
             stoppable.stop(wish)
+            await anyio.to_thread.run_sync(stoppable.wait_until_said, "stopping")
             not_ready = await http.get(stoppable.at("/readyz"))
+            held.let_go()
     assert not_ready.status_code == 503 and not_ready.headers["connection"] == "close"
     assert len(answers) == 8 and all("items" in answer["result"]["content"][0]["text"] for answer in answers)
     assert stoppable.ended() == 0
@@ -51,23 +54,21 @@ async def test_calls_in_flight_are_answered_before_the_server_ends_with_zero(
 async def test_a_stop_in_the_middle_of_traffic_loses_no_accepted_call(
     stoppable: Served, labels: StandIn
 ) -> None:
-    """Connections may be refused once the server is gone; what it took in, it answers."""
+    """Connections may be refused or closed unused once the server is gone; what it took in, it answers."""
     labels.fault("GET", "/projects/1/labels", Delay(0.02), times=None)
-    counts = {"answered": 0, "lost": 0}
+    answered = 0
     ended = anyio.Event()
 
     async def client() -> None:
+        nonlocal answered
         async with httpx2.AsyncClient(headers=HEADERS, timeout=30) as http:
             while not ended.is_set():
                 try:
                     answer = await http.post(stoppable.url, json=call("browse_labels", LIST))
-                except httpx2.ConnectError:
-                    return
                 except httpx2.TransportError:
-                    counts["lost"] += 1
                     return
                 assert "items" in answer.json()["result"]["content"][0]["text"]
-                counts["answered"] += 1
+                answered += 1
 
     async with anyio.create_task_group() as tasks:
         for _ in range(12):
@@ -77,8 +78,7 @@ async def test_a_stop_in_the_middle_of_traffic_loses_no_accepted_call(
         code = await anyio.to_thread.run_sync(stoppable.ended)
         ended.set()
     assert code == 0
-    assert counts["answered"] >= 30
-    assert counts["lost"] == 0
+    assert answered == len(labels.requests) >= 30
 
 
 async def test_who_insists_gets_an_end_at_once(stoppable: Served, labels: StandIn) -> None:
@@ -92,7 +92,7 @@ async def test_who_insists_gets_an_end_at_once(stoppable: Served, labels: StandI
         tasks.start_soon(one)
         await under_way(labels, 1)
         stoppable.stop()
-        await anyio.sleep(0.2)
+        await anyio.to_thread.run_sync(stoppable.wait_until_said, "stopping")
         stoppable.stop()
         assert await anyio.to_thread.run_sync(stoppable.ended, 5) == 0
     assert "Traceback" not in stoppable.log

@@ -425,7 +425,25 @@ async def test_whether_changes_were_requested_is_read_from_the_reviewers(
     if is_done:
         assert (await bob.call("manage_review", arguments)).data == {"verdict": "changes requested"}
     else:
-        assert (await refusal(bob, **arguments)).facts["state"] == "not a reviewer"
+        assert (await refusal(bob, **arguments)).facts["state"] == "no effect"
+
+
+@pytest.mark.parametrize(("others", "advised"), [([], "reviewer_ids [3]"), ([7], "take the place")])
+async def test_nobody_is_advised_to_push_out_the_present_reviewer(
+    standin: StandIn, against: Against, cassettes: Path, others: list[int], advised: str
+) -> None:
+    standin.play_rows(picked(cassettes / "shop_reviews.json", "POST", "/16/notes", "bob"))
+    where = "/projects/acme%2Fshop/merge_requests/16"
+    standin.answer("GET", f"{where}/draft_notes", 200, [])
+    standin.answer("GET", "/user", 200, {"id": 3, "username": "bob"})
+    reviewers = [{"user": {"id": number}, "state": "unreviewed"} for number in others]
+    standin.answer("GET", f"{where}/reviewers", 200, reviewers)
+    there = {"project_id": "acme/shop", "merge_request_iid": 16}
+    arguments = {**there, "action": "submit_review", "verdict": "request_changes"}
+    failure = await refusal(against(token=Secret("bob")), **arguments)
+    assert failure.facts["state"] == "not a reviewer"
+    assert advised in failure.facts["suggested_fix"]
+    assert failure.facts["retryable"] is False
 
 
 async def test_a_summary_that_could_not_be_written_does_not_hide_what_was_published(
@@ -447,7 +465,7 @@ async def test_drafts_are_written_rewritten_listed_and_thrown_away(
     thread = "5989a8674c701fff660b661bacfd2f324e16eea1"
     answer = {"body": "Reply and resolve", "discussion_id": thread, "resolve_discussion": True}
     written_draft = await bob.call("manage_review", {"action": "create_draft", **there, **answer})
-    assert written_draft.data == {"draft_note_id": 5}
+    assert written_draft.data == {"untrusted": ["body"], "draft_note_id": 5, **answer}
     listed = await bob.call("browse_discussions", {"action": "list_drafts", **there})
     first = listed.data["items"][0]
     assert (first["id"], first["file"], first["line"]) == (3, "src/login.py", 2)

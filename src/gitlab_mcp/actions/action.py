@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 from typing import TYPE_CHECKING, Any, ClassVar, Final
@@ -18,6 +18,7 @@ from gitlab_mcp.actions.result import Result
 from gitlab_mcp.actions.shape import sent_name, shapes
 
 if TYPE_CHECKING:
+    from gitlab_mcp.actions.ask import Ask
     from gitlab_mcp.actions.recovery_lookup import RecoveryLookup
     from gitlab_mcp.actions.server import Server
     from gitlab_mcp.actions.tool import Tool
@@ -69,6 +70,9 @@ class Endpoint:
 
 Endpoints = tuple[Endpoint, ...]
 
+Rewrite = Callable[[Any, Mapping[str, Any]], Mapping[str, Any] | None]
+"""From a value and the other arguments to the arguments that say the same; None where they cannot."""
+
 
 def GET(*paths: str) -> Endpoints:
     return tuple(Endpoint("GET", path) for path in paths)
@@ -108,12 +112,21 @@ class Spec:
     """Where to look when the answer to a write was lost."""
     lists: bool
     """Whether the answer is a list, under `items`."""
+    not_taken: Mapping[str, str]
+    """Fields that carry an intent this action cannot fulfil, each with what is offered for it."""
+    rewrites: Mapping[str, Rewrite]
+    """Fields whose intent other fields carry: draft=true is a title with Draft: in front."""
 
     @property
     def docs(self) -> str:
         """A page below https://docs.gitlab.com/."""
         docs: str | None = self._fact("docs")
         return docs or ""
+
+    def docs_at(self, endpoint: Endpoint) -> str:
+        """The page of one of its endpoints: that of a group is often another than that of a project."""
+        pages: Mapping[str, str] = looked_up(self.tool.name, self.name).get("docs_at", {})
+        return pages.get(str(endpoint), self.docs)
 
     @property
     def switch(self) -> str | None:
@@ -169,6 +182,9 @@ class Action(BaseModel):
     async def run_with(self, server: Server) -> Answer | Result:
         """Override in place of `run` where a read needs more than GitLab: other tools, the tiers."""
         return await self.run(server.gitlab)
+
+    async def refuse_before_asking(self, ask: Ask) -> None:
+        """Override where one look can tell that it will not work: then no person is asked to confirm it."""
 
     def given(self) -> dict[str, Any]:
         """The fields the caller gave, by our names."""

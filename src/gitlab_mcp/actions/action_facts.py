@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
 
@@ -23,12 +23,12 @@ class Differs(Generic[T]):
     because: str
 
 
-def looked_up(tool: str, action: str) -> Mapping[str, str]:
+def looked_up(tool: str, action: str) -> Mapping[str, Any]:
     return action_facts().get(tool, {}).get(action, {})
 
 
 @cache
-def action_facts() -> Mapping[str, Mapping[str, Mapping[str, str]]]:
+def action_facts() -> Mapping[str, Mapping[str, Mapping[str, Any]]]:
     text = resources.files("gitlab_mcp").joinpath("action_facts.json").read_text("utf-8")
-    facts: dict[str, dict[str, dict[str, str]]] = json.loads(text)
+    facts: dict[str, dict[str, dict[str, Any]]] = json.loads(text)
     return facts

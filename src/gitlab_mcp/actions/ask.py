@@ -57,12 +57,20 @@ class Ask(Protocol):
 
     async def merge_request(self, project: str, iid: str) -> Mapping[str, Any] | None: ...
 
+    async def merge_checks(self, merge_request: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        """A merge request that was read by REST, as GraphQL shows it, with every check."""
+        ...
+
     async def look(self, path: str, **query: str) -> Any | None:
         """What is at this path now; never remembered."""
         ...
 
     async def has_commit(self, project: str, ref: str) -> bool | None:
         """Whether the project has what a branch, tag or sha names."""
+        ...
+
+    async def exists(self, path: str) -> bool | None:
+        """Whether the caller can read what is at this path. A project is remembered for a few minutes."""
         ...
 
 
@@ -87,7 +95,13 @@ class NobodyToAsk:
     async def merge_request(self, project: str, iid: str) -> Mapping[str, Any] | None:
         return None
 
+    async def merge_checks(self, merge_request: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        return None
+
     async def has_commit(self, project: str, ref: str) -> bool | None:
+        return None
+
+    async def exists(self, path: str) -> bool | None:
         return None
 
     async def look(self, path: str, **query: str) -> Any | None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from gitlab_mcp.actions.action import Action, Danger
-from gitlab_mcp.actions.fields import Flag, Integer, Line
+from gitlab_mcp.actions.fields import Flag, Integer, Line, Words
 from gitlab_mcp.actions.tool import Tool
 
 Detail = Literal["slim", "full"]
@@ -26,6 +27,8 @@ class Options(BaseModel):
 
     url: Line | None = None
     detail: Detail | None = None
+    fields: Annotated[Words, Field(min_length=1, max_length=50)] | None = None
+    """GitLab's own names of the fields to show, in place of a choice of ours."""
     max_bytes: Annotated[Integer, Field(ge=FEWEST_BYTES, le=MOST_BYTES)] | None = None
     format: Format | None = None
     quick_actions: Annotated[Flag, Field(description="Lines like /close are commands, not text")] | None = (
@@ -39,6 +42,8 @@ class Call:
     tool: Tool
     action: Action
     options: Options
+    taken_as: Mapping[str, Any] = field(default_factory=dict)
+    """Where other names were given: the action that was meant, and the fields that changed."""
 
     @property
     def danger(self) -> Danger:

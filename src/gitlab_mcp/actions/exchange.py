@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
+from gitlab_mcp.actions.result import Omission
+
 T = TypeVar("T")
 Report = Callable[[float, float | None, str], None]
 """How much is done, of how much, and what: for whoever waits for a call."""
@@ -36,6 +38,8 @@ class Answer:
     body: Any = None
     recovered: bool = False
     """The answer to a write was lost, and what it did was found again by looking."""
+    left_out: tuple[Omission, ...] = ()
+    """What an action took out of GitLab's list because nobody asked for it."""
 
     @property
     def already(self) -> bool:
@@ -62,11 +66,18 @@ class GitLab(Protocol):
         """The same caller with that much time from now, whatever the call has left."""
         ...
 
+    async def pause(self, seconds: float) -> bool:
+        """Wait before asking again. False, at once, where the call has no time left for it."""
+        ...
+
     @property
     def base_url(self) -> str:
         """Where people see this GitLab, without a slash at the end: `https://gitlab.example.com/gitlab`."""
         ...
 
     def report(self, done: float, total: float | None = None, what: str = "") -> None:
-        """Progress of long work, shown to whoever waits for the call."""
+        """Announce steps, and then tell each that is done, to whoever waits for the call.
+
+        Begin with 0. A call that announces none tells of each answer of GitLab by itself.
+        """
         ...

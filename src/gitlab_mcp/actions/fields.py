@@ -2,7 +2,7 @@
 
 A field is an annotated type. Its description is the sentence an agent reads; leave it out where the name
 says it all. Marks beside it: `Sent` when GitLab calls it something else, `Csv` when GitLab wants commas,
-`Needs` when the field alone is paid.
+`Needs` when the field alone is paid, `AlsoCalled` when people know it by another name here.
 """
 
 from __future__ import annotations
@@ -36,6 +36,13 @@ class Needs:
     """The feature of tier_features.yaml that this field alone needs."""
 
     feature: str
+
+
+class AlsoCalled:
+    """What else people call this field in this action, beside what `other_names.FIELDS` says of its name."""
+
+    def __init__(self, *names: str) -> None:
+        self.names = names
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,18 @@ class Registry:
     def names(self) -> list[str]:
         return list(self._entries)
 
+    def also(self, name: str) -> list[str]:
+        """Other words for what a tool is about, without loading it."""
+        return list(self._entries[name].get("also", ()))
+
+    def action_names(self, name: str) -> list[str]:
+        """The actions of a tool, without loading it."""
+        return list(self._entries[name]["tool"]["inputSchema"]["properties"]["action"]["enum"])
+
+    def has_field(self, name: str, field: str) -> bool:
+        """Whether a tool lists this field, without loading it."""
+        return name in self and field in self._entries[name]["tool"]["inputSchema"]["properties"]
+
     def toolsets(self) -> list[str]:
         """Those that hold tools, in the fixed order."""
         held = {entry["toolset"] for entry in self._entries.values()}
@@ -49,7 +61,7 @@ class Registry:
         return [
             (name, entry["toolset"], f"{name}.{action}")
             for name, entry in self._entries.items()
-            for action in entry["tool"]["inputSchema"]["properties"]["action"]["enum"]
+            for action in self.action_names(name)
         ]
 
     def tool(self, name: str) -> Tool:

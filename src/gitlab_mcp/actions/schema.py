@@ -7,7 +7,7 @@ appears once, with one plain type; which action takes it is said in words; the v
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
+from typing import Any, Protocol
 
 from gitlab_mcp.actions.action import Action, Danger
 from gitlab_mcp.actions.call import Options
@@ -18,20 +18,36 @@ LISTED_OPTIONS = ("detail",)
 """By tools that read; what a write answers is short. It and the rest are taken everywhere, but told where needed (a
 cut answer names max_bytes): a listing is paid for with every request."""
 
+NEEDS_CONFIRMATION = (Danger.DESTRUCTIVE, Danger.DANGEROUS)
+"""Such a call can be answered with a token that confirms it, so its tool lists the field."""
+
 SELF_EXPLAINING = ("page", "per_page", "sort", "order_by")
 """Whoever lists takes them."""
 
 
-def catalogue_entry(tool: Tool) -> dict[str, Any]:
+class Marks(Protocol):
+    """What is said of tiers where the tool itself is free."""
+
+    def of_actions(self, tool: Tool) -> list[str]:
+        """Sentences for the description."""
+        ...
+
+    def of_field(self, tool: Tool, field: str, actions: list[str]) -> str:
+        """For the description of a field that these actions take; empty where there is nothing to say."""
+        ...
+
+
+def catalogue_entry(tool: Tool, marks: Marks) -> dict[str, Any]:
     """One entry of catalogue.json."""
-    return {"toolset": tool.toolset, "tool": listing(tool)}
+    also = {"also": list(tool.also)} if tool.also else {}
+    return {"toolset": tool.toolset, **also, "tool": listing(tool, marks)}
 
 
-def listing(tool: Tool) -> dict[str, Any]:
+def listing(tool: Tool, marks: Marks) -> dict[str, Any]:
     return {
         "name": tool.name,
-        "description": description(tool),
-        "inputSchema": input_schema(tool),
+        "description": " ".join([description(tool), *marks.of_actions(tool)]),
+        "inputSchema": input_schema(tool, marks),
         "annotations": hints(tool),
     }
 
@@ -42,9 +58,7 @@ def hints(tool: Tool) -> dict[str, Any]:
         return {"readOnlyHint": False, "destructiveHint": True}
     if tool.reads:
         return {"readOnlyHint": True}
-    destroys = any(
-        action.spec.danger in (Danger.DESTRUCTIVE, Danger.DANGEROUS) for action in tool.actions.values()
-    )
+    destroys = any(action.spec.danger in NEEDS_CONFIRMATION for action in tool.actions.values())
     return {"readOnlyHint": False, "destructiveHint": destroys}
 
 
@@ -83,6 +97,17 @@ def required_fields(action: type[Action]) -> list[str]:
     return fields
 
 
+def listed_fields(action: type[Action]) -> list[str]:
+    """The fields of an action as its tool's schema shows them."""
+    options = [name for name in listed_options(action.spec.tool) if name not in shapes(action)]
+    return [*shapes(action), *options]
+
+
+def listed_options(tool: Tool) -> list[str]:
+    destroys = any(action.spec.danger in NEEDS_CONFIRMATION for action in tool.actions.values())
+    return [*(LISTED_OPTIONS if tool.reads else ()), *(["confirmation_token"] if destroys else [])]
+
+
 def always_required(tool: Tool) -> list[str]:
     """The fields that every action of the tool requires."""
     return _in_all([required(action) for action in tool.actions.values()])
@@ -92,11 +117,14 @@ def _in_all(lists: list[list[str]]) -> list[str]:
     return [name for name in lists[0] if all(name in names for names in lists[1:])]
 
 
-def input_schema(tool: Tool) -> dict[str, Any]:
+def input_schema(tool: Tool, marks: Marks) -> dict[str, Any]:
     properties: dict[str, Any] = {"action": {"type": "string", "enum": list(tool.actions)}}
     for name, users in _fields(tool).items():
         properties[name] = _property(name, users, tool)
-    for name in LISTED_OPTIONS if tool.reads else ():
+        if mark := marks.of_field(tool, name, list(users)):
+            said = properties[name].get("description")
+            properties[name]["description"] = f"{said} ({mark})" if said else mark
+    for name in listed_options(tool):
         properties.setdefault(name, _plain(shapes(Options)[name]))
     return {"type": "object", "properties": properties, "required": ["action", *always_required(tool)]}
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-from gitlab_mcp.actions.action import Action, Danger, Endpoints, Role, Spec
+from gitlab_mcp.actions.action import Action, Danger, Endpoints, Rewrite, Role, Spec
 from gitlab_mcp.actions.action_facts import Differs
+from gitlab_mcp.actions.other_names import Instead
 from gitlab_mcp.actions.recovery_lookup import RecoveryLookup
 from gitlab_mcp.actions.shape import shapes
 
@@ -14,10 +15,26 @@ A = TypeVar("A", bound=type[Action])
 
 
 class Tool:
-    def __init__(self, name: str, about: str, *, toolset: str = "core") -> None:
+    def __init__(
+        self,
+        name: str,
+        about: str,
+        *,
+        toolset: str = "core",
+        also: tuple[str, ...] = (),
+        instead: Mapping[str, Instead | str] | None = None,
+    ) -> None:
+        """`also`: other words for what the tool is about. `instead`: other names of its actions, and names of what
+        other tools do, each with the call that is meant. Neither is listed."""
         self.name = name
         self.about = about
         self.toolset = toolset
+        self.also = also
+        self.instead = {
+            word: Instead(meant) if isinstance(meant, str) else meant
+            for words, meant in (instead or {}).items()
+            for word in words.split()
+        }
         self.actions: dict[str, type[Action]] = {}
 
     @property
@@ -38,6 +55,8 @@ class Tool:
         role: Role | Differs[Role | None] | None = None,
         repeatable: bool | None = None,
         recover_with: RecoveryLookup | None = None,
+        not_taken: Mapping[str, str] | None = None,
+        rewrites: Mapping[str, Rewrite] | None = None,
         lists: bool | None = None,
     ) -> Callable[[A], A]:
         """Declare a class to be an action. A tool that writes must say how dangerous each action is.
@@ -46,6 +65,8 @@ class Tool:
         unless it acts (merge, play, retry); a POST is not. What may not be sent again says in `recover_with` where
         to look instead.
 
+        `not_taken`: fields people expect here that carry an intent it cannot fulfil, each with what is offered.
+        `rewrites`: fields people expect here whose intent other fields carry.
         `lists`: the answer is a list under `items`. What takes a `page` is one, unless it is said here.
 
         `docs`, `feature`, `switch`, `role`: looked up by the endpoints (`api.derivation`). Said here only where
@@ -72,6 +93,8 @@ class Tool:
                 repeatable=repeatable,
                 recover_with=recover_with,
                 lists="page" in shapes(cls) if lists is None else lists,
+                not_taken=not_taken or {},
+                rewrites=rewrites or {},
             )
             if name in self.actions:
                 raise TypeError(f"{self.name} has two actions called {name}")

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from gitlab_mcp.api.endpoints import find, normalised
 from gitlab_mcp.api.switches import switch_of
 
-FACTS = ("docs", "switch", "feature", "role")
+FACTS = ("docs", "switch", "feature", "role", "docs_at")
 
 
 def derived(endpoints: Sequence[str], features: Mapping[str, str]) -> dict[str, str]:
@@ -29,3 +29,10 @@ def derived(endpoints: Sequence[str], features: Mapping[str, str]) -> dict[str, 
         "role": known[0].role if known and known[0] else None,
     }
     return {name: value for name, value in found.items() if value}
+
+
+def docs_at(endpoints: Sequence[str]) -> dict[str, str]:
+    """The pages of those endpoints that are documented elsewhere than the action: `/groups/...` of a project's."""
+    pages = {endpoint: each.docs for endpoint in endpoints if (each := find(endpoint)) and each.docs}
+    first = next(iter(pages.values()), None)
+    return {endpoint: page for endpoint, page in pages.items() if page != first}

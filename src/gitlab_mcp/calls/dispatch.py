@@ -57,6 +57,8 @@ class Dispatch:
     """A failure in the style the caller reads, for answers that hold several."""
     stop_loops: Callable[[CallerKey, str, Mapping[str, Any], Failure], Awaitable[Failure]]
     """Tells a caller whose same call fails the same way again and again to stop."""
+    as_offered: Callable[[Sequence[Mapping[str, Any]]], Sequence[Mapping[str, Any]]]
+    """Alternatives as they can be called here."""
     call_log: CallLog
 
     async def __call__(
@@ -71,20 +73,20 @@ class Dispatch:
         action: Action | None = None
         session: Session | None = None
         bug: Exception | None = None
+        made_of: Mapping[str, Any] = {}
         cause: Exception
 
         def ended(failure: Failure | None = None, **more: Any) -> Outcome:
             spent = time.perf_counter() - started
-            return Outcome(
-                self._operation(tool, arguments), spent, failure, caller=caller, action=action, **more
-            )
+            operation = self._operation(tool, arguments, action)
+            return Outcome(operation, spent, failure, caller=caller, action=action, **more)
 
         try:
             call = validate(self.registry, tool, arguments, self.defaults)
-            action = call.action
+            action, made_of = call.action, call.taken_as
             session = connect()
             with session.slot:
-                result = await self._carry_out(call, caller, session)
+                result = _saying_how_taken(await self._carry_out(call, caller, session), call)
             self.call_log.record(ended())
             return result
         except CallFailed as failed:
@@ -98,9 +100,14 @@ class Dispatch:
             raise
         # GitLab repeats in its refusals what it was sent, and an agent may send a token for a name.
         failure = replace(
-            failure, facts=redact_strings(failure.facts), call=self._failed_call(tool, arguments, action)
+            failure,
+            facts=redact_strings(self._facts_as_offered(failure.facts)),
+            call=self._failed_call(tool, arguments, action),
         )
-        failure = failure.knowing(tool=redact_text(tool), action=_action_name(action, arguments))
+        called = action.spec.tool.name if action is not None else redact_text(tool)
+        failure = failure.knowing(tool=called, action=_action_name(action, arguments))
+        if made_of:
+            failure = failure.knowing(taken_as=redact_strings(made_of))
         failure = await self.stop_loops(caller, tool, arguments, failure)
         outcome = ended(failure, explaining_seconds=time.perf_counter() - caught)
         raise CallFailed(self.call_log.record(outcome, bug) or failure) from cause
@@ -112,13 +119,21 @@ class Dispatch:
         answer = await self._run(call.action, server)
         if isinstance(answer, Result) and answer.is_presented:
             return answer
-        notices += await self._check_success(call.action, answer, session.ask)
+        notices += [
+            replace(notice, facts=self._facts_as_offered(notice.facts))
+            for notice in await self._check_success(call.action, answer, session.ask)
+        ]
         # Here, not above: a call that is refused needs none of it, and everyone pays for start-up.
         from gitlab_mcp.results.present_answer import present_answer
 
         detail = call.options.detail or "slim"
         return present_answer(
-            call.action, answer, detail=detail, max_bytes=server.max_bytes, warnings=notices
+            call.action,
+            answer,
+            detail=detail,
+            fields=call.options.fields or (),
+            max_bytes=server.max_bytes,
+            warnings=notices,
         )
 
     async def _run(self, action: Action, server: _Server) -> Answer | Result:
@@ -138,23 +153,33 @@ class Dispatch:
 
         return await translate(problem, action, session.ask if session else NobodyToAsk(), self.tiers)
 
+    def _facts_as_offered(self, facts: Mapping[str, Any]) -> Mapping[str, Any]:
+        if "alternatives" not in facts:
+            return facts
+        offered = self.as_offered(facts["alternatives"])
+        others = {name: value for name, value in facts.items() if name != "alternatives"}
+        return {**others, "alternatives": offered} if offered else others
+
     def _request_of(self, read: str, arguments: Mapping[str, Any]) -> Request:
         """The request that an action such as `browse_branches get` makes of these arguments."""
         tool, _, name = read.partition(" ")
         return validate(self.registry, tool, {"action": name, **arguments}, self.defaults).action.request()
 
-    def _declared(self, tool: str, arguments: Mapping[str, Any]) -> type[Action] | None:
+    def _declared(
+        self, tool: str, arguments: Mapping[str, Any], action: Action | None
+    ) -> type[Action] | None:
         """The action that is meant, whether or not its arguments are right."""
-        return self.registry.action(tool, arguments.get("action"))
+        return type(action) if action is not None else self.registry.action(tool, arguments.get("action"))
 
-    def _operation(self, tool: str, arguments: Mapping[str, Any]) -> str:
-        if tool not in self.registry:
-            return operation_name(UNKNOWN, None)
-        action = self._declared(tool, arguments)
-        return operation_name(tool, action.spec.name if action else None)
+    def _operation(self, tool: str, arguments: Mapping[str, Any], action: Action | None) -> str:
+        declared = self._declared(tool, arguments, action)
+        if declared is not None:
+            return operation_name(declared.spec.tool.name, declared.spec.name)
+        return operation_name(tool if tool in self.registry else UNKNOWN, None)
 
     def _failed_call(self, tool: str, arguments: Mapping[str, Any], action: Action | None) -> FailedCall:
-        operation, declared = self._operation(tool, arguments), self._declared(tool, arguments)
+        operation = self._operation(tool, arguments, action)
+        declared = self._declared(tool, arguments, action)
         if declared is None:
             return FailedCall(
                 operation, available=() if tool in self.registry else tuple(self.registry.names())
@@ -208,6 +233,13 @@ class _Server:
             given["max_bytes"] = max_bytes
         same_slot = replace(self.session, slot=nullcontext())
         return await replace(self.dispatch, max_bytes=max_bytes)(tool, given, self.caller, lambda: same_slot)
+
+
+def _saying_how_taken(result: Result, call: Call) -> Result:
+    """The result with the call that was made, where the caller used other names."""
+    if not call.taken_as:
+        return result
+    return replace(result, data={"taken_as": redact_strings(call.taken_as), **result.data})
 
 
 def _token(value: Any) -> str | None:

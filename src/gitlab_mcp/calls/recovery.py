@@ -109,6 +109,9 @@ class _RecoveringGitLab:
     def with_deadline(self, seconds: float) -> GitLab:
         return self._gitlab.with_deadline(seconds)
 
+    async def pause(self, seconds: float) -> bool:
+        return await self._gitlab.pause(seconds)
+
     @property
     def base_url(self) -> str:
         return self._gitlab.base_url

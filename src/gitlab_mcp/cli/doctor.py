@@ -11,7 +11,7 @@ import anyio
 
 from gitlab_mcp.app import App
 from gitlab_mcp.cli import exit_codes
-from gitlab_mcp.cli.terminal import colored, printable, wrapped, write_json, write_line
+from gitlab_mcp.cli.terminal import ProgressBar, colored, printable, wrapped, write_json, write_line
 from gitlab_mcp.doctor import Mark, Report, diagnose, report_on_unusable_settings
 from gitlab_mcp.settings import Secret, Settings, SettingsError, load
 
@@ -37,9 +37,11 @@ async def _diagnose(settings: Settings) -> Report:
     token = Secret("none") if no_token else settings.token
     # App refuses toolsets that do not exist; here they are one check among others.
     app = App(replace(settings, token=token, toolsets=("all",)))
+    progress = ProgressBar(sys.stderr)
     try:
-        return await diagnose(settings, app.gitlab())
+        return await diagnose(settings, app.gitlab(progress))
     finally:
+        progress.clear()
         app.close()
 
 

@@ -11,6 +11,8 @@ from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.gitlab.faults import BadAnswer, NoToken, Refused, ReplayMiss, Unreachable
 from gitlab_mcp.settings import Settings
 
+_QUESTIONS = 5
+
 Reply = Answer | Refused | Unreachable | BadAnswer | ReplayMiss | NoToken
 
 
@@ -32,19 +34,21 @@ class Evidence:
 
 
 async def gather_evidence(settings: Settings, gitlab: GitLab, ask: Ask) -> Evidence:
+    """Says before each question what is asked, for a person who waits for a slow GitLab."""
+    gitlab.report(0, _QUESTIONS, "which version is it?")
     version = await _reply(gitlab, "/version")
     received_at = datetime.now(UTC)
     if not isinstance(version, Answer | Refused | ReplayMiss):
         return Evidence(version, received_at)
+    gitlab.report(1, _QUESTIONS, "which project?")
     project = await _reply(gitlab, fill("/projects/{id}", id=settings.project)) if settings.project else None
-    return Evidence(
-        version,
-        received_at,
-        token=await _reply(gitlab, "/personal_access_tokens/self"),
-        user=await _reply(gitlab, "/user"),
-        project=project,
-        instance=await ask.instance(),
-    )
+    gitlab.report(2, _QUESTIONS, "what may the token do?")
+    token = await _reply(gitlab, "/personal_access_tokens/self")
+    gitlab.report(3, _QUESTIONS, "whose token is it?")
+    user = await _reply(gitlab, "/user")
+    gitlab.report(4, _QUESTIONS, "which tier is it?")
+    instance = await ask.instance()
+    return Evidence(version, received_at, token, user, project, instance)
 
 
 async def _reply(gitlab: GitLab, path: str) -> Reply:

@@ -154,7 +154,7 @@ CODES: Final[Mapping[Code, CodeEntry]] = MappingProxyType({
              "VALIDATION_INVALID_TYPE", "CLIENT_ERROR", needs_input=True),
         CodeEntry(Code.FIELD_NOT_ALLOWED, "Field not allowed", 400, Recovery.FIX_ARGUMENTS,
              "The action has no field of that name.",
-             "Leave the field out, or use the name in did_you_mean.",
+             "Use the name in did_you_mean, or one of allowed_fields.",
              "Check the tool reference for the fields this action has.",
              "VALIDATION_UNKNOWN_PARAM", "CLIENT_ERROR"),
         CodeEntry(Code.INVALID_ENCODING, "Text not encodable", 400, Recovery.FIX_ARGUMENTS,

@@ -28,6 +28,7 @@ from gitlab_mcp.gitlab.faults import (
     may_have_happened,
 )
 from gitlab_mcp.gitlab.in_flight import InFlightRequest
+from gitlab_mcp.gitlab.progress import Progress
 from gitlab_mcp.gitlab.retry import RetryState, seconds_before_retry
 from gitlab_mcp.gitlab.throttling import CircuitBreaker, RateLimits
 
@@ -110,9 +111,8 @@ class Upstream:
             raise NoToken
         if token and not re.fullmatch(r"[!-~]+", token):
             raise ValueError("a token holds characters that no header can carry")
-        return GitLabClient(
-            self, Credentials(token or None, kind), report, deadline or self.timeouts.deadline
-        )
+        credentials = Credentials(token or None, kind)
+        return GitLabClient(self, credentials, Progress(report), deadline or self.timeouts.deadline)
 
     @property
     def limiter(self) -> anyio.CapacityLimiter:
@@ -161,11 +161,11 @@ class GitLabClient:
     """Implements `actions.exchange.GitLab`."""
 
     def __init__(
-        self, upstream: Upstream, credentials: Credentials, report: Report | None, deadline: float
+        self, upstream: Upstream, credentials: Credentials, progress: Progress, deadline: float
     ) -> None:
         self._upstream = upstream
         self._credentials = credentials
-        self._report = report
+        self._progress = progress
         self._ends = upstream.clock.monotonic() + deadline
 
     @property
@@ -173,11 +173,16 @@ class GitLabClient:
         return self._upstream.address.root
 
     def report(self, done: float, total: float | None = None, what: str = "") -> None:
-        if self._report is not None:
-            self._report(done, total, what)
+        self._progress.steps(done, total, what)
 
     def with_deadline(self, seconds: float) -> GitLabClient:
-        return GitLabClient(self._upstream, self._credentials, self._report, seconds)
+        return GitLabClient(self._upstream, self._credentials, self._progress, seconds)
+
+    async def pause(self, seconds: float) -> bool:
+        if self._seconds_left() < seconds + self._upstream.timeouts.connect:
+            return False
+        await self._upstream.clock.sleep(seconds)
+        return True
 
     async def send(self, request: Request) -> Answer:
         check_path(request.path)
@@ -196,8 +201,12 @@ class GitLabClient:
     async def stream(self, request: Request, read: Callable[[Iterator[bytes], Mapping[str, str]], T]) -> T:
         """`read` is called again when the connection breaks in the middle, so it must not keep state outside itself."""
         check_path(request.path)
+
+        def read_counted(chunks: Iterator[bytes], headers: Mapping[str, str]) -> T:
+            return read(self._progress.counted(chunks, headers), headers)
+
         return await self._send_with_retries(
-            _Operation(request, request.reads, lambda attempt: attempt.stream(read))
+            _Operation(request, request.reads, lambda attempt: attempt.stream(read_counted))
         )
 
     async def graphql(self, document: str, variables: Mapping[str, Any] | None = None) -> Mapping[str, Any]:
@@ -217,6 +226,13 @@ class GitLabClient:
         return data
 
     async def _send_with_retries(self, operation: _Operation[T]) -> T:
+        self._progress.request_begins()
+        try:
+            return await self._retry(operation)
+        finally:
+            self._progress.request_ends(operation.request)
+
+    async def _retry(self, operation: _Operation[T]) -> T:
         clock = self._upstream.clock
         await self._wait_until_allowed(operation.request)
         may_be_done = False

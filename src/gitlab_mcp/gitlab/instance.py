@@ -17,6 +17,7 @@ from gitlab_mcp.actions.ask import InstanceFacts, TokenFacts
 from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.failures import allowed_words as words
 from gitlab_mcp.gitlab.faults import Refused
+from gitlab_mcp.gitlab.merge_checks import read_merge_checks
 
 _INSTANCE_SECONDS: Final = 60 * 60.0
 """How long the facts about an instance are cached."""
@@ -26,6 +27,7 @@ _LICENCE_PROBE: Final = "/projects/0/approval_rules"
 """GitLab checks the licence before it looks for the project, so that any token with a scope gets an answer about the
 licence. On GitLab.com it says nothing, because each namespace has its own plan. CE has no such route."""
 _NEW_PROJECT_URL: Final = re.compile(r"/api/v4/projects/(\d+)$")
+_PROJECT_PATH: Final = re.compile(r"/projects/[^/]+")
 _BOT_USERNAME: Final = re.compile(r"(project|group)_\d+_bot")
 _SET_BY_OPERATOR: Final = "GITLAB_TIER says so"
 
@@ -113,12 +115,27 @@ class CachedLookups:
             await self._get(f"/projects/{encode_segment(project)}/merge_requests/{encode_segment(iid)}")
         )
 
+    async def merge_checks(self, merge_request: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        try:
+            return await read_merge_checks(self._gitlab, merge_request)
+        except Exception:
+            # Nothing here raises: what cannot be read is None.
+            return None
+
     async def has_commit(self, project: str, ref: str) -> bool | None:
         answer = await self._get(
             f"/projects/{encode_segment(project)}/repository/commits/{encode_segment(ref)}", stats="false"
         )
         if isinstance(answer, Refused):
             return False if answer.body() == {"message": "404 Commit Not Found"} else None
+        return None if answer is None else True
+
+    async def exists(self, path: str) -> bool | None:
+        answer = await (self._get_cached(path) if _PROJECT_PATH.fullmatch(path) else self._get(path))
+        if isinstance(answer, Refused):
+            # `{"error": ...}` speaks of the route, not of the object.
+            body = answer.body()
+            return False if answer.status == 404 and isinstance(body, dict) and "message" in body else None
         return None if answer is None else True
 
     async def look(self, path: str, **query: str) -> Any | None:

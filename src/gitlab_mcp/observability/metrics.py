@@ -59,10 +59,6 @@ class Metrics:
             self._errors[(failure.code, outcome.operation, str(outcome.http_status))] += 1
             self._explaining_durations.observe((outcome.operation,), outcome.explaining_seconds)
 
-    def count_refusal(self, code: str, operation: str, status: int) -> None:
-        """A request was refused before it became a call."""
-        self._errors[(code, operation, str(status))] += 1
-
     def count_request(self, status: int) -> None:
         """One HTTP request to /mcp was answered."""
         self._requests[(str(status),)] += 1

@@ -20,7 +20,7 @@ from gitlab_mcp.policy.guard import ProposedCall
 from gitlab_mcp.policy.quotas import resume_purpose
 from gitlab_mcp.policy.what_will_happen import what_will_happen
 
-_WITHOUT_EFFECT: Final = {"url", "detail", "max_bytes", "format", "confirmation_token"}
+_WITHOUT_EFFECT: Final = {"url", "detail", "fields", "max_bytes", "format", "confirmation_token"}
 """Options that do not change what the call does in GitLab. A URL has been replaced by ids before."""
 
 
@@ -40,6 +40,7 @@ class AskForConfirmation:
         if token is not None and not is_for(token, resume_purpose(call)):
             await self.tokens.redeem(token, caller, purpose(call, caller))
             return
+        await call.action.refuse_before_asking(proposed.ask)
         operation = operation_name(call.tool.name, call.action.spec.name)
         token, expires_at = await self.tokens.issue(caller, purpose(call, caller), operation)
         effect = await what_will_happen(proposed)

@@ -40,7 +40,7 @@ class Answers:
     """Added to what the model sent."""
     asked_for_values: bool = False
     refusal: Failure | None = None
-    """Set where the person declined."""
+    """Set where the person did not confirm."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +67,11 @@ def question_for(
         return Question(_CONFIRM, str(token), message, _CONFIRMATION_FORM)
     if not ask_for_values or answers.asked_for_values or failure.code != Code.MISSING_REQUIRED_FIELD:
         return None
-    if failure.facts.get("invalid_fields") or failure.facts.get("unknown_fields"):
+    missing = failure.facts.get("missing_fields", ())
+    if failure.facts.get("invalid_fields") or failure.facts.get("unknown_fields") or "action" in missing:
+        # The model knows what it wants to do; a person would have to guess.
         return None
-    form = _form(failure.facts.get("missing_fields", ()), fields)
+    form = _form(missing, fields)
     return Question(_MISSING, "", failure.message, form) if form else None
 
 
@@ -148,7 +150,8 @@ def _answers(key: str, response: ElicitResult) -> Answers:
             return replace(answers, refusal=_not_confirmed())
         return replace(answers, arguments={**answers.arguments, "confirmation_token": token})
     if response.action != "accept":
-        return replace(answers, refusal=_values_not_given())
+        # The call is made once more as it was, so that the model gets the error that says what is missing.
+        return answers
     return replace(answers, arguments={**answers.arguments, **content})
 
 
@@ -158,16 +161,5 @@ def _not_confirmed() -> Failure:
     ).knowing(
         confidence="certain",
         suggested_fix="Do not try again unless the person asks for it.",
-        retryable=False,
-    )
-
-
-def _values_not_given() -> Failure:
-    return Failure(
-        Code.MISSING_REQUIRED_FIELD,
-        "The person was asked for what is missing and did not say it. Nothing was done.",
-    ).knowing(
-        confidence="certain",
-        suggested_fix="Go on without this call, or talk to the person about what is missing.",
         retryable=False,
     )

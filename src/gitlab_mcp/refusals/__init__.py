@@ -39,5 +39,8 @@
 Where several causes are possible, `causes.py` looks at each: a tier too low, an add-on missing, the project archived,
 a feature switched off, a role too low, what the endpoint is known to mean (`by_route.py`). `case.py` holds what they
 look at: the request, the body, the token, the project or group. `findings.py` picks the one with the most confidence.
+
+A NOT_FOUND then says which field names what is missing (`missing.py`), a push that a protected branch refuses the way
+round it (`protected_branches.py`), and `alternatives.py` adds the calls that help on.
 An empty list because of a ref is no refusal: `success_checks/empty_lists.py`.
 """

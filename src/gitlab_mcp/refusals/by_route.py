@@ -21,6 +21,7 @@ class RouteMeaning:
     statuses: tuple[int, ...]
     code: Code
     state: str
+    """Of a conflict, what is in the way; of a NOT_FOUND, what is missing where no field names it."""
     message: str
     fix: str = ""
     role: Role = Role.GUEST
@@ -29,7 +30,7 @@ class RouteMeaning:
 
 ROUTE_MEANINGS: Final = (
     RouteMeaning(
-        "GET", "/projects/*/pipelines/latest", (403,), Code.NOT_FOUND, "no pipeline",
+        "GET", "/projects/*/pipelines/latest", (403,), Code.NOT_FOUND, "pipeline",
         "The project has no pipeline for this ref yet.", "Run one with manage_pipeline create.",
     ),
     RouteMeaning(

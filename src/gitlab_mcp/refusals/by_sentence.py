@@ -10,6 +10,7 @@ from gitlab_mcp.refusals.case import Case, with_context
 from gitlab_mcp.refusals.findings import Confidence, Finding
 from gitlab_mcp.refusals.known_sentences import KnownSentence, recognise, recognise_field_errors
 from gitlab_mcp.refusals.merge_blockers import merge_blocked
+from gitlab_mcp.refusals.protected_branches import push_refused
 from gitlab_mcp.refusals.sentence_findings import as_sentence_says, rejected
 from gitlab_mcp.refusals.token_problems import token_not_accepted
 
@@ -76,6 +77,8 @@ def _tier_behind_sentence(case: Case, sentence: KnownSentence | None) -> Finding
 
 def _permission_denied(case: Case, sentence: KnownSentence) -> Finding:
     """A role that is known to be too low explains the refusal better than the sentence does."""
+    if found := push_refused(case):
+        return found
     by_role = causes.role_too_low(case)
     if by_role is None or case.role_suffices is not False:
         return as_sentence_says(case, sentence)

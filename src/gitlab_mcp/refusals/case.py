@@ -107,9 +107,13 @@ class Case:
         return tuple(name for name in found if name not in ("project_id", "group_id"))
 
 
-async def with_context(case: Case, ask: Ask) -> Case:
-    """The same case with what tells its causes apart: the token, the instance, the project or group, the role."""
-    token = await ask.token()
+async def with_context(case: Case, ask: Ask, *, who: bool = True) -> Case:
+    """The same case with what tells its causes apart: the token, the instance, the project or group, the role.
+
+    Without `who` nothing is asked about the token unless its role is low, which only matters for who is no
+    administrator.
+    """
+    token = await ask.token() if who else None
     instance = await ask.instance() if case.requirements or case.body.no_such_route else InstanceFacts()
     project = group = role = None
     if token is None or token.alive:
@@ -117,6 +121,8 @@ async def with_context(case: Case, ask: Ask) -> Case:
         if project_id:
             project = await ask.project(project_id)
             role = role_in(project) if project else None
+            if token is None and role is not None and role <= Role.GUEST:
+                token = await ask.token()
         elif group_id:
             role = await ask.group_role(group_id)
             if case.requirements and instance.is_gitlab_com:

@@ -50,10 +50,12 @@ def tier_finding(
     if current:
         evidence.append(current.evidence)
     alternatives = feature.alternatives_on(current.name if current else None, case.given)
-    if field:
+    if feature.otherwise:
+        fix = f"{feature.otherwise} Or ask for an upgrade to {tier}."
+    elif field:
         fix = f"Leave {field} out, or upgrade to {tier}."
     elif alternatives:
-        fix = f"Use one of the alternatives, or ask for an upgrade to {tier}."
+        fix = f"Do it another way, or ask for an upgrade to {tier}."
     else:
         fix = f"Ask for an upgrade to {tier}."
     return Finding(
@@ -191,7 +193,7 @@ def role_too_low(case: Case) -> Finding | None:
 def hidden_from_guests(case: Case) -> Finding | None:
     """In a private project a guest gets a 404 for merge requests and code, which only a reporter may see."""
     private = case.project is not None and case.project.get("visibility") == "private"
-    if not private or case.role is None or case.role > Role.GUEST:
+    if not private or case.role is None or case.role > Role.GUEST or (case.token and case.token.admin):
         return None
     if case.switch not in ("merge_requests", "repository"):
         return None
@@ -224,7 +226,7 @@ def known_at_route(case: Case) -> Finding | None:
         if case.role_suffices
         else (f"GitLab answered {status} without a reason",),
         meaning.fix,
-        {"state": meaning.state} if meaning.code == Code.CONFLICT else {},
+        {"state": meaning.state} if meaning.code in (Code.CONFLICT, Code.NOT_FOUND) else {},
         (Code.PERMISSION_DENIED,) if status in (401, 403) else (),
     )
 

@@ -6,15 +6,18 @@ from collections.abc import Callable
 
 from gitlab_mcp.actions.action import Action
 from gitlab_mcp.actions.ask import Ask
+from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import Failure
 from gitlab_mcp.gitlab.faults import Refused
 from gitlab_mcp.refusals import causes
+from gitlab_mcp.refusals.alternatives import offer
 from gitlab_mcp.refusals.body import read_body
 from gitlab_mcp.refusals.by_sentence import by_sentence
 from gitlab_mcp.refusals.by_status import by_status, project_moved, rate_limited, server_error, without_json
 from gitlab_mcp.refusals.case import Case, with_context
 from gitlab_mcp.refusals.findings import Finding, as_failure
 from gitlab_mcp.refusals.merge_blockers import merge_blocked
+from gitlab_mcp.refusals.missing import name_missing
 from gitlab_mcp.refusals.not_found import not_found
 from gitlab_mcp.refusals.token_problems import oauth_error, unauthorized
 from gitlab_mcp.tiers.feature_map import TierMap
@@ -26,7 +29,10 @@ async def explain_refusal(
 ) -> Failure:
     body = read_body(refused)
     case = Case(refused, body, action, requirements_of_call(action, tiers))
-    failure = as_failure(await _decide(case, ask)).knowing(http_status=refused.status)
+    finding = await _decide(case, ask)
+    if finding.code == Code.NOT_FOUND:
+        finding = await name_missing(finding, case, ask)
+    failure = as_failure(offer(finding, case)).knowing(http_status=refused.status)
     shown = body.message if 400 <= refused.status < 500 else ""
     return failure.knowing(gitlab_message=shown or None)
 

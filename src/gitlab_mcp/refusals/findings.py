@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
-from typing import Any
+from typing import Any, Final
 
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import Failure
+
+LOOK_IT_UP: Final = "Look it up with a list action."
+"""The fix of a NOT_FOUND, until it is known what is missing."""
 
 
 class Confidence(IntEnum):

@@ -12,10 +12,12 @@ from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import Failure
 from gitlab_mcp.gitlab.faults import GraphQLRefused, Refused, Withheld
 from gitlab_mcp.refusals import causes
+from gitlab_mcp.refusals.alternatives import offer
 from gitlab_mcp.refusals.body import RefusalBody, one_line
 from gitlab_mcp.refusals.case import Case, with_context
 from gitlab_mcp.refusals.findings import Confidence, Finding, as_failure
 from gitlab_mcp.refusals.known_sentences import recognise
+from gitlab_mcp.refusals.missing import name_missing
 from gitlab_mcp.refusals.not_found import missing_record
 from gitlab_mcp.refusals.sentence_findings import as_sentence_says, rejected
 from gitlab_mcp.refusals.token_problems import token_not_accepted
@@ -36,7 +38,9 @@ async def explain_graphql_errors(
         finding = await _withheld(case, problem.path, ask)
     else:
         finding = await _decide(case, problem.errors, ask)
-    return as_failure(finding).knowing(gitlab_message=body.message or None)
+    if finding.code == Code.NOT_FOUND:
+        finding = await name_missing(finding, case, ask)
+    return as_failure(offer(finding, case)).knowing(gitlab_message=body.message or None)
 
 
 async def _decide(case: Case, errors: tuple[Mapping[str, Any], ...], ask: Ask) -> Finding:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from gitlab_mcp.failures.codes import Code
+from gitlab_mcp.refusals.findings import LOOK_IT_UP
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +78,23 @@ KNOWN_SENTENCES: Final = (
         r"|yaml|jobs? .*config|job .*(undefined|unknown) need|workflow rules|no (stages|jobs)|prevented any jobs"
         r"|(project|component) .*not found or access denied",
         "The CI/CD configuration does not allow this pipeline.",
-        "Check the configuration with browse_ci_config, then change .gitlab-ci.yml.",
+        "Read .gitlab-ci.yml with browse_files get, and mend it with manage_file update.",
     ),
     # Whom GitLab does not let.
+    _row(
+        Code.PERMISSION_DENIED,
+        r"not allowed to create this tag as it is protected",
+        "The tag's name is protected: this user may not create it.",
+        "Choose a name that no protected pattern fits, or ask a maintainer to create it.",
+        state="protected",
+    ),
+    _row(
+        Code.PERMISSION_DENIED,
+        r"not allowed to create protected branches",
+        "The branch's name is protected: this user may not create it.",
+        "Choose a name that no protected pattern fits, or ask a maintainer to create it.",
+        state="protected",
+    ),
     _row(
         Code.PERMISSION_DENIED,
         r"not (allowed|authorized|permitted) to|^not (allowed|authorized)|no access granted"
@@ -141,7 +156,7 @@ KNOWN_SENTENCES: Final = (
         r"|target .* is invalid|invalid reference name|when you are on a branch|commits' sha is not valid"
         r"|unknown (ref|branch|commit|revision)|for nil:nilclass|not found or has expired|^is ambiguous",
         "Something the arguments name does not exist, or this user may not see it.",
-        "Look it up with a list action and use what it returns.",
+        LOOK_IT_UP,
     ),
 )
 

@@ -8,8 +8,10 @@ from typing import Any, Final
 
 from gitlab_mcp.actions.ask import Ask
 from gitlab_mcp.failures.codes import Code
+from gitlab_mcp.failures.failure import CallFailed
+from gitlab_mcp.refusals.alternatives import call
 from gitlab_mcp.refusals.case import Case, merge_request_of
-from gitlab_mcp.refusals.findings import Confidence, Finding
+from gitlab_mcp.refusals.findings import Confidence, Finding, as_failure
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,38 +72,130 @@ BLOCKERS: Final[Mapping[str, Blocker]] = {
 }
 
 
-def blockers(merge_request: Mapping[str, Any]) -> tuple[dict[str, str], ...]:
-    """What blocks it, as the merge request itself says. GitLab names only the first blocker."""
-    state = str(merge_request.get("state", ""))
-    status = str(merge_request.get("detailed_merge_status", ""))
-    if state in ("merged", "closed", "locked"):
-        status = "not_open"
-    blocker = BLOCKERS.get(status)
-    if blocker is None:
+BEING_CHECKED: Final = ("checking", "unchecked", "preparing", "approvals_syncing")
+"""What `detailed_merge_status` says while GitLab has not decided yet."""
+
+
+def failed_checks(merge_request: Mapping[str, Any], checks: Mapping[str, Any] | None) -> tuple[str, ...]:
+    """The checks that fail, by the names of `detailed_merge_status`, which itself names only the first.
+
+    `checks` is the merge request as GraphQL shows it.
+    """
+    if merge_request.get("state") == "merged":
         return ()
-    return ({"status": status, "reason": blocker.reason, "lifted_by": blocker.lifted_by},)
+    status = str(merge_request.get("detailed_merge_status", ""))
+    if checks is None:
+        return () if status in ("", "mergeable", *BEING_CHECKED) else (status,)
+    found = [name for check in checks.get("mergeabilityChecks") or () if (name := _name_of_failed(check))]
+    if "commits_status" in found:
+        # GitLab reports a conflict too where there is nothing to merge.
+        found = [check for check in found if check != "conflict"]
+    return tuple(found)
+
+
+def _name_of_failed(check: Mapping[str, Any]) -> str | None:
+    if _waits_for_pipeline(check):
+        return "ci_still_running"
+    return str(check.get("identifier", "")).lower() if check.get("status") == "FAILED" else None
+
+
+def is_being_checked(check: Mapping[str, Any]) -> bool:
+    return check.get("status") == "CHECKING" and not _waits_for_pipeline(check)
+
+
+def _waits_for_pipeline(check: Mapping[str, Any]) -> bool:
+    # While a pipeline runs, GitLab says CHECKING of this check too.
+    return check.get("status") == "CHECKING" and check.get("identifier") == "CI_MUST_PASS"
+
+
+def blockers(
+    merge_request: Mapping[str, Any], checks: Mapping[str, Any] | None = None
+) -> tuple[dict[str, str], ...]:
+    """What blocks it: every check that fails where GraphQL shows them, or else the first."""
+    if merge_request.get("state") in ("merged", "closed", "locked"):
+        return (_blocker("not_open"),)
+    return tuple(_blocker(status) for status in failed_checks(merge_request, checks))
+
+
+def _blocker(status: str) -> dict[str, str]:
+    if status not in BLOCKERS:
+        # A status that is not known here is text from outside and is not repeated.
+        return {"status": "unknown", "reason": _UNKNOWN.reason, "lifted_by": _UNKNOWN.lifted_by}
+    known = BLOCKERS[status]
+    return {"status": status, "reason": known.reason, "lifted_by": known.lifted_by}
+
+
+_UNKNOWN: Final = Blocker(
+    "GitLab names a check as failed that is not known here", "See the page of the merge request."
+)
 
 
 async def merge_blocked(case: Case, ask: Ask) -> Finding:
     ids = merge_request_of(case.refused.request.path)
     merge_request = await ask.merge_request(*ids) if ids else None
-    found = blockers(merge_request) if merge_request else ()
-    if not found:
+    found = await blockers_now(merge_request, ask) if merge_request else ()
+    if found and merge_request:
+        return blocked_finding(merge_request, found)
+    status = str((merge_request or {}).get("detailed_merge_status", ""))
+    if status in BEING_CHECKED:
         return Finding(
             Code.CONFLICT,
             Confidence.LIKELY,
-            "The merge request cannot be merged now.",
-            (f"GitLab answered {case.refused.status} to the merge",),
-            "Read detailed_merge_status with browse_merge_requests get.",
-            {"state": "not mergeable"},
+            "GitLab is still checking whether the merge request can be merged.",
+            (f"the merge request says {status}",),
+            "Wait a moment, then ask browse_merge_requests merge_readiness before you merge.",
+            {"state": "checking"},
         )
-    reasons = "; ".join(blocker["reason"] for blocker in found)
-    state = str(merge_request.get("state", "")) if merge_request else ""
+    if status == "mergeable" and case.given.get("auto_merge"):
+        return _nothing_to_wait_for(case)
+    return Finding(
+        Code.CONFLICT,
+        Confidence.LIKELY,
+        "The merge request cannot be merged now.",
+        (f"GitLab answered {case.refused.status} to the merge",),
+        "Ask browse_merge_requests merge_readiness what blocks it.",
+        {"state": "not mergeable"},
+    )
+
+
+async def blockers_now(merge_request: Mapping[str, Any], ask: Ask) -> tuple[dict[str, str], ...]:
+    """The blockers of a merge request that was just read. GraphQL is asked only where something blocks it."""
+    if merge_request.get("state") != "opened" or not blockers(merge_request):
+        return blockers(merge_request)
+    return blockers(merge_request, await ask.merge_checks(merge_request)) or blockers(merge_request)
+
+
+async def refuse_blocked_merge(project: str, iid: int, auto_merge: bool, ask: Ask) -> None:
+    """Refuses a merge that something is known to block. With auto_merge it may wait until that is lifted."""
+    merge_request = await ask.merge_request(project, str(iid))
+    if merge_request is None or (auto_merge and merge_request.get("state") == "opened"):
+        return
+    if found := await blockers_now(merge_request, ask):
+        raise CallFailed(as_failure(blocked_finding(merge_request, found)))
+
+
+def blocked_finding(merge_request: Mapping[str, Any], found: tuple[dict[str, str], ...]) -> Finding:
+    state = str(merge_request.get("state", ""))
     return Finding(
         Code.CONFLICT,
         Confidence.CERTAIN,
-        f"The merge request cannot be merged: {reasons}.",
+        f"The merge request cannot be merged: {'; '.join(blocker['reason'] for blocker in found)}.",
         tuple(f"the merge request says {blocker['status']}" for blocker in found),
-        " ".join(blocker["lifted_by"] for blocker in found),
+        " ".join(dict.fromkeys(blocker["lifted_by"] for blocker in found)),
         {"state": state if state in ("merged", "closed") else found[0]["status"], "blockers": list(found)},
+    )
+
+
+def _nothing_to_wait_for(case: Case) -> Finding:
+    arguments = {name: value for name, value in case.given.items() if name != "auto_merge"}
+    return Finding(
+        Code.CONFLICT,
+        Confidence.LIKELY,
+        "There is nothing for auto_merge to wait for: no pipeline is running, and it can be merged now.",
+        ("the merge request says mergeable",),
+        "Send the merge again without auto_merge.",
+        {
+            "state": "nothing to wait for",
+            "alternatives": [call("manage_merge_request merge", arguments, "Merges it now.")],
+        },
     )

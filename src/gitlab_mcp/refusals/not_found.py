@@ -17,8 +17,9 @@ from gitlab_mcp.failures import allowed_words
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.refusals import causes
 from gitlab_mcp.refusals.case import Case, with_context
-from gitlab_mcp.refusals.findings import Confidence, Finding
+from gitlab_mcp.refusals.findings import LOOK_IT_UP, Confidence, Finding
 from gitlab_mcp.refusals.known_sentences import recognise
+from gitlab_mcp.refusals.missing import missing_place, missing_place_field
 from gitlab_mcp.refusals.sentence_findings import as_sentence_says, rejected
 
 _PROJECTS_AND_GROUPS: Final = ("Project", "Group", "Namespace")
@@ -27,13 +28,14 @@ _PROJECTS_AND_GROUPS: Final = ("Project", "Group", "Namespace")
 async def not_found(case: Case, ask: Ask) -> Finding:
     name = case.body.missing_name
     if name in _PROJECTS_AND_GROUPS:
-        return _missing_project_or_group(name)
+        kind = name.lower()
+        return missing_place(kind, await missing_place_field(case, ask, kind))
     if name and (sentence := recognise((name,))):
         # A validation error in the place of the name: `404 Award Emoji Name has already been taken Not Found`.
         return (
             rejected(case, sentence) if sentence.code == Code.REJECTED else as_sentence_says(case, sentence)
         )
-    case = await with_context(case, ask)
+    case = await with_context(case, ask, who=case.body.is_unexplained_404 or bool(case.requirements))
     if case.body.no_such_route:
         return causes.most_likely(case, causes.CAUSES_OF_404_ROUTE, _missing_route(case))
     if case.body.is_unexplained_404:
@@ -41,33 +43,16 @@ async def not_found(case: Case, ask: Ask) -> Finding:
     return causes.most_likely(case, causes.CAUSES_OF_404_RECORD, missing_record(case, name))
 
 
-def _missing_project_or_group(name: str) -> Finding:
-    kind = name.lower()
-    field = f"{kind}_id"
-    return Finding(
-        Code.NOT_FOUND,
-        Confidence.LIKELY,
-        f"There is no such {kind}, or this user may not see it.",
-        (f"GitLab does not find the {kind}",),
-        f"Check {field}: give the full path, such as acme/website, or the number; check who the token belongs to."
-        if name == "Project"
-        else f"Check {field}: give the full path or the number; check who the token belongs to.",
-        {"missing": field},
-        (Code.PERMISSION_DENIED,),
-    )
-
-
 def missing_record(case: Case, name: str | None) -> Finding:
     """A record below the project or group: a ref, a branch, an issue. `name` is GitLab's word for it."""
     record = allowed_words.record(name)
-    missing = ", ".join(case.path_fields) or record
     return Finding(
         Code.NOT_FOUND,
         Confidence.POSSIBLE if case.body.is_unexplained_404 else Confidence.LIKELY,
         f"There is no such {record or 'object'}, or this user may not see it.",
         ("the project can be read, so what is missing lies below it",) if case.project else (),
-        f"Check {missing}; look it up with a list action." if missing else "Look it up with a list action.",
-        {"missing": missing} if missing else {},
+        LOOK_IT_UP,
+        {},
         (Code.FEATURE_UNAVAILABLE,) if case.body.is_unexplained_404 else (),
     )
 

@@ -27,6 +27,7 @@ from gitlab_mcp.gitlab.faults import (
 from gitlab_mcp.refusals import transport_failures
 from gitlab_mcp.refusals.decide import explain_refusal
 from gitlab_mcp.refusals.graphql_errors import explain_graphql_errors
+from gitlab_mcp.refusals.missing import name_the_group
 from gitlab_mcp.tiers.feature_map import TierMap, tier_map
 
 log = logging.getLogger("gitlab_mcp.errors")
@@ -39,7 +40,7 @@ async def translate(
 ) -> Failure:
     """Never raises. An exception of no known type is a bug of this server: INTERNAL_ERROR."""
     try:
-        failure = await _translated(problem, action, ask, tiers)
+        failure = await name_the_group(await _translated(problem, action, ask, tiers), action, ask)
     except Exception:
         # A bug in the translation: the caller still gets an answer.
         failure = _internal_error()
@@ -94,7 +95,10 @@ def _internal_error() -> Failure:
 
 
 def _complete(failure: Failure, action: Action | None) -> Failure:
-    docs = {"docs_url": DOCS + action.spec.docs} if action is not None else {}
+    docs: dict[str, str] = {}
+    if action is not None:
+        spec = action.spec
+        docs["docs_url"] = DOCS + (spec.docs_at(action.endpoint()) if spec.endpoints else spec.docs)
     known = replace(failure, facts={**docs, **_without_none(failure.facts)})
     return known.knowing(retryable=known.retryable)
 

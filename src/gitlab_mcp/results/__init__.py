@@ -5,7 +5,10 @@ Every answer goes through these:
 - `present_answer.py`: the steps below, in their order
 - `secret_redaction.py`: keeps tokens and passwords out
 - `shown_fields.py`: picks the fields that an action shows
+- `chosen_fields.py`: the fields that the caller named instead
+- `written_fields.py`: of a write, what was sent as GitLab now has it
 - `list_pages.py`: the total and the next page of a list, and why it is empty
+- `row_urls.py`: the addresses of a list's rows as one template
 - `text_cleaning.py`: removes invisible characters
 - `size_limit.py`: cuts to `max_bytes`, and says what was left out
 - `metadata.py`: adds `untrusted`, `truncated` and `warnings`

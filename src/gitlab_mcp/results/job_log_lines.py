@@ -34,6 +34,11 @@ class Excerpt:
     def end_line(self) -> int:
         return self.start_line + len(self.lines) - 1
 
+    def numbered(self, longest_line: int = 400) -> str:
+        """The lines with their numbers; a longer one is cut."""
+        lines = (line if len(line) <= longest_line else f"{line[:longest_line]}…" for line in self.lines)
+        return "\n".join(f"{number}: {line}" for number, line in enumerate(lines, self.start_line))
+
 
 def log_lines(chunks: Iterable[bytes]) -> Iterator[LogLine]:
     """The lines without colours, section markers, timestamps and the earlier states of progress bars."""

@@ -9,19 +9,27 @@ from urllib.parse import parse_qs, urlsplit
 
 from gitlab_mcp.actions.action import Action
 from gitlab_mcp.actions.exchange import Answer
+from gitlab_mcp.results.row_urls import with_url_template
 
 # GitLab counts up to 10,000 and then leaves x-total out; these it never counts.
 _NEVER_COUNTED = ("/projects/{project_id}/jobs", "/repository/commits", "/repository/tags", "/search")
 _TOO_MANY_TO_COUNT = "10000+"
 _NEXT_LINK = re.compile(r'<([^>]*)>;\s*rel="next"')
 _CURSORS = ("cursor", "page_token", "id_after", "id_before")
+_DEFAULT_FILTERS = (
+    ("/projects/{project_id}/search", "ref", "Only the default branch was searched: ref names another."),
+    ("/jobs", "include_retried", "Jobs that were retried are left out: include_retried=true shows them."),
+)
+"""The end of an endpoint's path, the field that would replace GitLab's filter, and what to say without it."""
 _NO_FILTERS = frozenset(("page", "per_page", "order_by", "sort", "pagination", *_CURSORS))
 
 
-def list_page(action: Action, answer: Answer, items: list[Any]) -> dict[str, Any]:
-    """The items, with `total`, `next_page` and `why_empty` as far as they apply."""
+def list_page(action: Action, answer: Answer, items: list[Any], *, full: bool = False) -> dict[str, Any]:
+    """The items, with the template of their addresses, `total`, `next_page` and `why_empty` as far as they apply."""
     following = next_page(answer.headers)
-    page: dict[str, Any] = {"items": items}
+    template, items = (None, items) if full else with_url_template(items)
+    page: dict[str, Any] = {"web_url": template} if template else {}
+    page["items"] = items
     total = _total(action, answer, len(items), following)
     if total is not None:
         page["total"] = total
@@ -74,10 +82,13 @@ def correct_paging_headers(
 
 
 def _total(action: Action, answer: Answer, count: int, following: Any) -> int | str | None:
+    before = items_before(answer.headers)
+    if answer.left_out:
+        # GitLab counts what was left out too.
+        return None if before or following else count
     total = answer.headers.get("x-total", "")
     if total.isdigit():
         return int(total)
-    before = items_before(answer.headers)
     if following is None:
         return before + count if count or not before else None
     if isinstance(following, dict) or action.endpoint().path.endswith(_NEVER_COUNTED):
@@ -92,9 +103,22 @@ def _why_empty(action: Action, answer: Answer, total: int | str | None) -> str:
     if isinstance(total, int) and total > 0:
         return "GitLab counts more than it shows: this token may not see them."
     filters = sorted(action.model_fields_set - _NO_FILTERS - set(action.endpoint().placeholders))
+    why = "There are none that this token can see."
     if filters:
-        return f"Nothing matches {', '.join(filters)}; leave one out to see more."
-    return "There are none that this token can see."
+        why = f"Nothing matches {', '.join(filters)}; leave one out to see more."
+    return " ".join([why, *default_filters(action)])
+
+
+def default_filters(action: Action) -> list[str]:
+    """A sentence for each filter that GitLab applies where the caller gives none."""
+    path = action.endpoint().path
+    return [
+        sentence
+        for ending, field, sentence in _DEFAULT_FILTERS
+        if path.endswith(ending)
+        and field in type(action).model_fields
+        and field not in action.model_fields_set
+    ]
 
 
 def _number(headers: Mapping[str, str], name: str, default: int) -> int:

@@ -11,11 +11,14 @@ from gitlab_mcp.actions.call import FEWEST_BYTES, MOST_BYTES, Detail
 from gitlab_mcp.actions.exchange import Answer
 from gitlab_mcp.actions.result import Notice, Result
 from gitlab_mcp.actions.shape import sent_name
+from gitlab_mcp.results.chosen_fields import each_named, named_fields, unknown_fields
 from gitlab_mcp.results.list_pages import items_before, list_page
+from gitlab_mcp.results.row_urls import add_project
 from gitlab_mcp.results.secret_redaction import redact_json, redact_text
-from gitlab_mcp.results.shown_fields import pick_fields, pick_new_fields, shown_fields
+from gitlab_mcp.results.shown_fields import pick_fields, shown_fields, times_to_the_second
 from gitlab_mcp.results.size_limit import limit_size
 from gitlab_mcp.results.text_cleaning import remove_invisible, remove_invisible_in_json
+from gitlab_mcp.results.written_fields import written_fields
 
 
 def present_answer(
@@ -24,15 +27,22 @@ def present_answer(
     *,
     detail: Detail,
     max_bytes: int,
+    fields: Sequence[str] = (),
     warnings: Sequence[Notice] = (),
 ) -> Result:
-    """The outcome with the fields to show, without secrets and invisible characters, within `max_bytes`."""
+    """The outcome with the fields to show, without secrets and invisible characters, within `max_bytes`.
+
+    `fields` are those that the caller named, by GitLab's names.
+    """
     before = None
     if isinstance(outcome, Answer):
         before = _items_before(outcome)
-        result = Result(data=_data(action, replace(outcome, body=redact_json(outcome.body)), detail))
+        answer = replace(outcome, body=redact_json(outcome.body))
+        data = _named(action, answer, fields) if fields else _data(action, answer, detail)
+        result = Result(data=data, truncated=outcome.left_out)
     else:
-        result = replace(outcome, data=redact_json(outcome.data))
+        data = redact_json(outcome.data)
+        result = replace(outcome, data=named_fields(data, fields) if fields else data)
     result = _clean(replace(result, warnings=(*result.warnings, *warnings)))
     return limit_size(
         result,
@@ -52,9 +62,8 @@ def _data(action: Action, answer: Answer, detail: Detail) -> dict[str, Any]:
 def _body(action: Action, answer: Answer, detail: Detail) -> dict[str, Any]:
     spec, body = action.spec, answer.body
     if isinstance(body, list):
-        fields = shown_fields(spec.shows).in_a_list
-        items = body if detail == "full" else [pick_fields(item, fields) for item in body]
-        return list_page(action, answer, items)
+        full = detail == "full"
+        return list_page(action, answer, body if full else _rows(action, body), full=full)
     if body is None or body == "" or body == {} or (spec.writes and _says_only_yes(answer)):
         return {"done": True} if spec.writes else {"empty": True}
     if not isinstance(body, dict):
@@ -62,8 +71,28 @@ def _body(action: Action, answer: Answer, detail: Detail) -> dict[str, Any]:
     if detail == "full":
         return body
     if spec.writes:
-        return pick_new_fields(body, spec.shows, _sent(action)) or {"done": True}
+        return written_fields(body, spec.shows, _sent(action)) or {"done": True}
     return dict(pick_fields(body, shown_fields(spec.shows).alone)) or {"empty": True}
+
+
+def _named(action: Action, answer: Answer, fields: Sequence[str]) -> dict[str, Any]:
+    """Of GitLab's own answer what the caller named."""
+    body = answer.body
+    if isinstance(body, list):
+        page = list_page(action, answer, [each_named(item, fields) for item in body], full=True)
+        return {**page, **unknown_fields(body, fields)}
+    return named_fields(body, fields) if isinstance(body, dict) else _data(action, answer, "full")
+
+
+def _rows(action: Action, body: Sequence[Any]) -> list[Any]:
+    fields = shown_fields(action.spec.shows).in_a_list
+    rows = [times_to_the_second(pick_fields(item, fields)) for item in body]
+    if "project_id" in action.endpoint().placeholders:
+        return rows
+    return [
+        add_project(row, item) if isinstance(item, dict) and isinstance(row, dict) else row
+        for row, item in zip(rows, body, strict=True)
+    ]
 
 
 def _says_only_yes(answer: Answer) -> bool:
@@ -71,14 +100,21 @@ def _says_only_yes(answer: Answer) -> bool:
     return answer.body is True or str(answer.body) == str(answer.status)
 
 
-def _sent(action: Action) -> dict[str, Any]:
-    """What the caller gave, by GitLab's names."""
-    return {sent_name(type(action), name): value for name, value in action.given().items()}
+def _sent(action: Action) -> list[tuple[str, str, Any]]:
+    """The given fields that are not in the path: our name, GitLab's name, the value."""
+    given, placeholders = action.given(), action.endpoint().placeholders
+    kind = type(action)
+    return [
+        (name, sent_name(kind, name), given[name])
+        for name in kind.model_fields
+        if name in given and name not in placeholders
+    ]
 
 
 def _items_before(answer: Answer) -> int | None:
-    """None for a list that is paged by cursor or not at all."""
-    return items_before(answer.headers) if answer.headers.get("x-per-page", "").isdigit() else None
+    """None for a list that is paged by cursor or not at all, or of which an action took something out."""
+    numbered = answer.headers.get("x-per-page", "").isdigit() and not answer.left_out
+    return items_before(answer.headers) if numbered else None
 
 
 def _clean(result: Result) -> Result:

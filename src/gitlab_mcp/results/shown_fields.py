@@ -2,23 +2,23 @@
 
 `shows` is a line of fields. A field is the name of a member, `name=path.to.member`, or `path.to.member`, which
 is then named by the first part of the path. A path through a list is followed in each item. `notes(id body)`
-shows of each note the fields in parentheses. Fields after ` | ` are for one object only, so that a list and a
-get share a line.
+shows of each note the fields in parentheses. To keep a list short, `created_at:date` shows there only the day,
+and `draft:mark` is there only where it says something; one object shows both whole. Fields after ` | ` are for one
+object only, so that a list and a get share a line.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
-_IDENTIFYING = (
-    "id iid key name title path path_with_namespace full_path username tag_name ref sha state status "
-    "merge_status web_url url slug file_path branch expires_at job_id pipeline_id merge_error"
-)
-"""Shown of a write whose action does not say what it shows."""
+_TIME = re.compile(r"^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2})\.\d+(?:Z|\+00:00)$")
+_LONGEST_TIME = 35
+_SAYS_NOTHING = (False, "not_open")
+"""The last is the merge status of a merge request whose state says it already."""
 _FIELD = re.compile(r"([^\s()]+)(?:\(([^()]*)\))?")
 
 
@@ -27,6 +27,8 @@ class ShownField:
     name: str
     path: tuple[str, ...]
     inside: tuple[ShownField, ...] = ()
+    in_short: str = ""
+    """How a list shows it: `date`, `mark`, or whole."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +41,8 @@ class ShownFields:
 def shown_fields(shows: str) -> ShownFields:
     always, _, alone = shows.partition("|")
     in_a_list = _parse(always)
-    return ShownFields(in_a_list, in_a_list + _parse(alone))
+    whole = tuple(replace(field, in_short="") for field in in_a_list)
+    return ShownFields(in_a_list, whole + _parse(alone))
 
 
 def _parse(line: str) -> tuple[ShownField, ...]:
@@ -48,31 +51,41 @@ def _parse(line: str) -> tuple[ShownField, ...]:
 
 def _parse_field(field: str, inside: str) -> ShownField:
     name, _, path = field.rpartition("=")
+    path, _, in_short = path.partition(":")
     parts = tuple(path.split("."))
-    return ShownField(name or parts[0], parts, _parse(inside))
+    return ShownField(name or parts[0], parts, _parse(inside), in_short)
 
 
-def pick_fields(value: Any, fields: Iterable[ShownField]) -> Any:
+def pick_fields(value: Any, fields: Iterable[ShownField], *, slim_instead: bool = True) -> Any:
     """An object with these fields. What is no object, or has none of the fields, is slimmed instead."""
     if not isinstance(value, (dict, Mapping)):
         return slim(value)
-    return _without_empty(_pick(value, fields)) or slim(value)
-
-
-def pick_new_fields(body: Any, shows: str, sent: Mapping[str, Any]) -> Any:
-    """The shown fields of a write's answer, without those that say what the caller sent."""
-    if not isinstance(body, Mapping):
-        return slim(body)
-    picked = _without_empty(_pick(body, shown_fields(shows or _IDENTIFYING).in_a_list))
-    return {name: member for name, member in picked.items() if not _is_as_sent(member, sent.get(name))}
-
-
-def _is_as_sent(answered: Any, sent: Any) -> bool:
-    return sent is not None and (answered == sent or str(answered) == str(sent))
+    picked = _without_empty(_pick(value, fields))
+    return picked or slim(value) if slim_instead else picked
 
 
 def _pick(value: Mapping[str, Any], fields: Iterable[ShownField]) -> dict[str, Any]:
-    return {field.name: _pick_inside(_follow(value, field.path), field.inside) for field in fields}
+    return {field.name: _pick_field(value, field) for field in fields}
+
+
+def _pick_field(value: Mapping[str, Any], field: ShownField) -> Any:
+    found = _follow(value, field.path)
+    if field.in_short == "date" and isinstance(found, str):
+        return found.partition("T")[0]
+    if field.in_short == "mark" and found in _SAYS_NOTHING:
+        return None
+    return _pick_inside(found, field.inside)
+
+
+def times_to_the_second(value: Any) -> Any:
+    """The value with shorter times: `2026-11-16T02:13:07.704+00:00` is `2026-11-16T02:13:07Z`."""
+    if isinstance(value, str):
+        return _TIME.sub(r"\1Z", value) if len(value) <= _LONGEST_TIME else value
+    if isinstance(value, list):
+        return [times_to_the_second(item) for item in value]
+    if isinstance(value, dict):
+        return {name: times_to_the_second(member) for name, member in value.items()}
+    return value
 
 
 def _pick_inside(value: Any, inside: tuple[ShownField, ...]) -> Any:

@@ -17,7 +17,7 @@ UNTRUSTED_MEMBERS = frozenset((
     "ref", "branch", "source_branch", "target_branch", "tag_name",
     "path", "file_path", "new_path", "old_path", "file_name", "filename",
     "author", "commit", "environment", "epic", "file", "iteration", "job", "last_commit", "last_ref", "milestones",
-    "protected_branches", "runner", "rules_left", "scanner", "licenses", "identifiers", "location",
+    "protected_branches", "runner", "rules_left", "scanner", "licenses", "identifiers", "location", "error_lines",
 ))  # fmt: skip
 
 _NOT_IN_A_SOURCE = re.compile(r'["<>\n\t]')

@@ -33,6 +33,12 @@ def record_with_replay(sources: Mapping[str, str]) -> Failure:
     )
 
 
+def not_a_cassette(source: str) -> Failure:
+    """What is in the file would be lost, or make every call fail."""
+    expected = "a new file whose name ends in .json, or a cassette that --record wrote"
+    return problem("record", source, expected, f"Let {source} name {expected}.")
+
+
 def not_recordings(source: str) -> Failure:
     expected = "cassettes as --record writes them, or directories with nothing else in JSON or YAML"
     return problem("replay", source, expected, f"Let {source} name {expected}.")

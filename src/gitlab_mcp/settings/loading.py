@@ -19,6 +19,7 @@ from gitlab_mcp.settings.errors import (
     bad_secret_file,
     bad_value,
     combined,
+    not_a_cassette,
     not_recordings,
     problem,
     record_with_replay,
@@ -71,6 +72,11 @@ def load(
     _keep_one_token(given, sources, ranks)
     if given["record"] and given["replay"]:
         problems.append(record_with_replay(sources))
+    elif given["record"] and given["record"].exists():
+        try:
+            recorded_url([given["record"]])
+        except ValueError:
+            problems.append(not_a_cassette(sources["record"]))
     elif given["replay"]:
         try:
             recorded = recorded_url(given["replay"])

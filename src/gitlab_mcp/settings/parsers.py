@@ -183,5 +183,9 @@ def can_be_created(path: Path) -> bool:
     return path.parent.is_dir() and not path.is_dir()
 
 
+def can_be_recorded_to(path: Path) -> bool:
+    return path.suffix == ".json" and can_be_created(path)
+
+
 def all_exist(paths: tuple[Path, ...]) -> bool:
     return bool(paths) and all(path.exists() for path in paths)

@@ -339,7 +339,7 @@ class Settings:
         environment=("GITLAB_MCP_CLIENT_TIMEOUT",),
     )
     ask_for_values: bool = switch(
-        True,
+        False,
         group="Answers",
         help="Where a call lacks up to three plain values and the client can ask its person, ask for them in place of "
         "refusing the call.",
@@ -370,12 +370,12 @@ class Settings:
     record: Path | None = setting(
         None,
         group="Record and replay",
-        help="Write every exchange with GitLab to this cassette, without secrets.",
+        help="Write every exchange with GitLab to this cassette, without secrets. Its name ends in .json.",
         environment=("GITLAB_MCP_RECORD",),
-        expects="a file name in a directory that exists",
+        expects="a file name that ends in .json, in a directory that exists",
         metavar="FILE",
         parse=parsers.path,
-        accepts=parsers.can_be_created,
+        accepts=parsers.can_be_recorded_to,
     )
     replay: tuple[Path, ...] = setting(
         (),

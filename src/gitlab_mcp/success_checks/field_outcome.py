@@ -12,6 +12,7 @@ from enum import Enum
 from typing import Any, Final
 
 from gitlab_mcp.actions.quick_actions import without_commands
+from gitlab_mcp.results.written_fields import RETURNED_AS
 
 
 class FieldOutcome(Enum):
@@ -30,15 +31,15 @@ def field_outcome(name: str, sent: Any, body: Mapping[str, Any]) -> FieldOutcome
     """`name` is GitLab's name for the field."""
     if name in _NOT_COMPARED:
         return FieldOutcome.NOT_SHOWN
-    key, compare = _RETURNED_AS.get(name, (name, _compare_values))
+    key = RETURNED_AS.get(name, name)
     if key in body:
-        return compare(sent, body[key])
+        return _COMPARED_BY.get(name, _compare_values)(sent, body[key])
     return FieldOutcome.SAVED if _is_empty(sent) and not isinstance(sent, bool) else FieldOutcome.NOT_SHOWN
 
 
 def is_always_shown(name: str) -> bool:
     """Whether GitLab is known to show the field wherever it saves it."""
-    return name in _RETURNED_AS or name in _ALWAYS_SHOWN
+    return name in _COMPARED_BY or name in RETURNED_AS or name in _ALWAYS_SHOWN
 
 
 def _compare_values(sent: Any, shown: Any) -> FieldOutcome:
@@ -150,26 +151,25 @@ def _compare_access_levels(sent: Any, shown: Any) -> FieldOutcome:
     return FieldOutcome.PARTLY_SAVED if any(found) else FieldOutcome.NOT_SAVED
 
 
-_RETURNED_AS: Final[Mapping[str, tuple[str, Compare]]] = {
-    "assignee_id": ("assignee", _compare_id),
-    "assignee_ids": ("assignees", _compare_users),
-    "reviewer_ids": ("reviewers", _compare_users),
-    "milestone_id": ("milestone", _compare_id),
-    "epic_id": ("epic", _compare_id),
-    "iteration_id": ("iteration", _compare_id),
-    "member_role_id": ("member_role", _compare_id),
-    "milestones": ("milestones", _compare_titles),
-    "labels": ("labels", _compare_labels),
-    "add_labels": ("labels", _compare_labels),
-    "remove_labels": ("labels", _compare_removed_labels),
-    "state_event": ("state", _compare_state),
-    "remove_source_branch": ("force_remove_source_branch", _compare_values),
-    "allowed_to_push": ("push_access_levels", _compare_access_levels),
-    "allowed_to_merge": ("merge_access_levels", _compare_access_levels),
-    "allowed_to_unprotect": ("unprotect_access_levels", _compare_access_levels),
-    "allowed_to_create": ("create_access_levels", _compare_access_levels),
+_COMPARED_BY: Final[Mapping[str, Compare]] = {
+    "assignee_id": _compare_id,
+    "assignee_ids": _compare_users,
+    "reviewer_ids": _compare_users,
+    "milestone_id": _compare_id,
+    "epic_id": _compare_id,
+    "iteration_id": _compare_id,
+    "member_role_id": _compare_id,
+    "milestones": _compare_titles,
+    "labels": _compare_labels,
+    "add_labels": _compare_labels,
+    "remove_labels": _compare_removed_labels,
+    "state_event": _compare_state,
+    "allowed_to_push": _compare_access_levels,
+    "allowed_to_merge": _compare_access_levels,
+    "allowed_to_unprotect": _compare_access_levels,
+    "allowed_to_create": _compare_access_levels,
 }
-"""The fields that an answer shows under another name or in another form."""
+"""The fields that an answer shows in another form."""
 
 _ALWAYS_SHOWN: Final = frozenset(
     {"weight", "health_status", "environment_scope", "code_owner_approval_required"}

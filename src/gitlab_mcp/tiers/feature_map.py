@@ -6,7 +6,8 @@ A file of the operator is merged over it by key, so that a newer GitLab needs no
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -22,6 +23,7 @@ from pydantic import (
     ValidationError,
     ValidationInfo,
     field_validator,
+    model_validator,
 )
 from pydantic_core import ErrorDetails, PydanticCustomError
 
@@ -37,6 +39,7 @@ SILENT_EFFECTS: Final[tuple[Effect, ...]] = ("dropped", "not_enforced", "empty",
 """What an edition does without a feature and does not say: the call looks like a success."""
 SEVERAL_ENTRIES: Final = "several"
 
+_ARGUMENT: Final = re.compile(r"\$(\w+)")
 _PACKAGED = Path(__file__).parent.parent / "tier_features.yaml"
 
 
@@ -84,25 +87,47 @@ class Behaviour(_Entry):
 
 
 class Alternative(_Entry):
-    action: Text
+    action: Text | None = None
     """`tool action` of this server."""
+    where: Text | None = None
+    """Where a person does it in GitLab's pages, in place of an action."""
     why: Text
     tier: Tier = "Free"
     arguments: Mapping[str, Any] = {}
-    """`$name` stands for the caller's argument of that name."""
+    """`$name` stands for the caller's argument of that name, also inside a text."""
+
+    @model_validator(mode="after")
+    def _is_an_action_or_a_place(self) -> Alternative:
+        if (self.action is None) == (self.where is None):
+            raise PydanticCustomError("alternative", "either action or where is expected")
+        return self
 
     def with_arguments(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        arguments = {
-            name: given.get(value[1:]) if isinstance(value, str) and value.startswith("$") else value
-            for name, value in self.arguments.items()
-        }
+        arguments = {name: _filled_in(value, given) for name, value in self.arguments.items()}
         present = {name: value for name, value in arguments.items() if value is not None}
+        if self.where is not None:
+            return {"where": self.where, "description": self.why, "available_on": f"{self.tier} (UI only)"}
         return {
             "action": self.action,
             **({"arguments": present} if present else {}),
             "description": self.why,
             "available_on": self.tier,
         }
+
+
+def _filled_in(value: Any, given: Mapping[str, Any]) -> Any:
+    """None where the caller did not give what it stands for."""
+    if isinstance(value, list):
+        entries = [_filled_in(entry, given) for entry in value]
+        return None if None in entries else entries
+    if not isinstance(value, str):
+        return value
+    names = _ARGUMENT.findall(value)
+    if any(given.get(name) is None for name in names):
+        return None
+    if names and value == f"${names[0]}":
+        return given[names[0]]
+    return _ARGUMENT.sub(lambda match: str(given[match[1]]), value)
 
 
 class EarlierTier(_Entry):
@@ -124,6 +149,8 @@ class Feature(_Entry):
     """By endpoint, the parameters that need the feature where the endpoint does not."""
     only: Mapping[str, Values] = {}
     """By parameter, the values that need the feature; `several` for a list with more than one entry."""
+    only_for: Mapping[str, Text] = {}
+    """By parameter, what needs the feature, in words, where it cannot be told from the value."""
     as_filter: Mapping[Edition, Literal["dropped", "empty", "works"]] = {}
     """By edition, what becomes of its parameters in a list: `dropped` means that everything is listed."""
     graphql: tuple[str, ...] = ()
@@ -131,6 +158,8 @@ class Feature(_Entry):
     changed: Text | None = None
     without_it: Mapping[Edition, Behaviour] = {}
     alternatives: tuple[Alternative, ...] = ()
+    otherwise: Text | None = None
+    """What to do where no call helps."""
     notes: tuple[str, ...] = ()
 
     @field_validator("only")
@@ -198,15 +227,6 @@ class TierMap:
 
         paid = (each for each in self.features.values() if each.is_ever_paid)
         return {normalised(endpoint): feature.key for feature in paid for endpoint in feature.endpoints}
-
-    def offering(self, actions: Container[str]) -> TierMap:
-        """The same map, with only those alternatives that can be called here."""
-        return TierMap({key: _offering(feature, actions) for key, feature in self.features.items()})
-
-
-def _offering(feature: Feature, actions: Container[str]) -> Feature:
-    alternatives = tuple(each for each in feature.alternatives if each.action in actions)
-    return feature.model_copy(update={"alternatives": alternatives})
 
 
 @cache

@@ -25,7 +25,8 @@ class TierNotices:
 
     def ignored(self) -> Notice:
         subject = f"{self.field} was ignored" if self.field else "What was asked for was dropped"
-        return self._notice(NoticeCode.TIER_IGNORED, f"{subject}: {self._needs}.")
+        otherwise = f" {self.feature.otherwise}" if self.feature.otherwise else ""
+        return self._notice(NoticeCode.TIER_IGNORED, f"{subject}: {self._needs}.{otherwise}")
 
     def filter_ignored(self) -> Notice:
         message = f"{self.field} was ignored, so that more is listed than was asked for: {self._needs}."

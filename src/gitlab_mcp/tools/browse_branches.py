@@ -12,7 +12,15 @@ from gitlab_mcp.actions.fields import Branch, Expects, Line, Search
 from gitlab_mcp.actions.scopes import InProject, Paged
 from gitlab_mcp.actions.tool import Tool
 
-browse = Tool("browse_branches", "Read the branches of a repository.")
+browse = Tool(
+    "browse_branches",
+    "Read the branches of a repository.",
+    instead={
+        "compare": "browse_commits compare",
+        "commits log history": "browse_commits list",
+        "protected": "browse_protected_branches list",
+    },
+)
 
 BRANCH = (
     "name default protected merged last_commit=commit.title committed=commit.committed_date"

@@ -10,6 +10,7 @@ from pydantic import Field, model_validator
 from gitlab_mcp.actions.action import GET, Role, fill
 from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.actions.fields import Flag, Id, Line, Ref, Sent, Strings, Time, broken_rule
+from gitlab_mcp.actions.other_names import Instead
 from gitlab_mcp.actions.result import Omission, Result
 from gitlab_mcp.actions.scopes import InProject, OfCommit, Paged
 from gitlab_mcp.actions.tool import Tool
@@ -18,7 +19,21 @@ from gitlab_mcp.results.diffs import diff_result
 from gitlab_mcp.results.list_pages import list_page, next_page
 from gitlab_mcp.results.shown_fields import pick_fields, shown_fields
 
-browse = Tool("browse_commits", "Read commits of a repository and compare refs.")
+browse = Tool(
+    "browse_commits",
+    "Read commits of a repository and compare refs.",
+    instead={
+        "log history": "list",
+        "show": "get",
+        "changes patch files": "diff",
+        "status": "statuses",
+        "branches tags": Instead("refs"),
+        "mrs": "merge_requests",
+        "range compare_refs": "compare",
+        "notes discussions": "comments",
+        "verify": "signature",
+    },
+)
 
 COMMIT = (
     "sha=short_id title author=author_name committed=committed_date stats"
@@ -116,10 +131,11 @@ class Compare(InProject):
     from_ref: Annotated[Line, Sent("from")]
     to_ref: Annotated[Line, Sent("to")]
     straight: Flag | None = None
+    diffs: Annotated[Flag, Field(description="false: commits and file names only")] | None = None
     from_project_id: Id | None = None
 
     async def run(self, gitlab: GitLab) -> Result:
-        body = (await gitlab.send(self.request())).body
+        body = (await gitlab.send(self.request(diffs=None))).body
         fields = shown_fields("sha=short_id title author=author_name").in_a_list
         facts: dict[str, Any] = {
             "commits": [pick_fields(commit, fields) for commit in reversed(body["commits"])],
@@ -128,7 +144,10 @@ class Compare(InProject):
         if body.get("compare_same_ref"):
             facts["same_ref"] = True
         source = f"diff of {self.to_ref} against {self.from_ref}"
-        result = diff_result(body["diffs"], source=source, facts=facts)
+        if self.diffs is False:
+            result = Result(data={**facts, "files": [diff["new_path"] for diff in body["diffs"]]})
+        else:
+            result = diff_result(body["diffs"], source=source, facts=facts)
         return (
             replace(result, truncated=(*result.truncated, COMPARISON_TIMED_OUT))
             if body.get("compare_timeout")

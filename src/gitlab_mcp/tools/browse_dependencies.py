@@ -2,15 +2,42 @@
 
 from __future__ import annotations
 
+from typing import Annotated, Literal
+
 from gitlab_mcp.actions.action import GET, Action, Role
 from gitlab_mcp.actions.exchange import GitLab
-from gitlab_mcp.actions.fields import Id, Page, Words
+from gitlab_mcp.actions.fields import Expects, Id, Listed, Page
 from gitlab_mcp.actions.result import Result
 from gitlab_mcp.actions.scopes import InProject
 from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.results.file_contents import export_result
 
 browse = Tool("browse_dependencies", "Read dependencies and exports of them (Ultimate).", toolset="security")
+
+
+PackageManager = Literal[
+    "bundler",
+    "yarn",
+    "npm",
+    "pnpm",
+    "maven",
+    "composer",
+    "pip",
+    "conan",
+    "go",
+    "nuget",
+    "sbt",
+    "gradle",
+    "pipenv",
+    "poetry",
+    "setuptools",
+    "apk",
+    "bun",
+    "cargo",
+    "conda",
+    "pub",
+]
+PackageManagers = Annotated[list[PackageManager], Listed, Expects("array of package managers")]
 
 
 @browse.action(
@@ -24,7 +51,7 @@ browse = Tool("browse_dependencies", "Read dependencies and exports of them (Ult
 class ListDependencies(InProject):
     """List dependencies with their known vulnerabilities and licences."""
 
-    package_manager: Words | None = None
+    package_manager: PackageManagers | None = None
     page: Page | None = None
 
 

@@ -2,16 +2,33 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import Field
 
 from gitlab_mcp.actions.action import GET
 from gitlab_mcp.actions.action_facts import Differs
-from gitlab_mcp.actions.fields import DiscussionId, Id, Sha, Sort
+from gitlab_mcp.actions.exchange import Answer, GitLab
+from gitlab_mcp.actions.fields import DiscussionId, Flag, Id, Sha, Sort
 from gitlab_mcp.actions.scopes import OfIssueOrMergeRequest, OfMergeRequest, Paged
 from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.gitlab.pages import every_page
+from gitlab_mcp.workflows.thread_filters import (
+    only_unresolved,
+    with_places_in_commit,
+    without_system_notes,
+)
 
 browse = Tool(
-    "browse_discussions", "Read threads, notes and reactions on an issue, a merge request or a commit."
+    "browse_discussions",
+    "Read threads, notes and reactions on an issue, a merge request or a commit.",
+    also=("comment", "note", "thread"),
+    instead={
+        "comments notes list_comments": "list_notes",
+        "threads discussions": "list",
+        "drafts": "list_drafts",
+        "emoji reactions awards": "list_emoji",
+    },
 )
 
 ISSUE = "/projects/{project_id}/issues/{issue_iid}"
@@ -23,10 +40,16 @@ NOTE = "/notes/{note_id}"
 
 POSITION = "file=position.new_path line=position.new_line old_line=position.old_line"
 SHOWN_NOTE = (
-    f"id author body created_at system resolvable resolved internal {POSITION} | updated_at resolved_by"
+    f"id author body created_at system:mark resolvable resolved internal:mark {POSITION}"
+    " | updated_at resolved_by"
 )
-SHOWN_THREAD = f"id individual_note notes(id author body created_at system resolved internal {POSITION})"
+SHOWN_THREAD = (
+    f"id individual_note:mark notes(id author body created_at system:mark resolved internal:mark {POSITION})"
+)
 SHOWN_EMOJI = "id name user created_at"
+
+
+SystemNotes = Annotated[Flag, Field(description="Also what GitLab noted itself")]
 
 
 class OfIssueMergeRequestOrCommit(OfIssueOrMergeRequest):
@@ -45,6 +68,21 @@ class OfIssueMergeRequestOrCommit(OfIssueOrMergeRequest):
 )
 class ListDiscussions(OfIssueMergeRequestOrCommit, Paged):
     """List the threads on something; a single comment is a thread of one note."""
+
+    unresolved: Annotated[Flag, Field(description="Only open threads")] | None = None
+    system_notes: SystemNotes | None = None
+
+    async def run(self, gitlab: GitLab) -> Answer:
+        request = self.request(unresolved=None, system_notes=None)
+        if self.unresolved and self.page is None:
+            answer = await every_page(gitlab, request.path, **{"per_page": 100, **request.query})
+        else:
+            answer = await gitlab.send(request)
+        if self.sha is not None:
+            answer = await with_places_in_commit(gitlab, request.path, answer)
+        if not self.system_notes:
+            answer = without_system_notes(answer)
+        return only_unresolved(answer) if self.unresolved else answer
 
 
 @browse.action(
@@ -74,10 +112,15 @@ class GetDiscussion(OfIssueMergeRequestOrCommit):
     shows=SHOWN_NOTE,
 )
 class ListNotes(OfIssueOrMergeRequest, Paged):
-    """List comments and what GitLab itself noted, the newest first."""
+    """List comments, and with system_notes what GitLab itself noted, the newest first."""
 
     activity_filter: Literal["all_notes", "only_comments", "only_activity"] | None = None
+    system_notes: SystemNotes | None = None
     sort: Sort | None = None
+
+    async def run(self, gitlab: GitLab) -> Answer:
+        answer = await gitlab.send(self.request(system_notes=None))
+        return answer if self.system_notes or self.activity_filter else without_system_notes(answer)
 
 
 @browse.action(

@@ -14,6 +14,14 @@ browse = Tool(
     "browse_environments",
     "Read environments, deployments, deploy freezes and protected environments (Premium).",
     toolset="ci",
+    also=(
+        "deployment",
+        "freeze_period",
+    ),
+    instead={
+        "deployments": "list_deployments",
+        "protected": "list_protected",
+    },
 )
 
 ENVIRONMENT = (

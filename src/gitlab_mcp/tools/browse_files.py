@@ -11,13 +11,32 @@ from pydantic import Field, model_validator
 from gitlab_mcp.actions.action import GET
 from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.actions.fields import FilePath, Flag, Integer, Line, Ref, Sent, broken_rule
+from gitlab_mcp.actions.other_names import Instead
 from gitlab_mcp.actions.result import Result, Text
 from gitlab_mcp.actions.scopes import InProject, Paged
 from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.results.file_contents import file_result
 from gitlab_mcp.results.list_pages import correct_paging_headers
 
-browse = Tool("browse_files", "Read files and directories of a repository.")
+browse = Tool(
+    "browse_files",
+    "Read files and directories of a repository.",
+    also=(
+        "repository",
+        "file_content",
+        "content",
+        "directory",
+        "blob",
+    ),
+    instead={
+        "list ls dir directory folder list_files files list_directory": "tree",
+        "cat raw content contents download open": "get",
+        "search grep find": Instead("search code", needs=("search",)),
+        "history log commits": "browse_commits list",
+        "annotate": "blame",
+        "info stat metadata": "get",
+    },
+)
 
 DEFAULT_BRANCH = "HEAD"
 

@@ -17,7 +17,15 @@ from gitlab_mcp.actions.server import Server
 from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.workflows.explain_access import explain, read_place
 
-browse = Tool("browse_instance", "Read about this GitLab and the token in use.")
+browse = Tool(
+    "browse_instance",
+    "Read about this GitLab and the token in use.",
+    instead={
+        "version info": "metadata",
+        "whoami me": "browse_users current",
+        "permissions access": "explain_access",
+    },
+)
 
 MESSAGE = "id message active starts_at ends_at target_path broadcast_type"
 TOPIC = "id name title description total_projects_count"

@@ -22,15 +22,35 @@ from gitlab_mcp.actions.fields import (
     UserOrNone,
     Words,
 )
+from gitlab_mcp.actions.other_names import Instead
 from gitlab_mcp.actions.scopes import InProjectOrGroup, OfIssue, Paged
 from gitlab_mcp.actions.tool import Tool
 
-browse = Tool("browse_issues", "Find and read issues of a project, a group, or your own.")
+browse = Tool(
+    "browse_issues",
+    "Find and read issues of a project, a group, or your own.",
+    instead={
+        "comments notes list_comments": "browse_discussions list_notes",
+        "discussions threads": "browse_discussions list",
+        "merge_requests mrs linked_merge_requests": "related_merge_requests",
+        "related related_issues linked linked_issues": "links",
+        "time time_tracking": "time_stats",
+        "history activity events": Instead(
+            "browse_discussions list_notes", {"activity_filter": "only_activity"}
+        ),
+        "stats count counts": "statistics",
+        "mine my_issues": Instead(
+            "list",
+            {"scope": "created_by_me"},
+            advice="Use action list with scope: created_by_me or assigned_to_me.",
+        ),
+    },
+)
 
 ISSUE = (
-    "iid title state labels assignees web_url"
-    " | id description author milestone due_date confidential issue_type created_at updated_at closed_at"
-    " closed_by time_stats task_status user_notes_count merge_requests_count weight epic=epic.title moved_to_id"
+    "iid title state confidential:mark author labels assignees due_date created_at:date updated_at:date"
+    " web_url | id description milestone issue_type closed_at closed_by time_stats task_status user_notes_count"
+    " merge_requests_count weight epic=epic.title moved_to_id"
 )
 MERGE_REQUEST = "iid title state draft author project=references.full web_url"
 CHANGE = "user action state created_at"
@@ -50,6 +70,7 @@ class PagedOfIssue(OfIssue):
     GET("/projects/{project_id}/issues", "/groups/{group_id}/issues", "/issues"),
     example={"project_id": "acme/website"},
     shows=ISSUE,
+    not_taken={"milestone_id": "milestone takes the title of the milestone, None or Any"},
 )
 class ListIssues(InProjectOrGroup, Paged):
     """List the issues of a project or a group; without either, those you created or what `scope` says."""

@@ -20,6 +20,7 @@ from gitlab_mcp.actions.fields import (
     Search,
     broken_rule,
 )
+from gitlab_mcp.actions.other_names import Instead
 from gitlab_mcp.actions.result import Notice, Result
 from gitlab_mcp.actions.scopes import InProject, OfJob, Paged
 from gitlab_mcp.actions.tool import Tool
@@ -29,7 +30,25 @@ from gitlab_mcp.results.file_contents import content_result, read_beginning
 from gitlab_mcp.results.job_explanations import why_no_log
 from gitlab_mcp.results.job_logs import DEFAULT_TAIL, LogWindow, read_log
 
-browse = Tool("browse_jobs", "Read CI/CD jobs, their logs and artifacts.")
+browse = Tool(
+    "browse_jobs",
+    "Read CI/CD jobs, their logs and artifacts.",
+    also=(
+        "build",
+        "pipeline_job",
+        "ci_job",
+    ),
+    instead={
+        "trace logs output console get_output tail": "log",
+        "status": "get",
+        "errors why failure failures": Instead(
+            "log",
+            advice="Use action log with search, or browse_pipelines failure_digest for all failed jobs.",
+        ),
+        "download_artifacts artifact": "artifacts",
+        "download_artifact read_artifact": "artifact_file",
+    },
+)
 
 JOB = (
     "id name stage status failure_reason ref pipeline_id=pipeline.id web_url"
@@ -37,6 +56,7 @@ JOB = (
     " user=user.username commit=commit.title runner=runner.description tag_list artifacts artifacts_expire_at"
 )
 LONGEST_WINDOW = 200_000
+LINES_AROUND = 10
 LARGEST_FILE = 1_000_000
 
 LineNumber = Annotated[Integer, Field(ge=1)]
@@ -93,7 +113,7 @@ class GetJob(OfJob):
     example={"project_id": "acme/website", "job_id": 63},
 )
 class ReadLog(OfJob):
-    """Read the log of a job without colours and markers: its last lines, a range, or what a search finds."""
+    """Read the log of a job without colours and markers: its error and last lines, a range, or what a search finds."""
 
     tail: (
         Annotated[Integer, Field(ge=1, le=10_000, description=f"Last lines; {DEFAULT_TAIL} by default")]
@@ -113,15 +133,17 @@ class ReadLog(OfJob):
 
     async def run(self, gitlab: GitLab) -> Result:
         path = self.request().path
+        start, end = self._lines()
 
         def read(chunks: Iterator[bytes], headers: Mapping[str, str]) -> LogWindow:
             return read_log(
                 chunks,
                 tail=self.tail,
                 search=self.search,
-                start=self.start_line,
-                end=self.end_line,
+                start=start,
+                end=end,
                 limit_bytes=LONGEST_WINDOW,
+                find_error=self.model_fields_set <= {"project_id", "job_id"},
             )
 
         window = await gitlab.stream(Request("GET", path), read)
@@ -130,6 +152,12 @@ class ReadLog(OfJob):
         # GitLab answers 200 and nothing for a log that was erased, was lost or never written; the job tells which.
         job = (await gitlab.get(path.removesuffix("/trace"))).body
         return Result(data={"empty": True, "status": job["status"], "why_empty": why_no_log(job)})
+
+    def _lines(self) -> tuple[int | None, int | None]:
+        """One line alone, as a link names it, says little: it comes with those around it."""
+        if self.start_line is None or self.start_line != self.end_line:
+            return self.start_line, self.end_line
+        return max(1, self.start_line - LINES_AROUND), self.start_line + LINES_AROUND
 
     def _shown(self, window: LogWindow) -> Result:
         data: dict[str, object] = {"total_lines": window.total_lines}
@@ -140,6 +168,8 @@ class ReadLog(OfJob):
             data["why_empty"] = beyond if window.matches is None else "No line holds the text."
             return Result(data=data)
         data["start_line"] = window.start_line
+        if window.error is not None and window.error.start_line < window.start_line:
+            data["error_lines"] = window.error.numbered()
         return Result(data=data, text=window.text(f"log of job {self.job_id}"), truncated=window.truncated)
 
 

@@ -28,6 +28,7 @@ from gitlab_mcp.actions.fields import (
     Words,
     broken_rule,
 )
+from gitlab_mcp.actions.other_names import Instead
 from gitlab_mcp.actions.result import Result
 from gitlab_mcp.actions.scopes import InProjectOrGroup, OfMergeRequest, Paged
 from gitlab_mcp.actions.tool import Tool
@@ -41,18 +42,52 @@ from gitlab_mcp.workflows.merge_readiness_facts import read_merge_facts
 from gitlab_mcp.workflows.merge_request_diffs import read_file_diff
 from gitlab_mcp.workflows.review_bundle import read_review_bundle
 
-browse = Tool("browse_merge_requests", "Read merge requests, and what keeps them from merging.")
+browse = Tool(
+    "browse_merge_requests",
+    "Read merge requests, and what keeps them from merging.",
+    also=(
+        "mr",
+        "pull_request",
+        "pr",
+    ),
+    instead={
+        "diff changes changed_files files patch list_changes": "diffs",
+        "discussions threads comments list_comments": "browse_discussions list",
+        "notes": "browse_discussions list_notes",
+        "drafts draft_notes": "browse_discussions list_drafts",
+        "mergeability merge_status can_merge checks blockers conflicts merge_checks": "merge_readiness",
+        "issues": Instead(
+            "closes_issues",
+            advice="Use action closes_issues for those it closes, related_issues for those it names.",
+        ),
+        "approvers approval": "approvals",
+        "approval_rules": "browse_approval_rules list",
+        "review": "review_bundle",
+        "jobs failed_jobs": Instead(
+            "browse_pipelines failure_digest",
+            advice="Call browse_pipelines with action failure_digest and "
+            "merge_request_iid for what failed, or action jobs with pipeline_id.",
+        ),
+        "time time_tracking": "time_stats",
+        "mine my_merge_requests": Instead(
+            "list",
+            {"scope": "created_by_me"},
+            advice="Use action list with scope: created_by_me or assigned_to_me.",
+        ),
+    },
+)
 
 MR = "/projects/{project_id}/merge_requests/{merge_request_iid}"
 EXAMPLE = {"project_id": "acme/website", "merge_request_iid": 1}
 
 MERGE_REQUEST = (
-    "iid title state author=author.username source_branch target_branch detailed_merge_status web_url"
-    " | draft description labels assignees=assignees.username reviewers=reviewers.username"
-    " milestone=milestone.title sha head_pipeline_id=head_pipeline.id head_pipeline=head_pipeline.status"
-    " has_conflicts blocking_discussions_resolved changes_count user_notes_count merge_when_pipeline_succeeds"
-    " merge_error rebase_in_progress diverged_commits_count squash source_project_id created_at updated_at"
-    " merged_at merged_by=merge_user.username merge_commit_sha squash_commit_sha closed_at"
+    "iid title state draft:mark author=author.username reviewers=reviewers.username source_branch target_branch"
+    " detailed_merge_status:mark created_at:date updated_at:date merged_at:date web_url"
+    " | description labels assignees=assignees.username milestone=milestone.title sha"
+    " head_pipeline_id=head_pipeline.id head_pipeline=head_pipeline.status has_conflicts"
+    " blocking_discussions_resolved changes_count user_notes_count merge_when_pipeline_succeeds"
+    " merge_error rebase_in_progress diverged_commits_count squash source_project_id"
+    " merged_by=merge_user.username merge_commit_sha squash_commit_sha closed_at"
 )
 COMMIT = "id=short_id title author=author_name created_at | message"
 ISSUE = "iid title state labels assignees=assignees.username web_url"
@@ -75,6 +110,7 @@ DEPENDENCY = (
     docs=Differs("api/merge_requests/#list-merge-requests", "the widest of its endpoints"),
     example={"project_id": "acme/website"},
     shows=MERGE_REQUEST,
+    not_taken={"milestone_id": "milestone takes the title of the milestone, None or Any"},
 )
 class ListMergeRequests(InProjectOrGroup, Paged):
     """List merge requests of a project, of a group, or (naming neither) your own."""

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-from pydantic import AfterValidator, model_validator
+from pydantic import model_validator
 
 from gitlab_mcp.actions.action import GET, fill
 from gitlab_mcp.actions.action_facts import Differs
 from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.actions.fields import (
     CiStatus,
-    Expects,
     Flag,
     Line,
     MergeRequestIid,
@@ -23,6 +22,7 @@ from gitlab_mcp.actions.fields import (
     Time,
     broken_rule,
 )
+from gitlab_mcp.actions.other_names import Instead
 from gitlab_mcp.actions.result import Notice, Result
 from gitlab_mcp.actions.scopes import InProject, OfPipeline, Paged
 from gitlab_mcp.actions.tool import Tool
@@ -37,7 +37,21 @@ from gitlab_mcp.results.shown_fields import pick_fields, shown_fields
 from gitlab_mcp.workflows.failure_digest import failure_digest
 from gitlab_mcp.workflows.failure_facts import read_failure_facts
 
-browse = Tool("browse_pipelines", "Read CI/CD pipelines and find out why they failed.")
+browse = Tool(
+    "browse_pipelines",
+    "Read CI/CD pipelines and find out why they failed.",
+    also=("ci_pipeline",),
+    instead={
+        "failed_jobs logs log errors error failures failure why diagnose failed why_failed": Instead(
+            "failure_digest"
+        ),
+        "status": "get",
+        "tests test_results": "test_report",
+        "downstream children child_pipelines trigger_jobs triggers": "bridges",
+        "trace job_log job_logs job_trace": Instead("browse_jobs log", needs=("job_id",)),
+        "last current": "latest",
+    },
+)
 
 PIPELINE = (
     "id name status ref sha source updated_at"
@@ -51,7 +65,7 @@ BRIDGE = (
     " downstream_status=downstream_pipeline.status downstream_url=downstream_pipeline.web_url"
 )
 
-SOURCES = (
+Source = Literal[
     "push",
     "web",
     "trigger",
@@ -68,18 +82,11 @@ SOURCES = (
     "ondemand_dast_validation",
     "security_orchestration_policy",
     "container_registry_push",
+    "duo_workflow",
+    "pipeline_execution_policy_schedule",
+    "dependency_management_security_update",
     "unknown",
-)
-
-
-def _a_source(value: str) -> str:
-    if value not in SOURCES:
-        raise ValueError("unknown source")
-    return value
-
-
-# Not listed in the schema: they are many and rarely needed, and the error for a wrong one names them all.
-Source = Annotated[str, AfterValidator(_a_source), Expects("one of " + ", ".join(SOURCES))]
+]
 
 
 @browse.action(

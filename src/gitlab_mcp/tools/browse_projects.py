@@ -23,10 +23,32 @@ from gitlab_mcp.actions.fields import (
     Words,
     broken_rule,
 )
+from gitlab_mcp.actions.other_names import Instead
 from gitlab_mcp.actions.scopes import InProject, Paged
 from gitlab_mcp.actions.tool import Tool
 
-browse = Tool("browse_projects", "Read projects: all visible ones, those of a group or of a user.")
+browse = Tool(
+    "browse_projects",
+    "Read projects: all visible ones, those of a group or of a user.",
+    also=(
+        "repo",
+        "namespace",
+    ),
+    instead={
+        "members list_members collaborators": Instead(
+            "",
+            advice="Members and their roles are not offered yet. Action users lists who can see the project.",
+        ),
+        "activity": "events",
+        "files tree": "browse_files tree",
+        "readme": Instead("browse_files get", {"file_path": "README.md"}),
+        "mirrors": "remote_mirrors",
+        "stars": "starrers",
+        "mine my_projects": Instead("list", {"membership": True}),
+        "issue_templates": Instead("templates", {"type": "issues"}),
+        "merge_request_templates": Instead("templates", {"type": "merge_requests"}),
+    },
+)
 
 PROJECT = (
     "id path_with_namespace description visibility archived last_activity_at"
@@ -37,7 +59,7 @@ PROJECT = (
     " builds_access_level repository_access_level marked_for_deletion_on import_status statistics"
 )
 EVENT = (
-    "created_at action_name author=author_username target_type target_iid target_title project_id"
+    "created_at action_name author=author_username target_type target_iid target_title"
     " ref=push_data.ref commit_title=push_data.commit_title commits=push_data.commit_count note=note.body"
 )
 GROUP = "id full_path name web_url"

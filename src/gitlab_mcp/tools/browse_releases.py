@@ -13,7 +13,17 @@ from gitlab_mcp.actions.result import Result, Text
 from gitlab_mcp.actions.scopes import InProject, InProjectOrGroup, OfRelease, Paged
 from gitlab_mcp.actions.tool import Tool
 
-browse = Tool("browse_releases", "Read releases and changelogs.", toolset="delivery")
+browse = Tool(
+    "browse_releases",
+    "Read releases and changelogs.",
+    toolset="delivery",
+    instead={
+        "compare diff": "browse_commits compare",
+        "assets": "links",
+        "notes": "changelog",
+        "last current": "latest",
+    },
+)
 
 RELEASE = (
     "tag_name name released_at upcoming_release author=author.username url=_links.self"

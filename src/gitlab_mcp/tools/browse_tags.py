@@ -8,14 +8,25 @@ from typing import Literal
 from gitlab_mcp.actions.action import GET, Role
 from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.actions.fields import Search, Sort
+from gitlab_mcp.actions.other_names import Instead
 from gitlab_mcp.actions.scopes import InProject, OfTag, Paged
 from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.results.list_pages import correct_paging_headers
 
-browse = Tool("browse_tags", "Read the tags of a repository.", toolset="delivery")
+browse = Tool(
+    "browse_tags",
+    "Read the tags of a repository.",
+    toolset="delivery",
+    instead={
+        "compare": "browse_commits compare",
+        "releases": "browse_releases list",
+        "latest": Instead("list", {"order_by": "updated", "sort": "desc", "per_page": 1}),
+        "protected": "browse_protected_branches list_tags",
+    },
+)
 
 TAG = (
-    "name protected message last_commit=commit.title committed=commit.committed_date"
+    "name sha=commit.short_id protected message last_commit=commit.title committed=commit.committed_date"
     " | sha=commit.id target author=commit.author_name release created_at"
 )
 

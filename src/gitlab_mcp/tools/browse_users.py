@@ -8,11 +8,28 @@ from pydantic import Field
 
 from gitlab_mcp.actions.action import GET, Action, Role
 from gitlab_mcp.actions.action_facts import Differs
+from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.actions.fields import Date, Flag, Line, Search, Sent, Sort, Time, UserId
+from gitlab_mcp.actions.other_names import Instead
 from gitlab_mcp.actions.scopes import Paged
 from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.workflows.project_paths import with_project_paths
 
-browse = Tool("browse_users", "Read users: the caller, others, their projects and activity.")
+browse = Tool(
+    "browse_users",
+    "Read users: the caller, others, their projects and activity.",
+    also=(
+        "person",
+        "account",
+    ),
+    instead={
+        "me whoami self myself current_user get_current_user who_am_i": "current",
+        "get": Instead("list", only_with="username"),
+        "activity": "events",
+        "groups": "memberships",
+        "ssh_keys": "keys",
+    },
+)
 
 USER = (
     "id username name state"
@@ -24,7 +41,7 @@ CURRENT_USER = (
     " two_factor_enabled public_email commit_email job_title created_at last_activity_on"
 )
 EVENT = (
-    "created_at action_name author=author_username project_id target_type target_iid target_title"
+    "created_at action_name author=author_username project project_id target_type target_iid target_title"
     " ref=push_data.ref commit_title=push_data.commit_title commits=push_data.commit_count note=note.body"
 )
 PROJECT = "id path_with_namespace description visibility archived last_activity_at"
@@ -40,7 +57,14 @@ class OfUser(Action):
     username: Username | None = None
 
 
-@browse.action("current", GET("/user"), example={}, shows=CURRENT_USER)
+@browse.action(
+    "current",
+    GET("/user"),
+    example={},
+    shows=CURRENT_USER,
+    # The caller is the same in every project.
+    rewrites=dict.fromkeys(("project_id", "group_id"), lambda value, given: {}),
+)
 class CurrentUser(Action):
     """The person (or bot) whose token this is."""
 
@@ -62,6 +86,10 @@ class GetUser(Action):
     GET("/users"),
     example={"username": "bob"},
     shows=USER,
+    not_taken={
+        "project_id": "those who can see a project: browse_projects users",
+        "group_id": "members of a group are not offered yet",
+    },
 )
 class ListUsers(Paged):
     """Find users by username, or by words of their name or email."""
@@ -131,6 +159,9 @@ class Events(OfUser, Paged):
     before: Date | None = None
     after: Date | None = None
     sort: Sort | None = None
+
+    async def run(self, gitlab: GitLab) -> Answer:
+        return await with_project_paths(gitlab, await gitlab.send(self.request()))
 
 
 @browse.action(

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from gitlab_mcp.actions.action import GET, POST, Action, Role
 from gitlab_mcp.actions.exchange import GitLab
-from gitlab_mcp.actions.fields import Expects, Id, Line, Listed, PerPage, Words
+from gitlab_mcp.actions.fields import Expects, Id, Line, Listed, PerPage
 from gitlab_mcp.actions.result import Result
 from gitlab_mcp.actions.scopes import InProject, InProjectOrGroup, Paged
 from gitlab_mcp.actions.tool import Tool
@@ -63,13 +63,27 @@ COUNT_QUERIES: Mapping[str, str] = {place: _count_query(place) for place in ("pr
 
 Severity = Literal["critical", "high", "medium", "low", "info", "unknown"]
 Severities = Annotated[list[Severity], Listed, Expects("array of severities")]
+ReportType = Literal[
+    "sast",
+    "dependency_scanning",
+    "container_scanning",
+    "dast",
+    "secret_detection",
+    "coverage_fuzzing",
+    "api_fuzzing",
+    "cluster_image_scanning",
+    "container_scanning_for_registry",
+    "generic",
+    "sarif",
+]
+ReportTypes = Annotated[list[ReportType], Listed, Expects("array of report types")]
 Cursor = Annotated[Line, Field(description="next_cursor of the page before")]
 
 
 class FilteredVulnerabilities(InProjectOrGroup):
     severity: Severities | None = None
     state: Literal["detected", "confirmed", "dismissed", "resolved"] | None = None
-    report_type: Words | None = None
+    report_type: ReportTypes | None = None
 
     @property
     def place(self) -> str:
@@ -166,7 +180,7 @@ class ListFindings(InProject, Paged):
     """List what the scanners of a pipeline reported, whether or not it became a vulnerability."""
 
     severity: Severities | None = None
-    report_type: Words | None = None
+    report_type: ReportTypes | None = None
     pipeline_id: Id | None = None
 
 

@@ -12,7 +12,12 @@ from gitlab_mcp.actions.fields import Page
 from gitlab_mcp.actions.scopes import OfWebhook, WithWebhooks
 from gitlab_mcp.actions.tool import Tool
 
-browse = Tool("browse_webhooks", "Read the webhooks of a project or group (Premium).", toolset="access")
+browse = Tool(
+    "browse_webhooks",
+    "Read the webhooks of a project or group (Premium).",
+    toolset="access",
+    also=("hook",),
+)
 
 HOOK = (
     "id url name events alert_status disabled_until"

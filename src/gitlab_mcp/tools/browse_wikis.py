@@ -9,7 +9,13 @@ from gitlab_mcp.actions.result import Result, Text
 from gitlab_mcp.actions.scopes import OfWikiPage, WithWiki
 from gitlab_mcp.actions.tool import Tool
 
-browse = Tool("browse_wikis", "Read the wiki of a project or group (Premium).", toolset="knowledge")
+browse = Tool(
+    "browse_wikis",
+    "Read the wiki of a project or group (Premium).",
+    toolset="knowledge",
+    also=("wiki_page",),
+    instead={"pages": "list"},
+)
 
 PAGE = "slug title format"
 

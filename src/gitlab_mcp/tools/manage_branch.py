@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from gitlab_mcp.actions.action import DELETE, POST, Danger, Role, fill
 from gitlab_mcp.actions.action_facts import Differs
 from gitlab_mcp.actions.exchange import Answer, GitLab
-from gitlab_mcp.actions.fields import Branch, Ref
+from gitlab_mcp.actions.fields import AlsoCalled, Branch, Ref
+from gitlab_mcp.actions.other_names import Instead
 from gitlab_mcp.actions.recovery_lookup import RecoveryLookup
 from gitlab_mcp.actions.result import Result
 from gitlab_mcp.actions.scopes import InProject
@@ -13,7 +16,28 @@ from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.gitlab.faults import FAULTS
 from gitlab_mcp.gitlab.pages import items_of
 
-manage = Tool("manage_branch", "Create and delete branches of a repository.")
+manage = Tool(
+    "manage_branch",
+    "Create and delete branches of a repository.",
+    instead={
+        "rename": Instead(
+            "",
+            advice="Renaming a branch is not offered. Use action create with the new name and ref set to the old "
+            "branch, then action delete for the old one.",
+        ),
+        "protect": "manage_protected_branch create",
+        "unprotect": "manage_protected_branch delete",
+        "merge": Instead(
+            "manage_merge_request create",
+            advice="A branch is merged by a merge request: manage_merge_request create, then merge.",
+        ),
+        "delete_all_merged cleanup prune": "delete_merged",
+        "checkout": Instead(
+            "",
+            advice="Use action create with branch and ref; files are read with browse_files and its ref.",
+        ),
+    },
+)
 
 
 @manage.action(
@@ -27,8 +51,13 @@ manage = Tool("manage_branch", "Create and delete branches of a repository.")
 class CreateBranch(InProject):
     """Create a branch from a branch, tag or commit."""
 
-    branch: Branch
-    ref: Ref
+    branch: Annotated[Branch, AlsoCalled("name", "new_branch", "branch_name")]
+    ref: Annotated[
+        Ref,
+        AlsoCalled(
+            "from", "source_branch", "base", "base_branch", "source", "from_branch", "start_point", "from_ref"
+        ),
+    ]
 
 
 @manage.action(

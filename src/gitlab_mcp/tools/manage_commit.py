@@ -9,12 +9,27 @@ from pydantic import Field, model_validator
 
 from gitlab_mcp.actions.action import POST, Danger
 from gitlab_mcp.actions.fields import Branch, FilePath, Flag, Integer, Line, PipelineId, Ref, broken_rule
+from gitlab_mcp.actions.other_names import Instead
 from gitlab_mcp.actions.quick_actions import SpokenLine
 from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup, said
 from gitlab_mcp.actions.scopes import OfCommit
 from gitlab_mcp.actions.tool import Tool
 
-manage = Tool("manage_commit", "Comment, cherry-pick and revert commits, and set their status.")
+manage = Tool(
+    "manage_commit",
+    "Comment, cherry-pick and revert commits, and set their status.",
+    instead={
+        "create commit push": Instead(
+            "manage_file commit",
+            advice="Call manage_file with action commit, branch, commit_message and actions.",
+        ),
+        "pick": "cherry_pick",
+        "undo": "revert",
+        "add_comment note create_comment": "comment",
+        "status update_status create_status": "set_status",
+        "tag": Instead("manage_tag create", needs=("tag_name",)),
+    },
+)
 
 
 @manage.action(
@@ -122,7 +137,7 @@ def _status_is_set(write: LostWrite, found: Mapping[str, Any]) -> bool:
 class SetStatus(OfCommit):
     """Report the outcome of an external check of a commit."""
 
-    state: Literal["pending", "running", "success", "failed", "canceled"]
+    state: Literal["pending", "running", "success", "failed", "canceled", "skipped"]
     name: Line | None = None
     ref: Ref | None = None
     target_url: Annotated[str, Field(pattern=r"^https?://\S+$", max_length=255)] | None = None

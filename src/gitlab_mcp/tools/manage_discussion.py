@@ -10,6 +10,7 @@ from gitlab_mcp.actions.action import DELETE, POST, PUT, Danger, Role
 from gitlab_mcp.actions.action_facts import Differs
 from gitlab_mcp.actions.exchange import Answer, GitLab, Request
 from gitlab_mcp.actions.fields import DiscussionId, Expects, Flag, Id, Sha
+from gitlab_mcp.actions.other_names import Instead
 from gitlab_mcp.actions.quick_actions import SpokenLine
 from gitlab_mcp.actions.recovery_lookup import RecoveryLookup, begun_with, made, said
 from gitlab_mcp.actions.scopes import OfIssueOrMergeRequest
@@ -17,7 +18,26 @@ from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
 
-manage = Tool("manage_discussion", "Comment on an issue, a merge request or a commit; resolve threads.")
+manage = Tool(
+    "manage_discussion",
+    "Comment on an issue, a merge request or a commit; resolve threads.",
+    also=("comment", "note", "thread"),
+    instead={
+        "comment note post": "create_note",
+        "add add_comment create_comment": "create_note",
+        "delete remove delete_comment remove_comment": Instead(
+            "delete_note", needs=("note_id",), advice="Use action delete_note with note_id."
+        ),
+        "update edit update_comment edit_comment": Instead("update_note", needs=("note_id",)),
+        "start thread start_thread create_thread open_thread new_thread create_discussion": "create",
+        "answer add_reply create_reply": "reply",
+        "reopen": "unresolve",
+        "react emoji award": "add_emoji",
+        "unreact": "remove_emoji",
+        "draft": "manage_review create_draft",
+        "comment_line": "manage_review comment_line",
+    },
+)
 
 ISSUE = "/projects/{project_id}/issues/{issue_iid}"
 MERGE_REQUEST = "/projects/{project_id}/merge_requests/{merge_request_iid}"

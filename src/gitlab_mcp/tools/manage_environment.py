@@ -11,6 +11,7 @@ from gitlab_mcp.actions.action import DELETE, POST, PUT, Danger, Role, something
 from gitlab_mcp.actions.action_facts import Differs
 from gitlab_mcp.actions.allow_lists import AllowList
 from gitlab_mcp.actions.fields import Expects, Flag, Id, Line, Ref, Sha, Time, WebUrl, broken_rule
+from gitlab_mcp.actions.other_names import Instead
 from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup, made, new
 from gitlab_mcp.actions.scopes import InProject, WithProtectedEnvironments
 from gitlab_mcp.actions.tool import Tool
@@ -19,6 +20,14 @@ manage = Tool(
     "manage_environment",
     "Change environments, deployments, deploy freezes and protected environments (Premium).",
     toolset="ci",
+    instead={
+        "deploy": Instead(
+            "",
+            advice="A deployment is made by a job: manage_job play. Action create_deployment only records one.",
+        ),
+        "approve": Instead("approve_deployment", {"status": "approved"}, needs=("deployment_id",)),
+        "reject": Instead("approve_deployment", {"status": "rejected"}, needs=("deployment_id",)),
+    },
 )
 
 Tier = Literal["production", "staging", "testing", "development", "other"]

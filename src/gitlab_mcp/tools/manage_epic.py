@@ -8,13 +8,23 @@ from typing import Annotated, Any, Literal
 from gitlab_mcp.actions.action import DELETE, POST, PUT, Danger, Role, something_to_change
 from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.actions.fields import DateOrEmpty, Flag, GroupId, Id, Iid, Labels, Needs, Title
+from gitlab_mcp.actions.other_names import Instead
 from gitlab_mcp.actions.quick_actions import Spoken, SpokenLine
 from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup, made, said
 from gitlab_mcp.actions.scopes import InGroup, OfEpic
 from gitlab_mcp.actions.tool import Tool
 
 manage = Tool(
-    "manage_epic", "Create and change epics and what belongs to them (Premium).", toolset="planning"
+    "manage_epic",
+    "Create and change epics and what belongs to them (Premium).",
+    toolset="planning",
+    instead={
+        "close": Instead("update", {"state_event": "close"}),
+        "reopen": Instead("update", {"state_event": "reopen"}),
+        "comment add_comment note add_note": "create_note",
+        "link": "add_link",
+        "unlink": "delete_link",
+    },
 )
 
 ParentId = Annotated[Id, Needs("subepics")]

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from gitlab_mcp.actions.action import DELETE, POST, PUT, Danger, Role, fill
 from gitlab_mcp.actions.action_facts import Differs
-from gitlab_mcp.actions.exchange import Answer, GitLab
+from gitlab_mcp.actions.exchange import Answer, GitLab, Request
 from gitlab_mcp.actions.fields import (
     Branch,
     Expects,
@@ -25,16 +25,44 @@ from gitlab_mcp.actions.fields import (
     Sha,
     broken_rule,
 )
+from gitlab_mcp.actions.other_names import Instead
 from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup
 from gitlab_mcp.actions.scopes import InProject
 from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
-from gitlab_mcp.gitlab.faults import BadAnswer, BadAnswerReason, Refused
+from gitlab_mcp.gitlab.faults import FAULTS, BadAnswer, BadAnswerReason, Refused
 
-manage = Tool("manage_file", "Change files of a repository; each call is a commit on a branch.")
+manage = Tool(
+    "manage_file",
+    "Change files of a repository; each call is a commit on a branch.",
+    also=("repository_file",),
+    instead={
+        "write put overwrite save append replace": Instead(
+            "update", advice="Use action update with the whole content, or create for a new file."
+        ),
+        "create_or_update upsert upload": Instead(
+            "create",
+            advice="Use action create for a new file, update for one that exists; commit takes both kinds.",
+        ),
+        "rename move mv": Instead(
+            "commit",
+            advice='Use action commit with actions=[{"action": "move", "previous_path": "the old '
+            'path", "file_path": "the new path"}].',
+        ),
+        "copy": Instead(
+            "commit",
+            advice="Use action commit with an entry of actions that creates the copy, with its content.",
+        ),
+        "push push_files multi_commit": "commit",
+        "chmod": Instead(
+            "commit",
+            advice="Use action commit with an entry of actions: its action is chmod.",
+        ),
+    },
+)
 
-COMMITTED = "file_path branch web_url"
+COMMITTED = "file_path branch commit_id web_url"
 NO_SUCH_FILE = ("404 Commit Not Found", "404 File Not Found")
 
 Encoding = Literal["text", "base64"]
@@ -52,8 +80,33 @@ class CommitToBranch(InProject):
     author_email: Line | None = None
 
 
-class WriteFile(CommitToBranch):
+class ChangeFile(CommitToBranch):
+    """A commit of one file, which GitLab answers without saying which commit it made."""
+
     file_path: FilePath
+
+    async def run(self, gitlab: GitLab) -> Answer:
+        answer = await gitlab.send(self.request())
+        commit_id = await self._commit_id(gitlab)
+        if commit_id is None:
+            return answer
+        named = {"file_path": self.file_path, "branch": self.branch, **(answer.body or {})}
+        return replace(answer, body={**named, "commit_id": commit_id})
+
+    async def _commit_id(self, gitlab: GitLab) -> str | None:
+        """The last commit of the file, where it has the message of this one. The file is written whatever this says."""
+        path = fill("/projects/{project_id}/repository/commits", project_id=self.project_id)
+        query = {"ref_name": self.branch, "path": self.file_path, "per_page": 1}
+        try:
+            found = await gitlab.send(Request("GET", path, query=query))
+        except FAULTS:
+            return None
+        last = found.body[0] if found.body and isinstance(found.body, list) else {}
+        is_mine = str(last.get("message", "")).strip() == self.commit_message.strip()
+        return str(last["id"]) if is_mine else None
+
+
+class WriteFile(ChangeFile):
     content: str
     encoding: Annotated[Encoding, Field(description="Of content")] | None = None
     execute_filemode: Flag | None = None
@@ -64,7 +117,7 @@ class WriteFile(CommitToBranch):
         return self
 
     async def run(self, gitlab: GitLab) -> Answer:
-        answer = await gitlab.send(self.request())
+        answer = await super().run(gitlab)
         if self.project_id.isdecimal() or not isinstance(answer.body, dict):
             return answer
         # GitLab does not answer the URL of the file; it follows from the path of the project.
@@ -145,10 +198,8 @@ class UpdateFile(WriteFile):
     repeatable=False,
     recover_with=RecoveryLookup("browse_files get", "project_id file_path ref=branch", gone=True),
 )
-class DeleteFile(CommitToBranch):
+class DeleteFile(ChangeFile):
     """Commit the removal of a file."""
-
-    file_path: FilePath
 
 
 class FileChange(BaseModel):

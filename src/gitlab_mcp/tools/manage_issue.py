@@ -25,14 +25,63 @@ from gitlab_mcp.actions.fields import (
     UserIds,
     broken_rule,
 )
+from gitlab_mcp.actions.other_names import Instead
 from gitlab_mcp.actions.quick_actions import Spoken
 from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup, made
 from gitlab_mcp.actions.scopes import InProject, OfIssue
 from gitlab_mcp.actions.tool import Tool
 
-manage = Tool("manage_issue", "Create and change issues, their links and time.")
+manage = Tool(
+    "manage_issue",
+    "Create and change issues, their links and time.",
+    instead={
+        "close": Instead("update", {"state_event": "close"}),
+        "reopen open_again": Instead("update", {"state_event": "reopen"}),
+        "assign": Instead("update", needs=("assignee_ids",)),
+        "unassign": Instead(
+            "update",
+            {"assignee_ids": []},
+            advice="Use action update: assignee_ids=[] removes all, a shorter list keeps the others.",
+        ),
+        "add_assignee add_assignees": Instead(
+            "update",
+            needs=("assignee_ids",),
+            advice="Use action update with "
+            "assignee_ids: it replaces the assignees, so name the present ones too.",
+        ),
+        "label tag": Instead(
+            "update", needs=("add_labels",), renames={"label": "add_labels", "labels": "add_labels"}
+        ),
+        "unlabel untag": Instead(
+            "update", needs=("remove_labels",), renames={"label": "remove_labels", "labels": "remove_labels"}
+        ),
+        "lock": Instead("update", {"discussion_locked": True}),
+        "unlock": Instead("update", {"discussion_locked": False}),
+        "make_confidential": Instead("update", {"confidential": True}),
+        "rename": Instead(
+            "update", needs=("title",), renames={"name": "title", "new_title": "title", "new_name": "title"}
+        ),
+        "comment add_comment create_comment post_comment note add_note create_note": Instead(
+            "manage_discussion create_note", needs=("body",)
+        ),
+        "reply": Instead("manage_discussion reply", needs=("discussion_id",)),
+        "link relate link_issue create_link": "add_link",
+        "unlink remove_link": "delete_link",
+        "copy": "clone",
+        "transfer": "move",
+        "spend spend_time log_time add_time track_time": "add_spent_time",
+        "estimate set_estimate": "set_time_estimate",
+        "todo add_todo": "create_todo",
+        "follow watch": "subscribe",
+        "unfollow unwatch mute": "unsubscribe",
+        "promote": Instead(
+            "",
+            advice="Promoting an issue is not offered yet. manage_epic create makes an epic.",
+        ),
+    },
+)
 
-CREATED = "id iid web_url state"
+CREATED = "id iid title state web_url"
 UPDATED = "id iid state title labels assignees milestone due_date confidential web_url"
 TIME = "human_time_estimate human_total_time_spent time_estimate total_time_spent"
 
@@ -79,6 +128,10 @@ class CreateIssue(InProject):
     danger=Danger.REVERSIBLE,
     example={"project_id": "acme/website", "issue_iid": 4, "state_event": "close"},
     shows=UPDATED,
+    not_taken=dict.fromkeys(
+        ("add_assignees", "add_assignee_ids"),
+        "assignee_ids replaces the assignees: send the present ones and the new ones",
+    ),
 )
 class UpdateIssue(OfIssue):
     """Change, close or reopen an issue."""
@@ -240,6 +293,11 @@ def _links_to(write: LostWrite, found: Mapping[str, Any]) -> bool:
         "project_id issue_iid",
         proof=_links_to,
         answer=lambda found: {"link_type": found["link_type"], "target_issue": found},
+    ),
+    not_taken=dict.fromkeys(
+        ("merge_request_iid", "target_merge_request_iid", "mr_iid", "epic_iid", "epic_id"),
+        "issue links link issues: send target_issue_iid; a merge request is linked by naming the issue in its "
+        "description (manage_merge_request update), an epic by manage_epic add_issue",
     ),
 )
 class AddLink(OfIssue):

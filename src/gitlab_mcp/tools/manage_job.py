@@ -9,7 +9,18 @@ from gitlab_mcp.actions.recovery_lookup import RecoveryLookup
 from gitlab_mcp.actions.scopes import InProject, OfJob
 from gitlab_mcp.actions.tool import Tool
 
-manage = Tool("manage_job", "Retry, cancel, play and erase CI/CD jobs.")
+manage = Tool(
+    "manage_job",
+    "Retry, cancel, play and erase CI/CD jobs.",
+    also=(
+        "build",
+        "pipeline_job",
+    ),
+    instead={
+        "run start trigger execute launch": "play",
+        "delete_log clear_log": "erase",
+    },
+)
 JOB = "id name status web_url"
 
 

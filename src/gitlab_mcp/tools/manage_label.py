@@ -9,11 +9,19 @@ from pydantic import Field, model_validator
 
 from gitlab_mcp.actions.action import DELETE, POST, PUT, Danger, Role
 from gitlab_mcp.actions.fields import Expects, Integer, LabelId, broken_rule
+from gitlab_mcp.actions.other_names import Instead
 from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup, as_asked
 from gitlab_mcp.actions.scopes import InProject, InProjectOrGroup
 from gitlab_mcp.actions.tool import Tool
 
-manage = Tool("manage_label", "Create, change and delete labels of a project or a group.", toolset="planning")
+manage = Tool(
+    "manage_label",
+    "Create, change and delete labels of a project or a group.",
+    toolset="planning",
+    instead={
+        "rename": Instead("update", needs=("new_name",), renames={"name": "new_name"}),
+    },
+)
 
 LABEL = "id name description color priority open_issues_count open_merge_requests_count"
 

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from gitlab_mcp.actions.action import DELETE, POST, PUT, Danger, Role, something_to_change
 from gitlab_mcp.actions.action_facts import Differs
+from gitlab_mcp.actions.ask import Ask
 from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.actions.fields import (
     Branch,
@@ -25,6 +26,7 @@ from gitlab_mcp.actions.fields import (
     UserIds,
     Words,
 )
+from gitlab_mcp.actions.other_names import Instead
 from gitlab_mcp.actions.quick_actions import Spoken
 from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup, made, new
 from gitlab_mcp.actions.result import Result
@@ -32,9 +34,98 @@ from gitlab_mcp.actions.scopes import InProject, OfMergeRequest
 from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
+from gitlab_mcp.refusals.merge_blockers import refuse_blocked_merge
 from gitlab_mcp.workflows.branch_existence import require_branches
 
-manage = Tool("manage_merge_request", "Create, change, approve and merge merge requests.")
+manage = Tool(
+    "manage_merge_request",
+    "Create, change, approve and merge merge requests.",
+    also=(
+        "mr",
+        "pull_request",
+        "pr",
+    ),
+    instead={
+        "close": Instead("update", {"state_event": "close"}),
+        "reopen": Instead("update", {"state_event": "reopen"}),
+        "accept": "merge",
+        "auto_merge set_auto_merge enable_auto_merge merge_when_pipeline_succeeds": Instead(
+            "merge", {"auto_merge": True}
+        ),
+        "cancel_merge disable_auto_merge cancel_merge_when_pipeline_succeeds": "cancel_auto_merge",
+        "assign": Instead("update", needs=("assignee_ids",)),
+        "add_assignee add_assignees": Instead(
+            "update",
+            needs=("assignee_ids",),
+            advice="Use action update with "
+            "assignee_ids: it replaces the assignees, so name the present ones too.",
+        ),
+        "add_reviewer add_reviewers request_review assign_reviewer": Instead(
+            "update",
+            needs=("reviewer_ids",),
+            advice="Use action update with "
+            "reviewer_ids: it replaces the reviewers, so name the present ones too.",
+        ),
+        "mark_ready ready mark_as_ready undraft unmark_draft": Instead(
+            "update",
+            needs=("title",),
+            advice="Use action update with title: the title without Draft: in front makes it ready.",
+        ),
+        "draft mark_draft mark_as_draft": Instead(
+            "update",
+            needs=("title",),
+            advice="Use action update with title: the title with Draft: in front makes it a draft.",
+        ),
+        "label tag": Instead(
+            "update", needs=("add_labels",), renames={"label": "add_labels", "labels": "add_labels"}
+        ),
+        "unlabel untag": Instead(
+            "update", needs=("remove_labels",), renames={"label": "remove_labels", "labels": "remove_labels"}
+        ),
+        "lock": Instead("update", {"discussion_locked": True}),
+        "unlock": Instead("update", {"discussion_locked": False}),
+        "retarget change_target": Instead(
+            "update", needs=("target_branch",), renames={"branch": "target_branch"}
+        ),
+        "rename": Instead(
+            "update", needs=("title",), renames={"name": "title", "new_title": "title", "new_name": "title"}
+        ),
+        "comment add_comment create_comment post_comment note add_note create_note": Instead(
+            "manage_discussion create_note", needs=("body",)
+        ),
+        "reply": Instead("manage_discussion reply", needs=("discussion_id",)),
+        "resolve resolve_discussion resolve_thread": Instead(
+            "manage_discussion resolve", needs=("discussion_id",)
+        ),
+        "review submit_review": Instead(
+            "manage_review submit_review",
+            advice="Call manage_review with action submit_review and verdict, or action approve here.",
+        ),
+        "request_changes": Instead(
+            "manage_review submit_review",
+            {"verdict": "request_changes"},
+            advice="Call manage_review with action "
+            "submit_review and verdict=request_changes; it publishes your drafts too.",
+        ),
+        "revert": Instead(
+            "manage_commit revert",
+            advice="Call manage_commit with action revert, sha (merge_commit_sha of "
+            "browse_merge_requests get) and branch.",
+        ),
+        "cherry_pick": Instead(
+            "manage_commit cherry_pick",
+            advice="Call manage_commit with action cherry_pick, sha (merge_commit_sha of "
+            "browse_merge_requests get) and branch.",
+        ),
+        "revoke_approval disapprove": "unapprove",
+        "run_pipeline trigger_pipeline": "create_pipeline",
+        "spend spend_time log_time add_time track_time": "add_spent_time",
+        "estimate set_estimate": "set_time_estimate",
+        "todo add_todo": "create_todo",
+        "follow watch": "subscribe",
+        "unfollow unwatch mute": "unsubscribe",
+    },
+)
 
 MR = "/projects/{project_id}/merge_requests/{merge_request_iid}"
 MERGE_REQUEST = "iid title state draft detailed_merge_status web_url"
@@ -56,6 +147,31 @@ COMMIT = "id=short_id title"
 
 HeadSha = Annotated[Sha, Field(description="Refuse if the source branch's head is another")]
 Users = Annotated[UserIds, Needs("multiple_mr_assignees_reviewers")]
+DRAFT = "Draft: "
+_OF_DRAFTS = ("draft:", "[draft]", "(draft)")
+
+
+def _draft_title(value: Any, given: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """A merge request is a draft by its title."""
+    title = given.get("title")
+    if not isinstance(title, str) or str(value).lower() not in ("true", "false"):
+        return None
+    prefix = next((each for each in _OF_DRAFTS if title.lower().startswith(each)), "")
+    if str(value).lower() == "true":
+        return {"title": title if prefix else DRAFT + title}
+    return {"title": title[len(prefix) :].lstrip()}
+
+
+DRAFTS = dict.fromkeys(("draft", "is_draft", "wip", "work_in_progress"), _draft_title)
+BY_TITLE = dict.fromkeys(
+    DRAFTS, "a merge request is a draft by its title: send title, with or without Draft: in front"
+)
+ADDING = {
+    "add_reviewers": "reviewer_ids replaces the reviewers: send the present ones and the new ones",
+    "add_reviewer_ids": "reviewer_ids replaces the reviewers: send the present ones and the new ones",
+    "add_assignees": "assignee_ids replaces the assignees: send the present ones and the new ones",
+    "add_assignee_ids": "assignee_ids replaces the assignees: send the present ones and the new ones",
+}
 Shas = Annotated[Words, Field(min_length=1)]
 
 
@@ -76,6 +192,8 @@ Shas = Annotated[Words, Field(min_length=1)]
         {"state": "opened", "scope": "created_by_me"},
         proof=made("source_branch", "target_branch"),
     ),
+    rewrites=DRAFTS,
+    not_taken=BY_TITLE,
 )
 class CreateMergeRequest(InProject):
     """Create a merge request between two branches that exist; a title with Draft: in front makes a draft."""
@@ -108,6 +226,8 @@ class CreateMergeRequest(InProject):
     danger=Danger.REVERSIBLE,
     example={**EXAMPLE, "title": "Draft: Add login and logout"},
     shows=UPDATED,
+    rewrites=DRAFTS,
+    not_taken={**BY_TITLE, **ADDING},
 )
 class UpdateMergeRequest(OfMergeRequest):
     """Change, close or reopen a merge request."""
@@ -166,6 +286,9 @@ class Merge(OfMergeRequest):
     should_remove_source_branch: Flag | None = None
     merge_commit_message: Line | None = None
     squash_commit_message: Line | None = None
+
+    async def refuse_before_asking(self, ask: Ask) -> None:
+        await refuse_blocked_merge(self.project_id, self.merge_request_iid, bool(self.auto_merge), ask)
 
 
 @manage.action(

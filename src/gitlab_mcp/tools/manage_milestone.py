@@ -9,12 +9,24 @@ from pydantic import model_validator
 from gitlab_mcp.actions.action import DELETE, POST, PUT, Danger, something_to_change
 from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.actions.fields import DateOrEmpty, MilestoneId, Title, broken_rule
+from gitlab_mcp.actions.other_names import Instead
 from gitlab_mcp.actions.recovery_lookup import RecoveryLookup, new
 from gitlab_mcp.actions.result import Result
 from gitlab_mcp.actions.scopes import InProject, InProjectOrGroup, OfMilestone
 from gitlab_mcp.actions.tool import Tool
 
-manage = Tool("manage_milestone", "Create, change and delete milestones.", toolset="planning")
+manage = Tool(
+    "manage_milestone",
+    "Create, change and delete milestones.",
+    toolset="planning",
+    instead={
+        "close": Instead("update", {"state_event": "close"}),
+        "reopen activate open": Instead("update", {"state_event": "activate"}),
+        "rename": Instead(
+            "update", needs=("title",), renames={"name": "title", "new_title": "title", "new_name": "title"}
+        ),
+    },
+)
 MILESTONE = "id iid title state start_date due_date web_url"
 
 
@@ -41,7 +53,7 @@ class MilestoneDates(InProjectOrGroup):
         "start_date": "2026-11-01",
         "description": "Next",
     },
-    shows="id iid web_url",
+    shows=MILESTONE,
     recover_with=RecoveryLookup("browse_milestones list", "project_id group_id title", proof=new("title")),
 )
 class CreateMilestone(MilestoneDates):

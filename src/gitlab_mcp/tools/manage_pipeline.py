@@ -6,11 +6,19 @@ from gitlab_mcp.actions.action import DELETE, POST, PUT, Danger, Role
 from gitlab_mcp.actions.action_facts import Differs
 from gitlab_mcp.actions.fields import Line, Ref
 from gitlab_mcp.actions.job_variables import Variables
+from gitlab_mcp.actions.other_names import Instead
 from gitlab_mcp.actions.recovery_lookup import ME, RecoveryLookup, new
 from gitlab_mcp.actions.scopes import InProject, OfPipeline
 from gitlab_mcp.actions.tool import Tool
 
-manage = Tool("manage_pipeline", "Run, retry, cancel and delete CI/CD pipelines.")
+manage = Tool(
+    "manage_pipeline",
+    "Run, retry, cancel and delete CI/CD pipelines.",
+    instead={
+        "run trigger start launch execute": "create",
+        "rename": Instead("update", needs=("name",)),
+    },
+)
 
 # Without the status: GitLab answers the one from before the action.
 PIPELINE = "id web_url"

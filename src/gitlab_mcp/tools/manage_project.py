@@ -23,13 +23,28 @@ from gitlab_mcp.actions.fields import (
     Words,
     broken_rule,
 )
+from gitlab_mcp.actions.other_names import Instead
 from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup, made
 from gitlab_mcp.actions.result import Result
 from gitlab_mcp.actions.scopes import InProject
 from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.gitlab.faults import BadAnswer, Refused, ReplayMiss, Unreachable
 
-manage = Tool("manage_project", "Create, change, fork, move, archive and delete projects.")
+manage = Tool(
+    "manage_project",
+    "Create, change, fork, move, archive and delete projects.",
+    also=(
+        "repository",
+        "repo",
+    ),
+    instead={
+        "rename": Instead(
+            "update", advice="Use action update with name for the title, and with path for the address."
+        ),
+        "move": "transfer",
+        "change_visibility": Instead("update", needs=("visibility",)),
+    },
+)
 
 PROJECT = (
     "id path_with_namespace visibility archived default_branch import_status marked_for_deletion_on web_url"

@@ -18,6 +18,10 @@ manage = Tool(
     "manage_protected_branch",
     "Protect branches and tags. Levels: 0 nobody, 30 Developer, 40 Maintainer, 60 admin.",
     toolset="access",
+    instead={
+        "protect": "create",
+        "unprotect": "delete",
+    },
 )
 
 BRANCH = (

@@ -33,8 +33,18 @@ manage = Tool(
     "manage_release",
     "Create, change and delete releases and their links.",
     toolset="delivery",
+    instead={
+        "publish": "create",
+        "add_asset create_asset add_link": "create_link",
+        "remove_asset": "delete_link",
+        "generate_changelog": "add_changelog",
+    },
 )
 
+RELEASE = (
+    "tag_name name released_at upcoming_release milestones=milestones.title assets=assets.links(name url link_type)"
+    " url=_links.self"
+)
 LinkUrl = Annotated[str, Field(pattern=r"^(https?|ftp)://\S+$"), Expects("http, https or ftp URL")]
 LinkType = Literal["other", "runbook", "image", "package"]
 Titles = Annotated[Strings, Needs("group_milestones_in_releases"), Field(description="Titles")]
@@ -70,7 +80,7 @@ class Assets(BaseModel):
             "links": [{"name": "binary", "url": "https://example.com/one.bin", "link_type": "package"}]
         },
     },
-    shows="tag_name released_at upcoming_release url=_links.self",
+    shows=RELEASE,
     role=Differs(Role.DEVELOPER, "measured on a protected branch"),
     recover_with=RecoveryLookup("browse_releases get", "project_id tag_name", proof=made("name", "tag_name")),
 )
@@ -97,7 +107,7 @@ class CreateRelease(OfRelease):
         "description": "Edited",
         "released_at": "2026-11-02T10:00:00Z",
     },
-    shows="tag_name released_at upcoming_release url=_links.self",
+    shows=RELEASE,
     role=Role.DEVELOPER,
 )
 class UpdateRelease(OfRelease):
@@ -150,7 +160,7 @@ class DeleteRelease(OfRelease):
         "url": "https://example.com/handbook.pdf",
         "link_type": "runbook",
     },
-    shows="id direct_asset_url",
+    shows="id name url direct_asset_url",
     role=Role.DEVELOPER,
     recover_with=RecoveryLookup(
         "browse_releases links",
@@ -179,7 +189,7 @@ class CreateLink(OfRelease):
         "url": "https://example.com/manual.pdf",
         "link_type": "other",
     },
-    shows="id direct_asset_url",
+    shows="id name url direct_asset_url",
     role=Role.DEVELOPER,
     recover_with=RecoveryLookup("browse_releases link", "project_id tag_name link_id"),
 )

@@ -20,6 +20,7 @@ from gitlab_mcp.actions.fields import (
     Sha,
     broken_rule,
 )
+from gitlab_mcp.actions.other_names import Instead
 from gitlab_mcp.actions.quick_actions import SpokenLine
 from gitlab_mcp.actions.recovery_lookup import RecoveryLookup, begun_with
 from gitlab_mcp.actions.result import Notice, Result
@@ -33,6 +34,31 @@ from gitlab_mcp.workflows.review_submission import Review, Verdict
 manage = Tool(
     "manage_review",
     "Review a merge request: comment on lines, now or as drafts to submit.",
+    instead={
+        "approve": Instead(
+            "submit_review",
+            {"verdict": "approve"},
+            advice="Use action submit_review with verdict=approve, which also "
+            "publishes your drafts, or manage_merge_request approve, which only approves.",
+        ),
+        "unapprove": "manage_merge_request unapprove",
+        "request_changes": Instead(
+            "submit_review",
+            {"verdict": "request_changes"},
+            advice="Use action submit_review with verdict=request_changes; it publishes your drafts too.",
+        ),
+        "comment add_comment": Instead(
+            "comment_line",
+            advice="Use action comment_line with file_path and line, comment_file with "
+            "file_path, or manage_discussion create_note for the merge request as a whole.",
+        ),
+        "submit publish publish_all finish bulk_publish": "submit_review",
+        "inline_comment add_inline_comment line_comment": "comment_line",
+        "draft add_draft draft_comment": "create_draft",
+        "suggest": Instead(
+            "comment_line", advice="Use action comment_line with a body that holds a suggestion block."
+        ),
+    },
 )
 
 MR = "/projects/{project_id}/merge_requests/{merge_request_iid}"
@@ -82,6 +108,11 @@ class Comment(OfMergeRequest):
     danger=Danger.REVERSIBLE,
     example={**EXAMPLE, "file_path": "src/shop/cart.py", "line": 27, "body": "Replay: added."},
     recover_with=FIND_THREAD,
+    not_taken={
+        "end_line": "line is the last line of several, start_line the first",
+        "position": "the position is worked out: send file_path and line, or old_line for a removed line",
+        "side": "line is a line as it is now, old_line a removed line",
+    },
 )
 class CommentLine(Comment):
     """Comment on a line of a changed file, or on several; the position is worked out from the diff."""

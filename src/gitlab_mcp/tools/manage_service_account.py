@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from gitlab_mcp.actions.action import DELETE, POST, Danger, Role
 from gitlab_mcp.actions.exchange import Answer, GitLab
-from gitlab_mcp.actions.fields import AccessLevel, FutureDate, Id, Line, UserId, Words
+from gitlab_mcp.actions.fields import AccessLevel, Expects, FutureDate, Id, Line, Listed, UserId, Words
 from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup, as_asked
 from gitlab_mcp.actions.result import Notice, Result
 from gitlab_mcp.actions.scopes import InGroup, InGroupOrInstance
@@ -26,7 +26,29 @@ manage = Tool(
 )
 
 Permissions = Annotated[Words, Field(min_length=1, description="Like read_code")]
-Scopes = Annotated[Words, Field(min_length=1)]
+TokenScope = Literal[
+    "api",
+    "read_api",
+    "read_user",
+    "create_runner",
+    "manage_runner",
+    "k8s_proxy",
+    "self_rotate",
+    "mcp",
+    "read_repository",
+    "write_repository",
+    "read_virtual_registry",
+    "write_virtual_registry",
+    "read_observability",
+    "write_observability",
+    "ai_features",
+    "sudo",
+    "admin_mode",
+    "read_service_ping",
+    "granular",
+    "mcp_orbit",
+]
+Scopes = Annotated[list[TokenScope], Field(min_length=1), Listed, Expects("array of scopes")]
 
 
 def _has_the_given_name(write: LostWrite, found: Mapping[str, Any]) -> bool:

@@ -4,11 +4,25 @@ from __future__ import annotations
 
 from gitlab_mcp.actions.action import DELETE, POST, Danger
 from gitlab_mcp.actions.fields import Line, Ref
+from gitlab_mcp.actions.other_names import Instead
 from gitlab_mcp.actions.recovery_lookup import RecoveryLookup, has
 from gitlab_mcp.actions.scopes import OfTag
 from gitlab_mcp.actions.tool import Tool
 
-manage = Tool("manage_tag", "Create and delete tags of a repository.", toolset="delivery")
+manage = Tool(
+    "manage_tag",
+    "Create and delete tags of a repository.",
+    toolset="delivery",
+    instead={
+        "update edit rename move change": Instead(
+            "",
+            advice="A tag is not changed: use action delete, then create. The notes of its release "
+            "are changed by manage_release update.",
+        ),
+        "protect": "manage_protected_branch protect_tag",
+        "unprotect": "manage_protected_branch unprotect_tag",
+    },
+)
 
 
 @manage.action(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
@@ -12,10 +12,34 @@ from gitlab_mcp.actions.recovery_lookup import RecoveryLookup, new
 from gitlab_mcp.actions.scopes import OfWebhook, WithWebhooks
 from gitlab_mcp.actions.tool import Tool
 
-manage = Tool("manage_webhook", "Set up the webhooks of a project or group (Premium).", toolset="access")
+manage = Tool(
+    "manage_webhook",
+    "Set up the webhooks of a project or group (Premium).",
+    toolset="access",
+    also=("hook",),
+)
 
 Key = Annotated[str, Field(pattern=r"^[A-Za-z][\w.-]*$", max_length=255)]
-Trigger = Annotated[str, Field(pattern=r"^[a-z_]+_events$", description="Like push_events")]
+Trigger = Literal[
+    "push_events",
+    "tag_push_events",
+    "issues_events",
+    "confidential_issues_events",
+    "note_events",
+    "confidential_note_events",
+    "merge_requests_events",
+    "job_events",
+    "pipeline_events",
+    "wiki_page_events",
+    "deployment_events",
+    "feature_flag_events",
+    "releases_events",
+    "emoji_events",
+    "milestone_events",
+    "resource_access_token_events",
+    "resource_deploy_token_events",
+    "vulnerability_events",
+]
 
 FIND_WEBHOOK = RecoveryLookup("browse_webhooks get", "project_id group_id hook_id")
 

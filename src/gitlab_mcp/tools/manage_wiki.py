@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
 from gitlab_mcp.actions.action import DELETE, POST, PUT, Danger
-from gitlab_mcp.actions.fields import Expects, Line, broken_rule
+from gitlab_mcp.actions.fields import Line, broken_rule
 from gitlab_mcp.actions.recovery_lookup import RecoveryLookup
 from gitlab_mcp.actions.scopes import OfWikiPage, WithWiki
 from gitlab_mcp.actions.tool import Tool
@@ -16,15 +16,14 @@ manage = Tool(
     "manage_wiki",
     "Write the wiki of a project or group (Premium).",
     toolset="knowledge",
+    also=("wiki_page",),
 )
 
 PAGE = "slug title format"
 
 Title = Annotated[str, Field(min_length=1, max_length=245, description="With its folder: guides/Set up")]
 
-Markup = Annotated[
-    str, Field(pattern=r"^(markdown|rdoc|asciidoc|org)$"), Expects("markdown, rdoc, asciidoc or org")
-]
+Markup = Literal["markdown", "rdoc", "asciidoc", "org"]
 
 
 @manage.action(

@@ -10,17 +10,53 @@ from pydantic import Field, model_validator
 from gitlab_mcp.actions.action import GET, Action
 from gitlab_mcp.actions.action_facts import Differs
 from gitlab_mcp.actions.exchange import Answer, GitLab
-from gitlab_mcp.actions.fields import Flag, GroupId, Needs, Page, PerPage, ProjectId, Ref, broken_rule
+from gitlab_mcp.actions.fields import (
+    Expects,
+    Flag,
+    GroupId,
+    Needs,
+    Page,
+    PerPage,
+    ProjectId,
+    Ref,
+    broken_rule,
+)
+from gitlab_mcp.actions.other_names import Instead
 from gitlab_mcp.actions.result import Result, Text
 from gitlab_mcp.actions.tool import Tool
-from gitlab_mcp.results.list_pages import list_page
+from gitlab_mcp.results.list_pages import default_filters, list_page
 
-find = Tool("search", "Search everywhere, in a group_id or in a project_id.")
+find = Tool(
+    "search",
+    "Search everywhere, in a group_id or in a project_id.",
+    instead={
+        "blobs files blob file": "code",
+        "mrs mr pull_requests": "merge_requests",
+        "wiki_blobs wikis wiki_pages": "wiki",
+        "comments": "notes",
+        "repositories repos repository": "projects",
+        "people user": "users",
+        "snippet_titles": "snippets",
+        "epics": Instead("browse_epics list", needs=("group_id", "search")),
+        "labels": Instead("browse_labels list", needs=("search",)),
+        "branches": Instead("browse_branches list", needs=("project_id", "search")),
+        "groups": Instead("browse_projects namespaces", needs=("search",)),
+        "all everything global": Instead(
+            "",
+            advice="Name what to search for: projects, issues, merge_requests, code, commits, "
+            "notes, wiki, milestones, users or snippets.",
+        ),
+    },
+)
 
 EVERYWHERE = GET("/search", "/groups/{group_id}/search", "/projects/{project_id}/search")
 
 # GitLab finds nothing for a single character, and everything for a blank.
-SearchText = Annotated[str, Field(min_length=2, max_length=4096, pattern=r"\S\s*\S")]
+SearchText = Annotated[
+    str,
+    Field(min_length=2, max_length=4096, pattern=r"\S\s*\S"),
+    Expects("text of at least 2 characters that are no blanks"),
+]
 AdvancedGroup = Annotated[GroupId, Needs("advanced_search_scopes")]
 
 PAGE = Differs("api/search/", "a section each for the instance, a group and a project")
@@ -219,7 +255,8 @@ def _excerpts(action: Action, answer: Answer, source: str, why_empty: str | None
     items = [_place(hit, in_one_project) for hit in answer.body]
     data = list_page(action, answer, items)
     if not items:
-        return Result(data={**data, "why_empty": why_empty} if why_empty else data)
+        why = " ".join([why_empty, *default_filters(action)]) if why_empty else data["why_empty"]
+        return Result(data={**data, "why_empty": why})
     return Result(data=data, text=Text(_as_text(answer.body), source))
 
 

@@ -5,13 +5,16 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator, Callable
-from contextlib import suppress
-from typing import Any
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import contextmanager, suppress
+from io import StringIO
+from typing import Any, BinaryIO
 
 import anyio
 from mcp.server.stdio import stdio_server
+from mcp.shared.message import ServerMessageMetadata, SessionMessage
 
+from gitlab_mcp.protocol.messages import NoMessage, read_message
 from gitlab_mcp.protocol.server import GitLabServer
 
 _GRACE_SECONDS = 1.0
@@ -33,13 +36,51 @@ async def _serve(server: GitLabServer, close: Callable[[], None]) -> None:
     stopping = anyio.Event()
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(_on_signal, stopping)
-        async with stdio_server() as (read, write):
-            await server.serve_streams(_InputWithGrace(read, server, stopping), write)
-            if stopping.is_set():
-                # A thread of the SDK still waits for a line on standard input, and cannot be woken.
-                close()
-                os._exit(0)
+        # The SDK would replace what is no UTF-8, and leave unanswered what it cannot parse. So it gets no input.
+        no_input = anyio.wrap_file(StringIO())
+        with _standard_input() as lines:
+            async with stdio_server(stdin=no_input) as (unused, write):
+                await unused.aclose()
+                send, receive = anyio.create_memory_object_stream[SessionMessage](0)
+                tasks.start_soon(_read, lines, server, send, write)
+                await server.serve_streams(_InputWithGrace(receive, server, stopping), write)
+                if stopping.is_set():
+                    # A thread still waits for a line on standard input, and cannot be woken.
+                    close()
+                    os._exit(0)
         tasks.cancel_scope.cancel()
+
+
+@contextmanager
+def _standard_input() -> Iterator[BinaryIO]:
+    """Standard input for the protocol alone: whatever else reads it meanwhile finds it empty."""
+    private = os.dup(0)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    try:
+        # Not closed: a thread may still wait for a line.
+        yield os.fdopen(private, "rb", closefd=False)
+    finally:
+        os.dup2(private, 0)
+
+
+async def _read(lines: BinaryIO, server: GitLabServer, received: Any, write: Any) -> None:
+    """Hands each message on. A line that is none is answered here."""
+    async with received:
+        with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
+            async for line in anyio.wrap_file(lines):
+                if not (content := line.rstrip(b"\r\n")):
+                    continue
+                try:
+                    message = read_message(content)
+                except NoMessage as unreadable:
+                    await write.send(SessionMessage(server.answer_to(unreadable)))
+                else:
+                    unreadable_part = (
+                        ServerMessageMetadata(request_context=message) if message.failure else None
+                    )
+                    await received.send(SessionMessage(message.parsed, unreadable_part))
 
 
 async def _on_signal(stopping: anyio.Event) -> None:
@@ -56,10 +97,6 @@ class _InputWithGrace:
         self._stream = stream
         self._server = server
         self._stopping = stopping
-
-    @property
-    def last_context(self) -> Any:
-        return self._stream.last_context
 
     async def receive(self) -> Any:
         message: Any = None

@@ -1,6 +1,7 @@
 """Jobs made of several requests.
 
 - `batch.py`: many calls made as one
+- `project_paths.py`: the path of a project beside its number
 - `explain_access.py`: what works for a caller at a place, and why the rest does not
 
 Why did a pipeline fail?
@@ -19,6 +20,7 @@ Reviews of merge requests:
 - `review_bundle.py`: reads all that a reviewer needs
 - `merge_request_diffs.py`: reads the diff of one file
 - `open_threads.py`: the threads that are not resolved
+- `thread_filters.py`: threads without what nobody asked for
 - `review_position.py`: the position of a comment on a line or a file
 - `diff_lines.py`: the old and the new number of each line of a diff
 - `draft_notes.py`: which drafts can be published

@@ -44,6 +44,7 @@ async def run_calls(calls: Sequence[BatchedCall], server: Server) -> Result:
     share = max(server.max_bytes // len(calls), FEWEST_BYTES)
     outcomes: dict[int, Mapping[str, Any]] = {}
     gate = anyio.Semaphore(_READS_AT_ONCE)
+    server.gitlab.report(0, len(calls), "calls")
 
     async def run(index: int) -> None:
         async with gate:

@@ -220,11 +220,12 @@ def _log_section(log: JobLog) -> str:
         return ""
     end = window.excerpts[-1]
     error = window.error
-    parts = [_numbered(end)]
+    parts = [end.numbered(LONGEST_LINE)]
     if error and error.end_line >= end.start_line - 1:
-        parts = [_numbered(_joined(error, end))]
+        parts = [_joined(error, end).numbered(LONGEST_LINE)]
     elif error:
-        parts = [_numbered(error), f"… {end.start_line - error.end_line - 1} lines …", _numbered(end)]
+        between = f"… {end.start_line - error.end_line - 1} lines …"
+        parts = [error.numbered(LONGEST_LINE), between, end.numbered(LONGEST_LINE)]
     title = f"== {log.job['name']} (job {log.job['id']}, {window.total_lines} lines)"
     return "\n".join((title, *parts))
 
@@ -233,8 +234,3 @@ def _joined(error: Excerpt, end: Excerpt) -> Excerpt:
     if error.start_line >= end.start_line:
         return end
     return Excerpt(error.start_line, (*error.lines[: end.start_line - error.start_line], *end.lines))
-
-
-def _numbered(excerpt: Excerpt) -> str:
-    lines = (line if len(line) <= LONGEST_LINE else f"{line[:LONGEST_LINE]}…" for line in excerpt.lines)
-    return "\n".join(f"{number}: {line}" for number, line in enumerate(lines, excerpt.start_line))

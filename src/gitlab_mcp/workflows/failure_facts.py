@@ -122,7 +122,6 @@ class _Reader:
             if list_ and has_next_page(list_)
         ]
         jobs, bridges = jobs.body if jobs else [], bridges.body if bridges else []
-        self.gitlab.report(depth + 1, None, f"read the jobs{of}")
         logged = self._choose_logs(failed_jobs(jobs))
         started = [
             bridge["downstream_pipeline"]

@@ -7,7 +7,7 @@ from typing import Any
 
 from gitlab_mcp.actions.result import Notice, Result, partial_read_notices
 from gitlab_mcp.failures.codes import NoticeCode
-from gitlab_mcp.refusals.merge_blockers import BLOCKERS
+from gitlab_mcp.refusals.merge_blockers import BEING_CHECKED, BLOCKERS, failed_checks, is_being_checked
 from gitlab_mcp.results.job_explanations import why_waiting
 from gitlab_mcp.results.shown_fields import pick_fields, shown_fields
 from gitlab_mcp.workflows.merge_readiness_facts import Json, MergeFacts
@@ -16,7 +16,8 @@ _MERGE_REQUEST = shown_fields(
     "iid state title source_branch target_branch sha detailed_merge_status web_url"
 ).in_a_list
 _JOB = shown_fields("id name status failure_reason").in_a_list
-_BEING_CHECKED = ("checking", "unchecked", "preparing", "approvals_syncing")
+_WAITED_FOR_BY_MWPS = ("ci_must_pass", "ci_still_running")
+"""What `merge_when_pipeline_succeeds` waits for. Its successor waits for every check."""
 _NOT_GREEN = ("failed", "canceled", "manual", "pending", "running")
 
 
@@ -43,27 +44,13 @@ def merge_readiness(facts: MergeFacts) -> Result:
 
 
 def _failed_checks(facts: MergeFacts) -> list[str]:
-    """Their names, as in `detailed_merge_status`."""
-    status = str(facts.merge_request.get("detailed_merge_status"))
-    if facts.merge_request["state"] == "merged":
-        return []
-    if facts.checks is None:
-        return [] if status in ("mergeable", *_BEING_CHECKED) else [status]
-    found = [
-        str(check["identifier"]).lower()
-        for check in facts.checks.get("mergeabilityChecks") or ()
-        if check.get("status") == "FAILED"
-    ]
-    if "commits_status" in found:
-        # GitLab reports a conflict too where there is nothing to merge.
-        found = [check for check in found if check != "conflict"]
-    return found
+    return list(failed_checks(facts.merge_request, facts.checks))
 
 
 def _is_being_checked(facts: MergeFacts) -> bool:
     checks = (facts.checks or {}).get("mergeabilityChecks") or ()
     status = facts.merge_request.get("detailed_merge_status")
-    return status in _BEING_CHECKED or any(check.get("status") == "CHECKING" for check in checks)
+    return status in BEING_CHECKED or any(is_being_checked(check) for check in checks)
 
 
 def _verdict(merge_request: Json, blockers: Sequence[Json], waiting: bool) -> str:
@@ -72,9 +59,10 @@ def _verdict(merge_request: Json, blockers: Sequence[Json], waiting: bool) -> st
     if merge_request["state"] == "locked":
         return "It is being merged right now."
     if blockers:
-        return f"Blocked: {'; '.join(blocker['why'] for blocker in blockers)}."
+        more = " GitLab is still checking: more may block it." if waiting else ""
+        return f"Blocked: {'; '.join(blocker['why'] for blocker in blockers)}.{more}"
     if waiting:
-        return "GitLab is still checking: ask again in a moment."
+        return "GitLab is still checking, so this is not the last word: ask again in a moment."
     return "It can be merged."
 
 
@@ -156,7 +144,9 @@ def _approvals(approvals: Json | None) -> dict[str, Any]:
 def _auto_merge(facts: MergeFacts) -> str | None:
     if facts.merge_request.get("merge_when_pipeline_succeeds"):
         return "set: it merges by itself as soon as its checks pass"
-    if (facts.checks or {}).get("availableAutoMergeStrategies"):
+    strategies = (facts.checks or {}).get("availableAutoMergeStrategies") or ()
+    others = [check for check in _failed_checks(facts) if check not in _WAITED_FOR_BY_MWPS]
+    if strategies and not (others and "merge_when_checks_pass" not in strategies):
         return "possible: manage_merge_request merge with auto_merge"
     return None
 

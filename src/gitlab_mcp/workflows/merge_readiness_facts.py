@@ -4,31 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from gitlab_mcp.actions.action import fill
 from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.gitlab.concurrently import concurrently
-from gitlab_mcp.gitlab.faults import FAULTS, GraphQLRefused
+from gitlab_mcp.gitlab.faults import FAULTS
+from gitlab_mcp.gitlab.merge_checks import read_merge_checks
 from gitlab_mcp.gitlab.pages import every_page
+from gitlab_mcp.refusals.merge_blockers import BEING_CHECKED
 from gitlab_mcp.workflows.open_threads import open_threads
 
 Json = Mapping[str, Any]
 
-# REST names only the first check that fails; GraphQL names them all, since 16.5.
-_CHECKS = (
-    "query($p: ID!, $i: String!) { project(fullPath: $p) { mergeRequest(iid: $i) { iid state draft conflicts"
-    " mergeable detailedMergeStatus mergeabilityChecks { identifier status } mergeError shouldBeRebased"
-    " rebaseInProgress divergedFromTargetBranch sourceBranchExists targetBranchExists diffHeadSha approved"
-    " approvalsRequired approvalsLeft autoMergeEnabled autoMergeStrategy availableAutoMergeStrategies"
-    " userDiscussionsCount mergeableDiscussionsState userPermissions { canMerge canApprove }"
-    " headPipeline { status } } } }"
-)
-# Asked where GitLab refuses the first: one field that it does not know makes it refuse a whole query.
-_CHECKS_ALONE = (
-    "query($p: ID!, $i: String!) { project(fullPath: $p) { mergeRequest(iid: $i) {"
-    " mergeabilityChecks { identifier status } sourceBranchExists targetBranchExists } } }"
-)
+_CHECK_SECONDS: Final = 1.0
+_MOST_WAITS: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +38,9 @@ class MergeFacts:
 
 async def read_merge_facts(gitlab: GitLab, path: str) -> MergeFacts:
     """`path` is that of the merge request. Only the merge request itself must be readable."""
-    query = {"include_rebase_in_progress": True, "include_diverged_commits_count": True}
-    merge_request = (await gitlab.get(path, **query)).body
+    merge_request = await _once_checked(gitlab, path)
     asks: dict[str, Callable[[], Awaitable[Any]]] = {
-        "checks": lambda: _checks(gitlab, merge_request),
+        "checks": lambda: read_merge_checks(gitlab, merge_request),
         "approvals": lambda: gitlab.get(f"{path}/approvals"),
         "reviewers": lambda: gitlab.get(f"{path}/reviewers"),
         "threads": lambda: every_page(gitlab, f"{path}/discussions"),
@@ -72,14 +61,17 @@ async def read_merge_facts(gitlab: GitLab, path: str) -> MergeFacts:
     )
 
 
-async def _checks(gitlab: GitLab, merge_request: Json) -> Json | None:
-    project_path, _, iid = str(merge_request["references"]["full"]).rpartition("!")
-    variables = {"p": project_path, "i": iid}
-    try:
-        data = await gitlab.graphql(_CHECKS, variables)
-    except GraphQLRefused:
-        data = await gitlab.graphql(_CHECKS_ALONE, variables)
-    return (data.get("project") or {}).get("mergeRequest")
+async def _once_checked(gitlab: GitLab, path: str) -> Json:
+    """The merge request. Reading it makes GitLab check it, which takes a moment: waited for, but not for long."""
+    query = {"include_rebase_in_progress": True, "include_diverged_commits_count": True}
+    merge_request: Json = (await gitlab.get(path, **query)).body
+    for _ in range(_MOST_WAITS):
+        if merge_request.get("detailed_merge_status") not in BEING_CHECKED:
+            break
+        if not await gitlab.pause(_CHECK_SECONDS):
+            break
+        merge_request = (await gitlab.get(path, **query)).body
+    return merge_request
 
 
 def _jobs_path(merge_request: Json, path: str) -> str | None:

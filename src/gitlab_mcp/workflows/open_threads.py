@@ -9,10 +9,10 @@ LONGEST_BODY = 300
 
 
 def open_threads(discussions: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    return [_thread(each) for each in discussions if _is_open(each)]
+    return [_thread(each) for each in discussions if is_open(each)]
 
 
-def _is_open(discussion: Mapping[str, Any]) -> bool:
+def is_open(discussion: Mapping[str, Any]) -> bool:
     notes = discussion.get("notes") or ()
     return any(note.get("resolvable") and not note.get("resolved") for note in notes)
 
@@ -26,7 +26,8 @@ def _thread(discussion: Mapping[str, Any]) -> dict[str, Any]:
         "discussion_id": discussion["id"],
         "author": (first.get("author") or {}).get("username"),
         "file": position.get("new_path") or position.get("old_path"),
-        "line": position.get("new_line") or position.get("old_line"),
+        "line": position.get("new_line"),
+        "old_line": position.get("old_line"),
         "body": body if len(body) <= LONGEST_BODY else f"{body[:LONGEST_BODY]}…",
         "replies": len(notes) - 1,
     }

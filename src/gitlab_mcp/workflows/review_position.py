@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from gitlab_mcp.actions.action import fill
-from gitlab_mcp.actions.arguments.problems import closest_name
 from gitlab_mcp.actions.exchange import GitLab, Request
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
@@ -153,7 +153,7 @@ def _no_changes() -> Failure:
 def _not_changed(file_path: str, changed: list[str]) -> Failure:
     return Failure(Code.NOT_FOUND, "The merge request does not change this file.").knowing(
         missing="file_path",
-        did_you_mean=closest_name(file_path, changed),
+        did_you_mean=next(iter(difflib.get_close_matches(file_path, changed, n=1)), None),
         confidence="certain",
         evidence=["the latest version does not name it"],
         suggested_fix="Take a path from browse_merge_requests diffs, or comment with manage_discussion create.",

@@ -137,10 +137,11 @@ class Review:
         """Sends a quick action, since REST has nothing else. Its answer does not say whether it had an effect."""
         await self.gitlab.send(Request("POST", f"{self.path}/notes", body={"body": "/request_changes"}))
         me = drafts[0]["author_id"] if drafts else (await self.gitlab.get("/user")).body["id"]
-        for reviewer in (await self.gitlab.get(f"{self.path}/reviewers")).body:
-            if reviewer["user"]["id"] == me and reviewer["state"] == "requested_changes":
-                return "changes requested"
-        raise CallFailed(_no_reviewer())
+        reviewers: Sequence[Json] = (await self.gitlab.get(f"{self.path}/reviewers")).body
+        mine = [reviewer["state"] for reviewer in reviewers if reviewer["user"]["id"] == me]
+        if "requested_changes" in mine:
+            return "changes requested"
+        raise CallFailed(_changes_not_requested(me, is_reviewer=bool(mine), others=len(reviewers)))
 
     async def _write_summary(self, body: str, warnings: list[Notice]) -> Json:
         try:
@@ -199,10 +200,26 @@ def _no_such_draft() -> Failure:
     )
 
 
-def _no_reviewer() -> Failure:
-    return Failure(Code.CONFLICT, "GitLab did not request changes, and nothing was published.").knowing(
+def _changes_not_requested(me: int, *, is_reviewer: bool, others: int) -> Failure:
+    """What helps depends on who reviews it already: on Free there is one reviewer, and a second takes the place."""
+    failure = Failure(Code.CONFLICT, "GitLab did not request changes, and nothing was published.")
+    comment = "Submit again without a verdict and say in body what must change."
+    if is_reviewer:
+        return failure.knowing(
+            state="no effect",
+            confidence="likely",
+            evidence=["you are a reviewer, and your review does not say that changes are requested"],
+            suggested_fix=comment,
+            retryable=False,
+        )
+    if others:
+        fix = f"{comment} Adding yourself with reviewer_ids would on Free take the place of the present reviewer."
+    else:
+        fix = f"Add yourself with manage_merge_request update, reviewer_ids [{me}], then submit again."
+    return failure.knowing(
         state="not a reviewer",
         confidence="likely",
-        evidence=["you are not among the reviewers that have requested changes"],
-        suggested_fix="Add yourself to reviewer_ids with manage_merge_request update, then submit again.",
+        evidence=["you are not among the reviewers"],
+        suggested_fix=fix,
+        retryable=False,
     )

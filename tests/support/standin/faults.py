@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import itertools
+import threading
 import zlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from tests.support.standin.exchange import Reply
@@ -66,6 +67,35 @@ class Delay:
 
     def play(self, connection: Connection) -> None:
         connection.wait(self.seconds)
+        connection.send(connection.answer())
+
+
+@dataclass(frozen=True, slots=True)
+class Together:
+    """No answer before so many requests wait for one."""
+
+    all_here: threading.Barrier
+
+    @classmethod
+    def of(cls, requests: int) -> Together:
+        return cls(threading.Barrier(requests, timeout=15))
+
+    def play(self, connection: Connection) -> None:
+        self.all_here.wait()
+        connection.send(connection.answer())
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """No answer before it is let go."""
+
+    released: threading.Event = field(default_factory=threading.Event)
+
+    def let_go(self) -> None:
+        self.released.set()
+
+    def play(self, connection: Connection) -> None:
+        self.released.wait(15)
         connection.send(connection.answer())
 
 

@@ -109,7 +109,7 @@ class StandIn:
         with self._changed:
             return self._disconnects
 
-    def wait_for(self, condition: Callable[[StandIn], bool], timeout: float = 5.0) -> bool:
+    def wait_for(self, condition: Callable[[StandIn], bool], timeout: float = 20.0) -> bool:
         """Wait until the condition holds. False if it did not within the timeout."""
         with self._changed:
             return self._changed.wait_for(lambda: condition(self), timeout)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import difflib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from pydantic import ValidationError
 
 from gitlab_mcp.actions.action import Action
-from gitlab_mcp.actions.call import Options
-from gitlab_mcp.actions.schema import required_fields
+from gitlab_mcp.actions.arguments.field_names import candidates
+from gitlab_mcp.actions.arguments.words import misspelt
+from gitlab_mcp.actions.schema import listed_fields, required_fields
 from gitlab_mcp.actions.shape import Shape, shapes
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import Failure
@@ -28,8 +28,12 @@ class Problems:
     missing: list[str] = field(default_factory=list)
     invalid: list[dict[str, str]] = field(default_factory=list)
     of_type: bool = False
-    unknown: dict[str, str | None] = field(default_factory=dict)
-    """Each unknown field with the known one that was probably meant."""
+    unknown: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """Each unknown field with the known ones that can be meant."""
+    advice: dict[str, str] = field(default_factory=dict)
+    """By unknown field, a sentence about what is offered."""
+    taken_as: dict[str, Any] = field(default_factory=dict)
+    """The call as it would be made, where other names were given."""
     allowed: dict[str, None] = field(default_factory=dict)
     """The fields that stand where the unknown ones were given: of the action, or of an object inside."""
 
@@ -44,13 +48,14 @@ class Problems:
     def failure(self) -> Failure:
         name = self.action.spec.name
         required = required_fields(self.action)
-        guesses = {word: guess for word, guess in self.unknown.items() if guess}
+        guesses = {word: meant[0] for word, meant in self.unknown.items() if len(meant) == 1}
         return Failure(self._code(), self._message(name)).knowing(
             missing_fields=self.missing or None,
             invalid_fields=self.invalid or None,
             unknown_fields=list(self.unknown) or None,
             did_you_mean=guesses or None,
             allowed_fields=self._allowed() if self.unknown else None,
+            taken_as=self.taken_as or None,
             action_required_fields={name: required},
             suggested_fix=self._fix(guesses),
             example=example_of(self.action),
@@ -59,7 +64,7 @@ class Problems:
     def _allowed(self) -> list[str]:
         own = shapes(self.action)
         at_the_top = not self.allowed or any(name in own for name in self.allowed)
-        return [*own, *shapes(Options)] if at_the_top else list(self.allowed)
+        return listed_fields(self.action) if at_the_top else list(self.allowed)
 
     def _code(self) -> Code:
         if self.missing:
@@ -72,23 +77,33 @@ class Problems:
         parts = []
         if self.missing:
             parts.append(f"needs {_and([name.replace('|', ' or ') for name in self.missing])}")
-        if self.invalid:
-            parts.append(f"cannot use the value of {_and([each['field'] for each in self.invalid])}")
+        if values := [each["field"] for each in self.invalid if each["received"] != COMBINATION]:
+            parts.append(f"cannot use the value of {_and(values)}")
+        if rules := [each["field"] for each in self.invalid if each["received"] == COMBINATION]:
+            parts.append(f"has a rule for {_and(rules)} that is not kept")
         if self.unknown:
             parts.append(f"does not take {_and(list(self.unknown))}")
         return f"{name} {_and(parts)}."
 
     def _fix(self, guesses: Mapping[str, str]) -> str:
-        renamed = [f"rename {word} to {guess}" for word, guess in guesses.items()]
         needed = [name for name in self.missing if name not in guesses.values()]
         steps = [f"add {_and([name.replace('|', ' or ') for name in needed])}"] if needed else []
         steps += [_step(each) for each in self.invalid]
-        steps += renamed
-        dropped = [word for word in self.unknown if word not in guesses]
-        if dropped:
-            steps.append(f"leave out {_and(dropped)}")
+        steps += [self._about_unknown(word, meant) for word, meant in self.unknown.items()]
         sentence = "; ".join(steps)
         return sentence[:1].upper() + sentence[1:] + "."
+
+    def _about_unknown(self, word: str, meant: tuple[str, ...]) -> str:
+        """What is offered for it. It may carry what the call is about, so never to leave it out."""
+        advice = self.advice.get(word, "")
+        if len(meant) == 1:
+            return f"rename {word} to {meant[0]}" + (f" ({advice})" if advice else "")
+        if meant:
+            return f"rename {word} to the one that is meant: {' or '.join(meant)}"
+        return (
+            advice
+            or f"nothing here does what {word} says; allowed_fields are all that {self.action.spec.name} takes"
+        )
 
 
 def _step(invalid: Mapping[str, str]) -> str:
@@ -109,8 +124,9 @@ def collect_problems(error: ValidationError, fields: Mapping[str, Shape], proble
         if kind == "missing":
             problems.missing.append(name)
         elif kind == "extra_forbidden":
+            if name not in problems.unknown:
+                problems.unknown[name] = _inside(location, fields, name, problems)
             known = fields if len(location) == 1 else _members_at(location[:-1], fields)
-            problems.unknown[name] = closest_name(str(location[-1]), known)
             problems.allowed.update(dict.fromkeys(known))
         elif kind == "broken_rule":
             context = detail.get("ctx", {})
@@ -120,6 +136,19 @@ def collect_problems(error: ValidationError, fields: Mapping[str, Shape], proble
             expected = _expected(shape, detail)
             of_type = kind.endswith(("_type", "_parsing")) or kind in ("int_from_float", "not_a_number")
             problems.wrong(name, expected, received(detail.get("input")), of_type=of_type)
+
+
+def _inside(
+    location: tuple[int | str, ...], fields: Mapping[str, Shape], name: str, problems: Problems
+) -> tuple[str, ...]:
+    """What an unknown field of an object inside the arguments can mean."""
+    around = _shape_at(location[:-1], fields) if len(location) > 1 else None
+    members = dict(around.members) if around else {}
+    word = str(location[-1])
+    found = candidates(word, members) or [each for each in [misspelt(word, members)] if each]
+    if not found and members:
+        problems.advice[name] = f"in place of {name}, each takes {', '.join(members)}"
+    return tuple(found)
 
 
 def _location(location: tuple[int | str, ...]) -> str:
@@ -157,9 +186,9 @@ def _shape_at(location: tuple[int | str, ...], fields: Mapping[str, Shape]) -> S
 _RULES = {
     "greater_than_equal": "{what}, at least {ge}",
     "less_than_equal": "{what}, at most {le}",
-    "string_too_short": "text that is not empty",
+    "string_too_short": "text of at least {min_length} characters",
     "string_too_long": "text of at most {max_length} characters",
-    "too_short": "an array with at least {min_length} item",
+    "too_short": "an array with at least {min_length} item(s)",
     "too_long": "an array with at most {max_length} items",
 }
 
@@ -168,9 +197,12 @@ def _expected(shape: Shape | None, detail: Mapping[str, Any]) -> str:
     what = shape.expects if shape else "another value"
     rule = _RULES.get(detail["type"])
     if rule:
-        return rule.format(what=what, **detail.get("ctx", {}))
+        context = detail.get("ctx", {})
+        if detail["type"] == "string_too_short" and context["min_length"] == 1:
+            return "text that is not empty"
+        return rule.format(what=what, **context)
     if shape and shape.values and isinstance(detail.get("input"), str):
-        guess = closest_name(detail["input"], shape.values)
+        guess = misspelt(detail["input"].lower(), shape.values)
         return f"{guess} ({what})" if guess else what
     if detail["type"] == "string_pattern_mismatch" and shape and shape.description:
         return shape.description
@@ -196,37 +228,6 @@ def safe_to_repeat(word: object) -> str:
 def plain(word: object) -> str:
     """What the caller sent, in one line of plain characters."""
     return re.sub(r"[^\w .:/@#%+*,()\[\]=-]", "?", str(word))
-
-
-_SYNONYMS = {
-    "add": "create",
-    "new": "create",
-    "open": "create",
-    "show": "get",
-    "read": "get",
-    "view": "get",
-    "fetch": "get",
-    "edit": "update",
-    "modify": "update",
-    "change": "update",
-    "remove": "delete",
-    "destroy": "delete",
-    "find": "search",
-    "index": "list",
-    "all": "list",
-}
-
-
-def closest_name(word: str, known: Iterable[str]) -> str | None:
-    """The known name that was most likely meant."""
-    names = list(known)
-    folded = word.lower().replace("-", "_").replace(" ", "_")
-    folded = _SYNONYMS.get(folded, folded)
-    if folded in names:
-        return folded
-    parts = [name for name in names if name.endswith(f"_{folded}") or name.startswith(f"{folded}_")]
-    close = difflib.get_close_matches(folded, names, n=1, cutoff=0.6)
-    return close[0] if close else (parts[0] if parts else None)
 
 
 def example_of(action: type[Action]) -> dict[str, Any]:

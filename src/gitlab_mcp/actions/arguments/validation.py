@@ -8,9 +8,13 @@ from typing import Any
 from pydantic import ValidationError
 
 from gitlab_mcp.actions.action import Action
+from gitlab_mcp.actions.arguments.action_names import MeantCall, meant_action, meant_in_place_of, meant_tool
 from gitlab_mcp.actions.arguments.defaults import InstanceDefaults, fill_in
+from gitlab_mcp.actions.arguments.field_names import what_is_meant
 from gitlab_mcp.actions.arguments.limits import check_transportable
-from gitlab_mcp.actions.arguments.problems import Problems, closest_name, collect_problems, example_of
+from gitlab_mcp.actions.arguments.not_offered import not_offered
+from gitlab_mcp.actions.arguments.problems import Problems, collect_problems, example_of, safe_to_repeat
+from gitlab_mcp.actions.arguments.words import snake
 from gitlab_mcp.actions.call import Call, Options
 from gitlab_mcp.actions.quick_actions import WANTED
 from gitlab_mcp.actions.registry import Registry
@@ -20,39 +24,96 @@ from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
 
+_SECRET = (
+    "token",
+    "value",
+    "variables",
+    "job_variables_attributes",
+    "import_url",
+    "confirmation_token",
+    "url",
+)
+"""Fields whose values are not said back."""
+_LONGEST_SAID_BACK = 80
+
 
 def validate(registry: Registry, name: str, arguments: Mapping[str, Any], defaults: InstanceDefaults) -> Call:
     check_transportable(arguments)
-    tool = _tool(registry, name)
     given = {key: value for key, value in arguments.items() if value is not None}
-    action = _action(tool, given.pop("action", None))
+    tool = _tool(registry, name, given)
+    tool, action, changed = _which_call(registry, tool, given)
     problems = Problems(action)
+    _options_by_our_names(action, given)
     options = _options(given, problems)
+    changed.update(_by_our_names(action, given, problems))
+    problems.taken_as = _taken_as(name, arguments.get("action"), action, changed)
     fill_in(action, given, options.url, defaults, problems)
     _place(action, given, problems)
     _no_dots(action, given, problems)
     validated = _model(action, given, options, problems)
     if problems or validated is None:
         raise CallFailed(problems.failure())
-    return Call(tool, validated, options)
+    return Call(tool, validated, options, problems.taken_as)
 
 
-def _tool(registry: Registry, name: str) -> Tool:
+def _tool(registry: Registry, name: str, given: Mapping[str, Any]) -> Tool:
     if name in registry:
         return registry.tool(name)
-    guess = closest_name(name, registry.names())
     failure = Failure(Code.UNKNOWN_TOOL, "There is no such tool.")
-    raise CallFailed(
-        failure.knowing(
-            did_you_mean=guess,
-            suggested_fix=f"Call {guess}." if guess else "Call one of the tools that tools/list names.",
+    meant = meant_tool(registry, name, given)
+    if isinstance(meant, MeantCall):
+        raise CallFailed(_suggesting(failure, [meant], given, called=None))
+    if meant is not None:
+        raise CallFailed(
+            failure.knowing(
+                did_you_mean=meant.name, suggested_fix=f"Call {meant.name}.", send={"tool": meant.name}
+            )
         )
-    )
+    advice = not_offered(registry, snake(name))
+    raise CallFailed(failure.knowing(suggested_fix=advice or "Call one of the tools that tools/list names."))
 
 
-def _action(tool: Tool, name: Any) -> type[Action]:
+def _which_call(
+    registry: Registry, tool: Tool, given: dict[str, Any]
+) -> tuple[Tool, type[Action], dict[str, Any]]:
+    """The action that is meant, with the arguments its other name stood for, which are put into `given`."""
+    name = given.pop("action", None)
     if isinstance(name, str) and name in tool.actions:
-        return tool.actions[name]
+        meant = meant_in_place_of(registry, tool, name, given)
+        if meant is None:
+            return tool, tool.actions[name], {}
+        calls, typo = [meant], None
+    elif isinstance(name, str) and name:
+        calls, typo = meant_action(registry, tool, name, given)
+    else:
+        calls, typo = [], None
+    if len(calls) == 1 and calls[0].may_be_made_by(tool):
+        changes = _changes(calls[0], given)
+        if changes is not None:
+            for old in [old for old in calls[0].renames if old in given]:
+                del given[old]
+            given.update(changes)
+            return calls[0].tool, calls[0].tool.actions[calls[0].action], changes
+    raise CallFailed(_no_action(registry, tool, name, calls, typo, given))
+
+
+def _changes(meant: MeantCall, given: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The arguments that change with the name of the action; None where it lacks what it is about."""
+    action = meant.tool.actions[meant.action]
+    changes = {new: given[old] for old, new in meant.renames.items() if old in given} | dict(meant.arguments)
+    kept = {name: value for name, value in given.items() if name not in meant.renames}
+    renamed = _by_our_names(action, {**kept, **changes}, Problems(action))
+    return changes if set(meant.needs) <= {*kept, *changes, *renamed} else None
+
+
+def _no_action(
+    registry: Registry,
+    tool: Tool,
+    name: Any,
+    calls: list[MeantCall],
+    typo: str | None,
+    given: Mapping[str, Any],
+) -> Failure:
     actions = list(tool.actions)
     facts: dict[str, Any] = {
         "valid_actions": actions,
@@ -60,15 +121,85 @@ def _action(tool: Tool, name: Any) -> type[Action]:
     }
     if name is None:
         failure = Failure(Code.MISSING_REQUIRED_FIELD, f"{tool.name} needs an action.")
-        facts["missing_fields"] = ["action"]
         fix = f"Add action: one of {', '.join(actions)}."
-    else:
-        failure = Failure(Code.INVALID_ACTION, f"{tool.name} has no such action.")
-        guess = closest_name(name, actions) if isinstance(name, str) else None
-        facts["did_you_mean"] = guess
-        fix = f"Use action {guess}." if guess else f"Use one of {', '.join(actions)}."
-    example = next(iter(tool.actions.values()))
-    raise CallFailed(failure.knowing(**facts, suggested_fix=fix, example=example_of(example)))
+        return failure.knowing(**facts, missing_fields=["action"], suggested_fix=fix)
+    failure = Failure(Code.INVALID_ACTION, f"{tool.name} has no such action.").knowing(**facts)
+    if calls:
+        return _suggesting(failure, calls, given, called=tool)
+    if advice := not_offered(registry, snake(str(name))):
+        return failure.knowing(suggested_fix=advice)
+    if typo:
+        return _suggesting(failure, [MeantCall(tool, typo)], given, called=tool)
+    return failure.knowing(suggested_fix=f"Use one of {', '.join(actions)}.")
+
+
+def _suggesting(
+    failure: Failure, calls: list[MeantCall], given: Mapping[str, Any], *, called: Tool | None
+) -> Failure:
+    """The failure with the calls that can be meant; one alone is ready to send."""
+    first = calls[0]
+    advice = f"{first.tool.name}: {first.advice}" if first.advice and called is None else first.advice
+    if not first.action:
+        return failure.knowing(suggested_fix=advice)
+    steps = [_step_to(call, called) for call in calls]
+    names = [f"{call.tool.name} {call.action}" if call.tool is not called else call.action for call in calls]
+    fix = advice or f"{' or '.join(steps)}."
+    if len(calls) > 1:
+        return failure.knowing(did_you_mean=names, suggested_fix=fix)
+    changed = _changes(first, given) or dict(first.arguments)
+    send = {"tool": first.tool.name, "arguments": {"action": first.action, **_said_back(changed)}}
+    return failure.knowing(
+        did_you_mean=names[0],
+        suggested_fix=fix,
+        send=None if first.advice else send,
+        example=example_of(first.tool.actions[first.action]),
+    )
+
+
+def _step_to(call: MeantCall, called: Tool | None) -> str:
+    there = "Use" if call.tool is called else f"Call {call.tool.name} with"
+    needed = f"{' with' if call.tool is called else ' and'} {' and '.join(call.needs)}" if call.needs else ""
+    return f"{there} action {call.action}{needed}"
+
+
+def _options_by_our_names(action: type[Action], given: dict[str, Any]) -> None:
+    for name in [name for name in given if name not in shapes(action)]:
+        if (ours := snake(name)) in shapes(Options) and ours not in given:
+            given[ours] = given.pop(name)
+
+
+def _by_our_names(action: type[Action], given: dict[str, Any], problems: Problems) -> dict[str, Any]:
+    """Put fields under our names in place; what changed. What is not certain goes to the problems."""
+    changed: dict[str, Any] = {}
+    for name in [name for name in given if name not in shapes(action) and name not in shapes(Options)]:
+        meant = what_is_meant(action, name, given[name], {**given, **changed})
+        if meant.taken is not None:
+            del given[name]
+            changed.update(meant.taken)
+            continue
+        shown = safe_to_repeat(name)
+        problems.unknown[shown] = meant.fields
+        if meant.advice:
+            problems.advice[shown] = meant.advice
+    given.update(changed)
+    return changed
+
+
+def _taken_as(tool: str, name: Any, action: type[Action], changed: Mapping[str, Any]) -> dict[str, Any]:
+    """What the answer says of a call under other names; nothing where the names are ours."""
+    call = {} if (tool, name) == (action.spec.tool.name, action.spec.name) else {"action": _full_name(action)}
+    return {**call, **({"arguments": _said_back(changed)} if changed else {})}
+
+
+def _full_name(action: type[Action]) -> str:
+    return f"{action.spec.tool.name} {action.spec.name}"
+
+
+def _said_back(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        name: "(as given)" if name in _SECRET or len(str(value)) > _LONGEST_SAID_BACK else value
+        for name, value in arguments.items()
+    }
 
 
 def _options(given: dict[str, Any], problems: Problems) -> Options:

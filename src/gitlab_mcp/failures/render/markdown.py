@@ -56,8 +56,7 @@ def render_sentence(failure: Failure) -> str:
 def _details(failure: Failure, said: str) -> Iterator[str]:
     known = facts(failure, lambda inner: {"message": inner.message})
     for alternative in known.get("alternatives", ()):
-        what = f"{alternative['description']} ({alternative['available_on']})"
-        yield f"- Instead: `{as_call(alternative)}`: {what}"
+        yield f"- Instead: {_instead(alternative)}: {alternative['description']} ({alternative['available_on']})"
     for blocker in known.get("blockers", ()):
         yield f"- Blocked: {blocker['reason']}. {blocker['lifted_by']}"
     for number, failed in failed_items(failure):
@@ -88,6 +87,15 @@ def _written(name: str, value: Any) -> str:
     if isinstance(value, (Mapping, list, tuple)):
         return _quoted(json.dumps(value, ensure_ascii=False, default=str))
     return str(value)
+
+
+def _instead(alternative: Mapping[str, Any]) -> str:
+    if "where" in alternative:
+        return str(alternative["where"])
+    given = " ".join(f"{name}={value}" for name, value in alternative.get("arguments", {}).items())
+    call = f"{alternative['action']} {given}".rstrip().replace("`", "'")
+    toolset = alternative.get("toolset")
+    return f"`{call}`" + (f" (switch on the toolset {toolset} first)" if toolset else "")
 
 
 def _quoted(text: str) -> str:

@@ -20,6 +20,7 @@ from gitlab_mcp.callers import RequestContext
 from gitlab_mcp.failures.failure import CallFailed
 from gitlab_mcp.observability import logs
 from gitlab_mcp.observability.metrics import Metrics
+from gitlab_mcp.protocol.messages import NoMessage, read_message
 from gitlab_mcp.protocol.server import GitLabServer
 from gitlab_mcp.transports.http.allowed_hosts import METADATA_PATH, AllowedHosts
 from gitlab_mcp.transports.http.authentication import Authenticator, token_not_accepted
@@ -46,6 +47,7 @@ class HttpApplication:
         metrics: Metrics,
     ) -> None:
         self._options = options
+        self._server = server
         self._allowed_hosts = AllowedHosts(options.public_url, PATH)
         self._authenticator = Authenticator(options)
         self._token_is_accepted = token_is_accepted
@@ -76,6 +78,7 @@ class HttpApplication:
         request_id = _request_id(headers)
         logs.REQUEST_ID.set(request_id)
         status = 0
+        refused = False
 
         async def send_with_headers(message: Message) -> None:
             nonlocal status
@@ -96,12 +99,14 @@ class HttpApplication:
         except (Rejected, CallFailed) as refusal:
             # CallFailed: the file with the secret that requests must bring can no longer be read.
             rejected = refusal if isinstance(refusal, Rejected) else Rejected(refusal.failure, 500)
-            self._record(rejected)
+            refused = True
             await self._reject(rejected, request_id, scope, receive, send_with_headers)
         except ClientGone:
             pass
         self._metrics.count_request(status)
-        log.info(
+        # A request that was refused here has its warning already. What the SDK refused has none yet.
+        log.log(
+            logging.WARNING if status >= 400 and not refused else logging.INFO,
             "%s %s answered with %s",
             scope["method"],
             PATH,
@@ -114,18 +119,6 @@ class HttpApplication:
                 "duration_ms": round((time.perf_counter() - started) * 1000, 1),
             },
         )
-
-    def _record(self, rejected: Rejected) -> None:
-        """A refusal is counted and logged as a failed call is."""
-        code, operation = rejected.failure.code, rejected.failure.call.operation
-        self._metrics.count_refusal(code, operation, rejected.status)
-        fields = {
-            "component": "http",
-            "operation": operation,
-            "error_code": code,
-            "http_status": rejected.status,
-        }
-        log.warning("%s refused with %s", operation, code, extra=fields)
 
     async def _serve_mcp(
         self, scope: Scope, headers: Headers, request_id: str, receive: Receive, send: Send
@@ -147,11 +140,17 @@ class HttpApplication:
         body = await read_body(
             headers.get("content-length"), receive, options.max_request_bytes, options.client_timeout
         )
-        scope.setdefault("state", {})["request_context"] = request_context
+        try:
+            message = read_message(body)
+        except NoMessage as unreadable:
+            raise Rejected(
+                unreadable.failure, 400, json_rpc_code=unreadable.json_rpc_code, id=unreadable.id
+            ) from None
+        scope.setdefault("state", {}).update(request_context=request_context, message=message)
         # Progress needs a stream of events. A client that did not ask for progress gets plain JSON.
         wants_events = b'"progressToken"' in body and "text/event-stream" in headers.get("accept", "")
         sessions = self._event_sessions if wants_events else self._json_sessions
-        await cancel_on_disconnect(sessions.handle_request, scope, body, receive, send)
+        await cancel_on_disconnect(sessions.handle_request, scope, message.content, receive, send)
 
     async def _reject(
         self, rejected: Rejected, request_id: str, scope: Scope, receive: Receive, send: Send
@@ -160,6 +159,7 @@ class HttpApplication:
             error_style = requested_error_style(Headers(scope=scope)) or self._options.error_style
         except Rejected:
             error_style = self._options.error_style
+        rejected.failure = self._server.record_refusal(rejected.failure)
         response = rejection_response(rejected, error_style, request_id)
         if not await discard_body(receive):
             response.headers["Connection"] = "close"
@@ -176,6 +176,7 @@ class HttpApplication:
                 Headers(raw=[pair for pair in request.headers.raw if pair[0] != b"origin"])
             )
         except Rejected as rejected:
+            rejected.failure = self._server.record_refusal(rejected.failure)
             return rejection_response(rejected, self._options.error_style, _request_id(request.headers))
         resource = self._allowed_hosts.resource(request.headers["host"])
         if self._options.bearer is not None:

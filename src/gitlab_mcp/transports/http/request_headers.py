@@ -5,7 +5,7 @@ from __future__ import annotations
 from starlette.datastructures import Headers
 
 from gitlab_mcp.actions.action import Danger
-from gitlab_mcp.actions.arguments.problems import closest_name
+from gitlab_mcp.actions.arguments.words import misspelt
 from gitlab_mcp.actions.places import parse_places
 from gitlab_mcp.actions.registry import TOOLSETS
 from gitlab_mcp.failures.codes import Code
@@ -39,7 +39,7 @@ def requested_toolsets(headers: Headers, offered: tuple[str, ...]) -> tuple[str,
         return None
     for name in wanted:
         if name not in TOOLSETS:
-            guess = closest_name(name, list(TOOLSETS))
+            guess = misspelt(name, TOOLSETS)
             failure = _bad_header(_TOOLSETS, f"names out of {', '.join(TOOLSETS)}")
             raise Rejected(failure.knowing(did_you_mean=guess), 400)
     return tuple(name for name in wanted if {"all", name} & set(offered))
