@@ -23,6 +23,7 @@ from gitlab_mcp.app import App
 from gitlab_mcp.callers import CallerKey, RequestContext, Secret, Token
 from gitlab_mcp.failures.codes import CODES, Code
 from gitlab_mcp.failures.facts import FACTS
+from gitlab_mcp.failures.failure import Failure
 from gitlab_mcp.failures.render import STYLES
 from gitlab_mcp.policy.confirmation import purpose
 from gitlab_mcp.policy.confirmation_tokens import LIFETIME, ConfirmationTokens
