@@ -19,7 +19,7 @@ Against = Callable[..., App]
 ISSUES = [
     {
         "iid": iid,
-        "title": "Same title",
+        "title": "Same",
         "state": "opened",
         "labels": ["bug"],
         "author": {"username": author, "name": "x"},
