@@ -31,5 +31,5 @@ AllowList = Annotated[
     Field(min_length=1),
     FromJson,
     AfterValidator(_entries),
-    Expects("array of {access_level}, {user_id} or {group_id}; {id, _destroy: true} removes an entry"),
+    Expects("an array of {access_level}, {user_id} or {group_id}; {id, _destroy: true} removes an entry"),
 ]

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 from gitlab_mcp.failures import allowed_words
 from gitlab_mcp.failures.codes import Code
+from gitlab_mcp.failures.counted import counted
 from gitlab_mcp.gitlab.faults import Refused
 from gitlab_mcp.refusals import causes
 from gitlab_mcp.refusals.case import Case
@@ -129,7 +130,7 @@ def rate_limited(refused: Refused) -> Finding:
         Confidence.CERTAIN,
         "GitLab takes no more requests of this kind for now.",
         ("GitLab answered 429",),
-        f"Wait {wait} seconds." if wait is not None else "Wait a minute, then call less often.",
+        f"Wait {counted(wait, 'second')}." if wait is not None else "Wait a minute, then call less often.",
         {name: value for name, value in facts.items() if value is not None},
     )
 
