@@ -115,8 +115,9 @@ def project_moved(refused: Refused) -> Finding:
 
 def rate_limited(refused: Refused) -> Finding:
     headers = refused.headers
+    wait = _seconds(headers.get("retry-after"))
     facts = {
-        "retry_after_seconds": _seconds(headers.get("retry-after")),
+        "retry_after_seconds": wait,
         "limit": _seconds(headers.get("ratelimit-limit")),
         # GitLab converts the quota to requests a minute, whatever the administrator set.
         "window": "minute" if _seconds(headers.get("ratelimit-limit")) is not None else None,
@@ -124,7 +125,6 @@ def rate_limited(refused: Refused) -> Finding:
         "reset_at": allowed_words.http_date(headers.get("ratelimit-resettime"))
         or _moment(_seconds(headers.get("ratelimit-reset"))),
     }
-    wait = facts["retry_after_seconds"]
     return Finding(
         Code.RATE_LIMITED,
         Confidence.CERTAIN,
