@@ -67,6 +67,8 @@ class App:
             toolsets=settings.toolsets,
             read_only=settings.read_only,
             patterns=ActionPatterns(settings.only_actions, settings.never_actions),
+            trust=Danger(settings.trust),
+            calls_unlisted=True,
         )
         self._dispatch = Dispatch(
             registry=registry,
@@ -77,7 +79,7 @@ class App:
             tiers=self._tiers,
             render=partial(_rendered, settings.error_style),
             stop_loops=LoopDetection(self._store),
-            as_offered=self._listed_tools.as_offered,
+            offered=self._listed_tools.offered(),
             call_log=CallLog(_audit(settings), self._sentry or (lambda outcome, bug: None)),
         )
         if settings.tier_features:
@@ -239,6 +241,7 @@ class App:
             self._dispatch,
             defaults=defaults,
             guards=(*guards, *self._dispatch.guards),
+            offered=self._listed_tools.offered(request_context),
             render=partial(_rendered, style),
         )
 

@@ -11,7 +11,9 @@ import pytest
 from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.actions.shape import shapes
 from gitlab_mcp.app import App
+from gitlab_mcp.callers import RequestContext
 from gitlab_mcp.failures.failure import CallFailed, Failure
+from gitlab_mcp.failures.render import as_text
 from gitlab_mcp.refusals.alternatives import EXPLAIN_ACCESS, LISTS_BY_COLLECTION, LISTS_BY_FIELD
 from tests.support.recordings import rows
 from tests.support.standin import StandIn
@@ -144,6 +146,44 @@ async def test_a_call_of_a_tool_that_is_not_listed_names_the_toolset_to_switch_o
     lists, rights = failure.facts["alternatives"]
     assert (lists["action"], lists["toolset"]) == ("browse_labels list", "planning")
     assert "toolset" not in rights
+
+
+async def test_advice_that_names_a_tool_that_is_not_listed_names_its_toolset(against: Against) -> None:
+    failure = await refusal(
+        against(toolsets=("core",)), "manage_branch", action="protect", project_id="1", branch="main"
+    )
+    assert failure.facts["did_you_mean"] == "manage_protected_branch create"
+    assert "--toolsets core,access" in failure.facts["suggested_fix"]
+
+
+async def test_a_call_that_the_request_ruled_out_says_so_and_is_not_ready_to_send(
+    standin: StandIn, against: Against
+) -> None:
+    standin.play_rows(rows("context_ee"))
+    context = RequestContext("1", toolsets=("planning", "core"))
+    app = against(toolsets=("core", "planning", "delivery"))
+    arguments = {"action": "tag", "project_id": "1", "sha": "main"}
+    with pytest.raises(CallFailed) as refused:
+        await app.call("manage_commit", arguments, request_context=context)
+    facts = refused.value.failure.facts
+    assert "X-MCP-Toolsets: planning,core,delivery" in facts["suggested_fix"]
+    assert "send" not in facts
+
+
+async def test_an_alternative_that_cannot_be_called_names_what_to_switch_on_in_place_of_a_call(
+    standin: StandIn, against: Against
+) -> None:
+    standin.play_rows(rows("context_ee"))
+    answer(standin, "/projects/1/milestones", [], 200)
+    arguments = {"action": "update", "project_id": "1", "issue_iid": 1, "milestone_id": "nosuch"}
+    app, context = against(toolsets=("core", "planning")), RequestContext("1", toolsets=("core",))
+    with pytest.raises(CallFailed) as refused:
+        await app.call("manage_issue", arguments, request_context=context)
+    [alternative] = refused.value.failure.facts["alternatives"]
+    assert alternative["switch_on_with"] == "X-MCP-Toolsets: core,planning"
+    assert alternative["for"] == "browse_milestones list"
+    assert not alternative.keys() & {"action", "arguments"}
+    assert "X-MCP-Toolsets: core,planning" in as_text(refused.value.failure)
 
 
 async def test_what_the_operator_forbids_is_not_offered(standin: StandIn, against: Against) -> None:

@@ -28,6 +28,8 @@ from gitlab_mcp.failures.tool_names import UNKNOWN, operation_name
 from gitlab_mcp.observability.call_log import CallLog
 from gitlab_mcp.observability.outcome import Outcome
 from gitlab_mcp.policy.guard import Guard, ProposedCall
+from gitlab_mcp.policy.next_steps import callable_here
+from gitlab_mcp.policy.offered_tools import OfferedTools
 from gitlab_mcp.results.secret_redaction import redact_strings, redact_text
 
 if TYPE_CHECKING:
@@ -60,8 +62,7 @@ class Dispatch:
     """A failure in the style the caller reads, for answers that hold several."""
     stop_loops: Callable[[CallerKey, str, Mapping[str, Any], Failure], Awaitable[Failure]]
     """Tells a caller whose same call fails the same way again and again to stop."""
-    as_offered: Callable[[Sequence[Mapping[str, Any]]], Sequence[Mapping[str, Any]]]
-    """Alternatives as they can be called here."""
+    offered: OfferedTools
     call_log: CallLog
 
     async def __call__(
@@ -106,7 +107,7 @@ class Dispatch:
         # GitLab repeats in its refusals what it was sent, and an agent may send a token for a name.
         failure = replace(
             failure,
-            facts=redact_strings(self._facts_as_offered(failure.facts)),
+            facts=redact_strings(callable_here(failure.facts, self.offered)),
             call=self._failed_call(tool, arguments, action),
         )
         called = action.spec.tool.name if action is not None else redact_text(tool)
@@ -141,7 +142,7 @@ class Dispatch:
         notices = [
             *notices,
             *(
-                replace(notice, facts=self._facts_as_offered(notice.facts))
+                replace(notice, facts=callable_here(notice.facts, self.offered))
                 for notice in await self._check_success(call.action, answer, session.ask)
             ),
         ]
@@ -174,13 +175,6 @@ class Dispatch:
         from gitlab_mcp.refusals.translate import translate
 
         return await translate(problem, action, session.ask if session else NobodyToAsk(), self.tiers)
-
-    def _facts_as_offered(self, facts: Mapping[str, Any]) -> Mapping[str, Any]:
-        if "alternatives" not in facts:
-            return facts
-        offered = self.as_offered(facts["alternatives"])
-        others = {name: value for name, value in facts.items() if name != "alternatives"}
-        return {**others, "alternatives": offered} if offered else others
 
     def _request_of(self, read: str, arguments: Mapping[str, Any]) -> Request:
         """The request that an action such as `browse_branches get` makes of these arguments."""
@@ -243,6 +237,13 @@ class _Server:
 
     def tier_map(self) -> TierMap:
         return self.dispatch.tiers()
+
+    def switch_on_with(self, tool: str) -> str | None:
+        offered = self.dispatch.offered
+        return None if offered.is_listed(tool) else offered.switch_on_with(tool)
+
+    def refusal(self, action: type[Action]) -> tuple[Code, str] | None:
+        return self.dispatch.offered.refusal(action)
 
     def render(self, failure: Failure) -> Mapping[str, Any]:
         return self.dispatch.render(failure)
