@@ -166,9 +166,8 @@ class ListMergeRequests(InProjectOrGroupOrOwn, Paged):
             raise broken_rule("all, where a reviewer is named", field="scope")
         return {**given, "scope": "all", "reviewer_username": ME}
 
-    async def run(self, gitlab: GitLab) -> Answer:
+    async def completed(self, gitlab: GitLab, answer: Answer) -> Answer:
         """Whoever asks for a reviewer wants to know who still has to review."""
-        answer = await gitlab.send(self.request())
         asked_for_reviewer = self.model_fields_set & {"reviewer_username", "reviewer_id"}
         return await with_review_states(gitlab, answer) if asked_for_reviewer else answer
 
