@@ -4,12 +4,16 @@ A field is an annotated type. Its description is the sentence an agent reads; le
 says it all. Marks beside it: `Sent` when GitLab calls it something else, `Csv` when GitLab wants commas,
 `Needs` when the field alone is paid, `AlsoCalled` when people know it by another name here, `Names` when a name is
 taken where GitLab wants a number.
+
+`NamesPlace`, `Anywhere`, `Within` and `ReachesNothing` say what a field can reach. `actions.reach` derives it where the
+type says it; tests/contracts fails for a field of which nobody says it.
 """
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import Annotated, Any, Literal
@@ -63,6 +67,43 @@ class Names:
         if not isinstance(value, str) or value in self.constants:
             return False
         return value == ME if self.kind == "username" else True
+
+
+@dataclass(frozen=True, slots=True)
+class NamesPlace:
+    """The field names a project, a group, or a namespace (a group or a person)."""
+
+    kind: Literal["project", "group", "namespace"]
+    inside: str | None = None
+    """A pattern whose first group is the place, where the field holds more, and may name none."""
+    own_if_absent: bool = False
+    """Without the field GitLab takes the caller's own namespace."""
+
+
+@dataclass(frozen=True, slots=True)
+class Anywhere:
+    """The field holds a number that GitLab looks for in the whole instance."""
+
+    what: str
+    found_at: str | None = None
+    """A path that shows the thing with its `project`, `{id}` in it; None where GitLab has no such path."""
+
+
+@dataclass(frozen=True, slots=True)
+class Within:
+    """GitLab looks for it only in the place that the call names, or above it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReachesNothing:
+    """The field cannot lead a call to another place."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Members:
+    """What the members of an object can reach of which the fields are not declared."""
+
+    reach: Mapping[str, NamesPlace | Within | ReachesNothing]
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,13 +249,17 @@ Duration = Annotated[
 ]
 PathOrId = Annotated[str, Field(min_length=1, max_length=1024), Expects("path or number")]
 
-ProjectId = PathOrId
-GroupId = PathOrId
-Iid = Annotated[Id, BeforeValidator(_no_sign)]
+ProjectId = Annotated[PathOrId, NamesPlace("project")]
+ProjectNumber = Annotated[Id, NamesPlace("project")]
+GroupId = Annotated[PathOrId, NamesPlace("group")]
+Iid = Annotated[Id, BeforeValidator(_no_sign), Within()]
+Iids = Annotated[Ids, Within()]
 IssueIid = Iid
 MergeRequestIid = Iid
-PipelineId = Id
-JobId = Id
+PipelineId = Annotated[Id, Within()]
+JobId = Annotated[Id, Within()]
+VulnerabilityId = Annotated[Id, Anywhere("vulnerability", found_at="/vulnerabilities/{id}")]
+ExportId = Annotated[Id, Anywhere("export")]
 UserId = Annotated[str | int, _name_or_number("@"), Names("user"), Expects("username or number")]
 People = Annotated[
     list[UserId], BeforeValidator(_listed), Names("user"), Expects("array of usernames or numbers")
@@ -253,8 +298,10 @@ MilestoneOrZero = Annotated[
     Expects("title or number"),
     Field(description="Title or number; 0: none"),
 ]
-LabelId = Annotated[Line, Field(description="Name or number of the label")]
-DiscussionId = Annotated[str, Field(pattern=r"^[0-9a-f]{40}$"), Expects("40 hex digits, the id of a thread")]
+LabelId = Annotated[Line, Field(description="Name or number of the label"), Within()]
+DiscussionId = Annotated[
+    str, Field(pattern=r"^[0-9a-f]{40}$"), Expects("40 hex digits, the id of a thread"), Within()
+]
 Title = Annotated[str, Field(min_length=1, max_length=255)]
 Visibility = Literal["private", "internal", "public"]
 Ref = Annotated[Line, Field(description="Branch, tag or commit")]

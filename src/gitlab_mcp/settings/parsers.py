@@ -87,6 +87,7 @@ def comma_separated(value: Any) -> tuple[str, ...]:
 
 
 def places(value: Any) -> tuple[str, ...]:
+    """ValueError for an empty list too: it would mean everywhere."""
     return parse_places(",".join(comma_separated(value)))
 
 

@@ -159,11 +159,13 @@ class Settings:
         (),
         group="What agents may do",
         help="The projects and groups that may be touched at all, subgroups and their projects included. A call that "
-        "names none is then refused.",
+        "names none is then refused. A place belongs to the GitLab of --url, unless it names another that "
+        "--allow-gitlab-host allows: https://gitlab.example.com/acme.",
         environment=("GITLAB_MCP_ONLY_IN", "GITLAB_ALLOWED_PROJECT_IDS"),
         expects="paths such as acme or acme/website, numbers of projects, or group:7, with commas between",
         metavar="PLACES",
         parse=parsers.places,
+        accepts=bool,
         repeatable=True,
     )
     never_in: tuple[str, ...] = setting(
@@ -174,6 +176,7 @@ class Settings:
         expects="paths such as acme or acme/website, numbers of projects, or group:7, with commas between",
         metavar="PLACES",
         parse=parsers.places,
+        accepts=bool,
         repeatable=True,
     )
     only_actions: tuple[str, ...] = setting(
@@ -184,6 +187,7 @@ class Settings:
         expects="patterns with commas between, each of which fits at least one action",
         metavar="PATTERNS",
         parse=parsers.comma_separated,
+        accepts=bool,
         repeatable=True,
     )
     never_actions: tuple[str, ...] = setting(
@@ -194,6 +198,7 @@ class Settings:
         expects="patterns with commas between, each of which fits at least one action",
         metavar="PATTERNS",
         parse=parsers.comma_separated,
+        accepts=bool,
         repeatable=True,
     )
     trust: str = choice(
@@ -417,6 +422,10 @@ class Settings:
             return lambda: None
         token = Token(secret, token_kind(secret) if self.token else "job")
         return lambda: token
+
+    def gitlabs(self) -> tuple[str, ...]:
+        """The addresses of every GitLab that a call can go to."""
+        return (self.url, *self.allow_gitlab_host)
 
     def serving_address(self) -> Address:
         """Where to listen for HTTP. SettingsError where other machines could then use the server's own token."""

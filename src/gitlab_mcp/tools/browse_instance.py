@@ -9,7 +9,7 @@ from pydantic import Field
 from gitlab_mcp.actions.action import GET, Action, Endpoint, Role
 from gitlab_mcp.actions.action_facts import Differs
 from gitlab_mcp.actions.exchange import Answer, GitLab
-from gitlab_mcp.actions.fields import Flag, Id, Line, Search
+from gitlab_mcp.actions.fields import Anywhere, Flag, Id, Line, Search
 from gitlab_mcp.actions.registry import ToolsetOrAll
 from gitlab_mcp.actions.result import Result
 from gitlab_mcp.actions.scopes import InProjectOrGroup, Paged
@@ -116,7 +116,7 @@ class Topics(Paged):
 class Topic(Action):
     """One topic."""
 
-    topic_id: Id
+    topic_id: Annotated[Id, Anywhere("topic")]
 
 
 @browse.action(

@@ -21,6 +21,7 @@ from gitlab_mcp.actions.fields import (
     People,
     ProjectId,
     WebUrl,
+    Within,
     broken_rule,
 )
 from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup, as_asked
@@ -58,7 +59,7 @@ def _has_the_status(write: LostWrite, found: Mapping[str, Any]) -> bool:
 class Approvers(Action):
     user_ids: People | None = None
     group_ids: GroupIds | None = None
-    protected_branch_ids: Ids | None = None
+    protected_branch_ids: Annotated[Ids, Within()] | None = None
 
 
 @manage.action(
@@ -175,7 +176,7 @@ class CreateCheck(InProject):
 
     name: Line
     external_url: WebUrl
-    protected_branch_ids: Ids | None = None
+    protected_branch_ids: Annotated[Ids, Within()] | None = None
 
 
 @manage.action(
@@ -193,7 +194,7 @@ class UpdateCheck(InProject):
     check_id: Id
     name: Line | None = None
     external_url: WebUrl | None = None
-    protected_branch_ids: Ids | None = None
+    protected_branch_ids: Annotated[Ids, Within()] | None = None
 
     _changes_something = something_to_change("name")
 
@@ -232,7 +233,7 @@ class DeleteCheck(InProject):
 class Respond(OfMergeRequest):
     """Say what a check found about a commit."""
 
-    external_status_check_id: Id
+    external_status_check_id: Annotated[Id, Within()]
     sha: FullSha
     status: Literal["passed", "failed", "pending"]
 
