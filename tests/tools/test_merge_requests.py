@@ -25,7 +25,7 @@ async def test_a_page_of_diffs_is_never_above_thirty(standin: StandIn, against: 
     arguments = {"action": "diffs", "project_id": "1", "merge_request_iid": 1, "per_page": 31}
     with pytest.raises(CallFailed) as failed:
         await against().call("browse_merge_requests", arguments)
-    assert failed.value.failure.facts["invalid_fields"][0]["expected"] == "number, at most 30"
+    assert failed.value.failure.facts["invalid_fields"][0]["expected"] == "a number, at most 30"
     assert not standin.requests
 
 
