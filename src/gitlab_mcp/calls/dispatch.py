@@ -117,7 +117,7 @@ class Dispatch:
         if made_of:
             failure = failure.knowing(taken_as=redact_strings(made_of))
         failure = await self.stop_loops(caller, tool, arguments, failure)
-        failure = limit_size(failure, self._max_bytes(arguments), self.render)
+        failure = limit_size(failure, self._most_bytes_of(arguments), self.render)
         outcome = ended(failure, explaining_seconds=time.perf_counter() - caught)
         raise CallFailed(self.call_log.record(outcome, bug) or failure) from cause
 
@@ -183,7 +183,7 @@ class Dispatch:
 
         return await translate(problem, action, session.ask if session else NobodyToAsk(), self.tiers)
 
-    def _max_bytes(self, arguments: Mapping[str, Any]) -> int:
+    def _most_bytes_of(self, arguments: Mapping[str, Any]) -> int:
         """What the caller asked for, as far as it can be understood although the call failed."""
         asked = arguments.get("max_bytes")
         understood = isinstance(asked, int) and FEWEST_BYTES <= asked <= MOST_BYTES
