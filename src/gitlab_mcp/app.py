@@ -384,6 +384,9 @@ def _http_options(settings: Settings) -> HttpOptions:
         oauth_scope="read_api" if settings.read_only else "api",
         max_request_bytes=settings.max_request_bytes,
         client_timeout=settings.client_timeout,
+        max_connections=settings.max_connections,
+        connections_per_address=settings.connections_per_address,
+        trusted_proxies=settings.trusted_proxy,
         deadline=settings.deadline,
     )
 

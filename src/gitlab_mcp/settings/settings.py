@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
+from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
 
 from gitlab_mcp.callers import Secret, Token
@@ -340,8 +341,39 @@ class Settings:
     client_timeout: float = seconds(
         15.0,
         group="Serving over HTTP",
-        help="Seconds a client may take to send a request, or to take the next part of an answer.",
+        help="Seconds a client may take to send the head of a request, to send its body, or to take the next part of "
+        "an answer.",
         environment=("GITLAB_MCP_CLIENT_TIMEOUT",),
+    )
+    max_connections: int = whole_number(
+        800,
+        lowest=10,
+        highest=100_000,
+        group="Serving over HTTP",
+        help="How many connections there may be at once. Beyond it, those that wait for their client are closed; more "
+        "are refused with BUSY.",
+        environment=("GITLAB_MCP_MAX_CONNECTIONS",),
+        metavar="NUMBER",
+    )
+    connections_per_address: int = whole_number(
+        200,
+        lowest=1,
+        highest=100_000,
+        group="Serving over HTTP",
+        help="How many of them one address may have. Behind a proxy of --trusted-proxy: how many requests.",
+        environment=("GITLAB_MCP_CONNECTIONS_PER_ADDRESS",),
+        metavar="NUMBER",
+    )
+    trusted_proxy: tuple[IPv4Network | IPv6Network, ...] = setting(
+        (),
+        group="Serving over HTTP",
+        help="The address or network of a proxy before the server. Its X-Forwarded-For then says which client a "
+        "request comes from; nobody else's does.",
+        environment=("GITLAB_MCP_TRUSTED_PROXY",),
+        expects="addresses or networks such as 10.0.0.5 or 10.0.0.0/24, with commas between",
+        metavar="NETWORK",
+        parse=parsers.networks,
+        repeatable=True,
     )
     ask_for_values: bool = switch(
         False,
