@@ -229,25 +229,25 @@ FromJson = BeforeValidator(_from_json)
 """Beside the type of an array of objects: it may come as JSON text."""
 Listed = BeforeValidator(_listed)
 """Beside the type of an array of words: it may come as one word, or with commas between."""
-Integer = Annotated[int, BeforeValidator(_no_bool), Expects("number")]
-Id = Annotated[Integer, Field(ge=1, le=BIGGEST_ID), Expects("number")]
+Integer = Annotated[int, BeforeValidator(_no_bool), Expects("a number")]
+Id = Annotated[Integer, Field(ge=1, le=BIGGEST_ID), Expects("a number")]
 Flag = Annotated[bool, Expects("true or false")]
 Line = Annotated[str, Field(min_length=1)]
 """A string that must not be empty."""
-Strings = Annotated[list[str], BeforeValidator(_single), Expects("array of strings")]
-Words = Annotated[list[Line], BeforeValidator(_listed), Expects("array of strings")]
-Ids = Annotated[list[Id], BeforeValidator(_listed), Expects("array of numbers")]
-Date = Annotated[str, AfterValidator(_a_date), Expects("date as YYYY-MM-DD")]
-FutureDate = Annotated[Date, AfterValidator(_not_past), Expects("date as YYYY-MM-DD, not in the past")]
-Time = Annotated[str, AfterValidator(_a_time), Expects("time as 2026-01-31T12:00:00Z")]
+Strings = Annotated[list[str], BeforeValidator(_single), Expects("an array of strings")]
+Words = Annotated[list[Line], BeforeValidator(_listed), Expects("an array of strings")]
+Ids = Annotated[list[Id], BeforeValidator(_listed), Expects("an array of numbers")]
+Date = Annotated[str, AfterValidator(_a_date), Expects("a date as YYYY-MM-DD")]
+FutureDate = Annotated[Date, AfterValidator(_not_past), Expects("a date as YYYY-MM-DD, not in the past")]
+Time = Annotated[str, AfterValidator(_a_time), Expects("a time as 2026-01-31T12:00:00Z")]
 DateOrEmpty = Annotated[
-    str, AfterValidator(_a_date_or_empty), Expects("date as YYYY-MM-DD, or empty to remove it")
+    str, AfterValidator(_a_date_or_empty), Expects("a date as YYYY-MM-DD, or empty to remove it")
 ]
 Duration = Annotated[
     str,
     Field(pattern=r"^-?\s*(\d+(\.\d+)?\s*(mo|w|d|h|m|s)\s*)+$", description="Like 1w 2d 3h30m"),
 ]
-PathOrId = Annotated[str, Field(min_length=1, max_length=1024), Expects("path or number")]
+PathOrId = Annotated[str, Field(min_length=1, max_length=1024), Expects("a path or number")]
 
 ProjectId = Annotated[PathOrId, NamesPlace("project")]
 ProjectNumber = Annotated[Id, NamesPlace("project")]
@@ -260,15 +260,15 @@ PipelineId = Annotated[Id, Within()]
 JobId = Annotated[Id, Within()]
 VulnerabilityId = Annotated[Id, Anywhere("vulnerability", found_at="/vulnerabilities/{id}")]
 ExportId = Annotated[Id, Anywhere("export")]
-UserId = Annotated[str | int, _name_or_number("@"), Names("user"), Expects("username or number")]
+UserId = Annotated[str | int, _name_or_number("@"), Names("user"), Expects("a username or number")]
 People = Annotated[
-    list[UserId], BeforeValidator(_listed), Names("user"), Expects("array of usernames or numbers")
+    list[UserId], BeforeValidator(_listed), Names("user"), Expects("an array of usernames or numbers")
 ]
 UserIds = Annotated[
     list[Annotated[str | int, _name_or_number("@", least=0)]],
     BeforeValidator(_listed),
     Names("user"),
-    Expects("array of usernames or numbers"),
+    Expects("an array of usernames or numbers"),
     Field(description="Usernames or numbers"),
 ]
 """Whom something is given to; GitLab reads 0 as nobody."""
@@ -282,20 +282,20 @@ UserOrNone = Annotated[
 Username = Annotated[Line, BeforeValidator(_without_at), Field(max_length=255), Names("username")]
 """`me` is the caller."""
 Usernames = Annotated[
-    list[Username], BeforeValidator(_listed), Names("username"), Expects("array of strings")
+    list[Username], BeforeValidator(_listed), Names("username"), Expects("an array of strings")
 ]
 GroupIds = Annotated[
     list[Annotated[str | int, _name_or_number("")]],
     BeforeValidator(_listed),
     Names("group"),
-    Expects("array of paths or numbers"),
+    Expects("an array of paths or numbers"),
 ]
-MilestoneId = Annotated[str | int, _name_or_number("%"), Names("milestone"), Expects("title or number")]
+MilestoneId = Annotated[str | int, _name_or_number("%"), Names("milestone"), Expects("a title or number")]
 MilestoneOrZero = Annotated[
     str | int,
     _name_or_number("%", least=0),
     Names("milestone"),
-    Expects("title or number"),
+    Expects("a title or number"),
     Field(description="Title or number; 0: none"),
 ]
 LabelId = Annotated[Line, Field(description="Name or number of the label"), Within()]
@@ -311,7 +311,7 @@ TagName = Annotated[Line, Field(max_length=255)]
 SemanticVersion = Annotated[
     str,
     Field(pattern=r"^v?\d+\.\d+\.\d+([-+.]?[0-9A-Za-z.+-]+)?$"),
-    Expects("semantic version like 1.2.0"),
+    Expects("a semantic version like 1.2.0"),
 ]
 Sha = Annotated[str, Field(min_length=1, max_length=64)]
 FilePath = Annotated[Line, Field(description="Path in the repository")]
@@ -327,7 +327,7 @@ Sort = Literal["asc", "desc"]
 Numbered = BeforeValidator(_number)
 """Beside a choice of numbers: it may come as text."""
 AccessLevel = Annotated[Literal[10, 20, 30, 40, 50], Numbered]
-WebUrl = Annotated[str, Field(pattern=r"^https?://\S+$", max_length=2048), Expects("http or https URL")]
+WebUrl = Annotated[str, Field(pattern=r"^https?://\S+$", max_length=2048), Expects("an http or https URL")]
 CiStatus = Literal[
     "created",
     "waiting_for_resource",
