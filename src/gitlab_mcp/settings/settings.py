@@ -312,8 +312,8 @@ class Settings:
     require_bearer_file: Path | None = readable_file(
         group="Serving over HTTP",
         help="A file with a secret that every request must bring as `Authorization: Bearer`; `openssl rand -hex 32` "
-        "makes one. Only with it may a server that holds a token of its own listen beyond this machine. On this machine "
-        "such a server makes a secret when it starts and prints it, where no file is given.",
+        "makes one. Only with it may a server that holds a token of its own listen beyond this machine. On this "
+        "machine such a server makes a secret when it starts and prints it, where no file is given.",
         environment=("GITLAB_MCP_REQUIRE_BEARER_FILE",),
     )
     operator_secret_file: Path | None = readable_file(
