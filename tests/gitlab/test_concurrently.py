@@ -98,7 +98,7 @@ async def test_a_next_page_that_is_none_is_not_asked_for(following: str) -> None
     with FaultServer(replying(200, [{"id": 1}], X_Next_Page=following)) as server:
         for read in (every_page, lambda gitlab, path: find_item(gitlab, path, lambda _: False)):
             with pytest.raises(BadAnswer) as caught:
-                await read(upstream_at(server.url).as_caller("t"), "/things")  # type: ignore[operator]
+                await read(upstream_at(server.url).as_caller("t"), "/things")
             assert caught.value.reason is BadAnswerReason.ENDLESS
         assert len(server.received) == 2
 
