@@ -12,16 +12,8 @@ _TOKEN: Final = re.compile(
     r"\b(?:gl(?:pat|dt|rt|rtr|cbt|ptt|ft|soat|oas|agent|imt|ffct|wt)-[\w-]{8,}(?:\.[\w-]+)*|GR1348941[\w-]{20,})"
 )
 _PASSWORD_IN_URL: Final = re.compile(r"(?<=://)[^\s/:@]*:[^\s/@]+(?=@)")
-_HEADER: Final = re.compile(
-    r"(?i)\b(private-token|job-token|authorization)(['\"]?\s*[:=]\s*['\"]?(?:bearer\s+)?)[^\s'\",]+"
-)
 
 
 def redact_text(text: str) -> str:
     """The text without what looks like a secret."""
     return _PASSWORD_IN_URL.sub(REDACTED, _TOKEN.sub(REDACTED, text))
-
-
-def redact_trace(text: str) -> str:
-    """A stack trace without secrets: the text of an exception may also quote the headers of a request."""
-    return redact_text(_HEADER.sub(rf"\1\2{REDACTED}", text))
