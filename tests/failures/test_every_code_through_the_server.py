@@ -483,6 +483,25 @@ async def test_needed_input_is_a_question_with_its_choices(standin: StandIn) -> 
     assert asked["question"] == "Which value for state?" and "opened" in asked["choices"]
 
 
+async def test_a_thing_that_was_looked_up_and_is_not_there_is_asked_for(standin: StandIn) -> None:
+    asked = (await told(Code.NOT_FOUND, "toolerror", standin)).rendered
+    assert (asked["kind"], asked["code"], asked["retryable"]) == ("needsInput:v1", "NOT_FOUND", False)
+    assert asked["question"].endswith('Not found: label_id "none". Which one is meant?')
+
+
+async def test_a_place_that_is_not_there_is_no_question_for_a_list_or_a_write(
+    standin: StandIn, against: Callable[..., App]
+) -> None:
+    """Synthetic: GitLab's answer where the project is not there."""
+    standin.answer("GET", "/*", 404, {"message": "404 Project Not Found"})
+    standin.answer("POST", "/*", 404, {"message": "404 Project Not Found"})
+    for call in (LIST, CREATE):
+        server = GitLabServer(against(), error_style="toolerror", format="json")
+        answer: Any = await server.call_tool(*call)
+        assert answer.structured_content["kind"] == "toolError:v1"
+        assert answer.structured_content["code"] == "NOT_FOUND"
+
+
 async def test_a_success_has_the_envelope_of_its_style_with_the_quota_warning(standin: StandIn) -> None:
     with_labels(standin, "bug")
     app = App(Settings(url=standin.url, token=Secret("alice"), **{**UNGUARDED, "quota": ("writes=1",)}))

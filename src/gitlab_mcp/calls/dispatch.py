@@ -210,6 +210,7 @@ class Dispatch:
             operation,
             ids=redact_strings(ids_among(declared, action.given() if action else arguments)),
             empty_result={} if declared.spec.writes else empty,
+            reads_one_thing=not declared.spec.writes and not declared.spec.lists,
             field_types={name: shape.type for name, shape in shapes(declared).items()},
             confirmation_token=_token(arguments.get("confirmation_token")),
         )
