@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, model_validator
 from gitlab_mcp.actions.action_facts import Differs, looked_up
 from gitlab_mcp.actions.exchange import Answer, GitLab, Request
 from gitlab_mcp.actions.fields import Csv, Names, broken_rule
+from gitlab_mcp.actions.narrowing_defaults import NARROWING_DEFAULTS
 from gitlab_mcp.actions.result import Result
 from gitlab_mcp.actions.shape import sent_name, shapes
 
@@ -51,6 +52,7 @@ ROLE_NAMES: Final = {
     0: "no member",
     5: "Minimal access",
     15: "Planner",
+    25: "Security manager",
     **{int(role): role.name.capitalize() for role in Role},
 }
 
@@ -177,7 +179,11 @@ class Action(BaseModel):
 
     async def run(self, gitlab: GitLab) -> Answer | Result:
         """Send the fields to the endpoint. Override where GitLab needs more than that."""
-        return await gitlab.send(self.request())
+        return await self.completed(gitlab, await gitlab.send(self.request()))
+
+    async def completed(self, gitlab: GitLab, answer: Answer) -> Answer:
+        """Override where one more read adds what the answer lacks."""
+        return answer
 
     async def run_with(self, server: Server) -> Answer | Result:
         """Override in place of `run` where a read needs more than GitLab: other tools, the tiers."""
@@ -193,7 +199,8 @@ class Action(BaseModel):
     def filters_not_asked_for(self) -> Mapping[str, str]:
         """What narrows a list though the caller did not say so: GitLab's own defaults, and what is sent instead. The
         answer names them."""
-        return {}
+        defaults = NARROWING_DEFAULTS.get(self.endpoint().path, {})
+        return {name: value for name, value in defaults.items() if name not in self.model_fields_set}
 
     def endpoint(self) -> Endpoint:
         """The endpoint whose path the given fields fill, the most specific first."""
