@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,8 @@ LABEL = {"action": "create", **PROJECT, "name": "idea", "color": "#d9534f"}
 DELETE = ("manage_label", delete_label())
 NOWHERE = "http://127.0.0.1:9"
 """A port on which nothing listens."""
+
+NEVER_ENDING = ExitStack()
 
 Arguments = dict[str, Any]
 
@@ -78,10 +80,9 @@ async def one_write(app: App) -> Arguments:
 
 
 async def two_calls(app: App) -> Arguments:
-    """They never end."""
     caller = Token(Secret("alice"), "private").fingerprint
     for _ in range(2):
-        app._calls_per_caller.slot(caller).__enter__()
+        NEVER_ENDING.enter_context(app._calls_per_caller.slot(caller))
     return {}
 
 
