@@ -15,6 +15,7 @@ from gitlab_mcp.actions.exchange import Report
 from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.actions.result import Result
 from gitlab_mcp.callers import CallerKey, RequestContext, Token
+from gitlab_mcp.calls.claims import Claims
 from gitlab_mcp.calls.dispatch import Dispatch, Session
 from gitlab_mcp.observability.audit import Audit, to_file, to_stderr, to_stdout
 from gitlab_mcp.observability.call_log import CallLog
@@ -79,6 +80,7 @@ class App:
             stop_loops=LoopDetection(self._store),
             as_offered=self._listed_tools.as_offered,
             call_log=CallLog(_audit(settings), self._sentry or (lambda outcome, bug: None)),
+            claims=Claims(self._store),
         )
         if settings.tier_features:
             # What the operator wrote is checked before anybody calls; what is packaged has been.

@@ -88,7 +88,7 @@ class RedisStore:
         )
 
     async def add_member(self, key: str, member: str, seconds: float) -> None:
-        arguments = [member, _milliseconds(seconds)]
+        arguments: list[str | int] = [member, _milliseconds(seconds)]
         await self._run(lambda: self._add_member(keys=[KEY_PREFIX + key], args=arguments))
 
     async def remove_member(self, key: str, member: str) -> None:
