@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from gitlab_mcp.actions.action import Danger
 from gitlab_mcp.actions.arguments.defaults import InstanceDefaults
 from gitlab_mcp.actions.exchange import Report
+from gitlab_mcp.actions.places import is_elsewhere
 from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.actions.result import Result
 from gitlab_mcp.callers import CallerKey, RequestContext, Token
@@ -28,7 +29,13 @@ from gitlab_mcp.policy.loop_detection import LoopDetection
 from gitlab_mcp.policy.rules import Rules, last_guards, operator_guards, request_guards
 from gitlab_mcp.results.secret_redaction import redact_text
 from gitlab_mcp.settings import Settings, SettingsError
-from gitlab_mcp.settings.errors import bad_tier_features, no_redis, no_such_action, no_such_toolset
+from gitlab_mcp.settings.errors import (
+    bad_tier_features,
+    no_redis,
+    no_such_action,
+    no_such_toolset,
+    not_a_gitlab,
+)
 from gitlab_mcp.store import Store
 from gitlab_mcp.store.memory import MemoryStore
 
@@ -63,11 +70,14 @@ class App:
         registry = Registry()
         _check_toolsets(settings, registry)
         _check_patterns(settings, registry)
+        _check_places(settings)
         self._listed_tools = ListedTools(
             registry,
             toolsets=settings.toolsets,
             read_only=settings.read_only,
             patterns=ActionPatterns(settings.only_actions, settings.never_actions),
+            trust=Danger(settings.trust),
+            calls_unlisted=True,
         )
         self._dispatch = Dispatch(
             registry=registry,
@@ -78,7 +88,7 @@ class App:
             tiers=self._tiers,
             render=partial(_rendered, settings.error_style),
             stop_loops=LoopDetection(self._store),
-            as_offered=self._listed_tools.as_offered,
+            offered=self._listed_tools.offered(),
             call_log=CallLog(_audit(settings), self._sentry or (lambda outcome, bug: None)),
             claims=Claims(self._store),
         )
@@ -230,6 +240,7 @@ class App:
             toolsets=request_context.toolsets,
             trust=request_context.trust,
             only_in=request_context.only_in,
+            gitlabs=self._settings.gitlabs(),
         )
         defaults = (
             InstanceDefaults(request_context.gitlab_url)
@@ -241,6 +252,7 @@ class App:
             self._dispatch,
             defaults=defaults,
             guards=(*guards, *self._dispatch.guards),
+            offered=self._listed_tools.offered(request_context),
             render=partial(_rendered, style),
         )
 
@@ -339,6 +351,8 @@ def _rules(settings: Settings) -> Rules:
         read_only=settings.read_only,
         only_in=settings.only_in,
         never_in=settings.never_in,
+        gitlab=settings.url,
+        gitlabs=settings.gitlabs(),
         only_actions=settings.only_actions,
         never_actions=settings.never_actions,
         trust=Danger(settings.trust),
@@ -372,6 +386,9 @@ def _http_options(settings: Settings) -> HttpOptions:
         oauth_scope="read_api" if settings.read_only else "api",
         max_request_bytes=settings.max_request_bytes,
         client_timeout=settings.client_timeout,
+        max_connections=settings.max_connections,
+        connections_per_address=settings.connections_per_address,
+        trusted_proxies=settings.trusted_proxy,
         deadline=settings.deadline,
     )
 
@@ -396,6 +413,13 @@ def _check_patterns(settings: Settings, registry: Registry) -> None:
     for name in ("only_actions", "never_actions"):
         for pattern in unmatched_patterns(getattr(settings, name), registry.every_name()):
             raise SettingsError(no_such_action(name, settings.sources.get(name, name), pattern))
+
+
+def _check_places(settings: Settings) -> None:
+    for name in ("only_in", "never_in"):
+        for place in getattr(settings, name):
+            if is_elsewhere(place, settings.gitlabs()):
+                raise SettingsError(not_a_gitlab(name, settings.sources.get(name, name), place))
 
 
 def _rendered(style: str, failure: Failure) -> Mapping[str, Any]:

@@ -23,6 +23,10 @@ _CARRIED_OUT: Final = re.compile(r"^/[a-z_]+\b.*$", re.MULTILINE)
 _ESCAPED: Final = re.compile(r"^[^\S\n]*\\/[\w-]+(?:\s|$)", re.MULTILINE)
 
 
+# `/move other/project`, `/relate other/project#5`, `/epic other&5`, or an address.
+_ANOTHER_PLACE: Final = re.compile(r"^[^\S\n]*/[\w-]+[^\S\n]+[^\n]*(?:/|\w[#!&])", re.MULTILINE)
+
+
 @dataclass(frozen=True, slots=True)
 class Speaks:
     """Marks a field whose text GitLab searches for quick actions."""
@@ -37,6 +41,11 @@ def as_text(text: str) -> str:
 
 def was_escaped(text: str) -> bool:
     return _ESCAPED.search(text) is not None
+
+
+def names_another_place(text: str) -> bool:
+    """Whether a quick action in the text names a project or group, or a thing of one."""
+    return _ANOTHER_PLACE.search(text.replace("\r", "")) is not None
 
 
 def without_commands(text: str) -> str:
