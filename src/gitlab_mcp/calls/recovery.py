@@ -123,9 +123,10 @@ class _RecoveringGitLab:
         spec = self._action.spec
         if not spec.shows or spec.lists or request.path != self._action.request().path:
             return True
-        return isinstance(body, Mapping) and bool(
-            pick_fields(body, shown_fields(spec.shows).alone, slim_instead=False)
-        )
+        # What makes several answers with a list of them.
+        thing = body[0] if isinstance(body, list) and body else body
+        fields = shown_fields(spec.shows).alone
+        return isinstance(thing, Mapping) and bool(pick_fields(thing, fields, slim_instead=False))
 
     async def _written(self, request: Request, send: Callable[[], Awaitable[Answer]]) -> Answer:
         """Send a write that must not be sent twice, and look for what it did where GitLab does not tell."""
