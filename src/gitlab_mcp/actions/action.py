@@ -51,6 +51,7 @@ ROLE_NAMES: Final = {
     0: "no member",
     5: "Minimal access",
     15: "Planner",
+    25: "Security manager",
     **{int(role): role.name.capitalize() for role in Role},
 }
 

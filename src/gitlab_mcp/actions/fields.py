@@ -245,7 +245,7 @@ DateOrEmpty = Annotated[
 ]
 Duration = Annotated[
     str,
-    Field(pattern=r"^-?\s*(\d+(\.\d+)?\s*(mo|w|d|h|m|s)\s*)+$", description="Like 1w 2d 3h30m"),
+    Field(pattern=r"^-?\s*(\d+(\.\d+)?\s*(mo|w|d|h|m|s)\s*)+$", description="Like 1w 2d 3h"),
 ]
 PathOrId = Annotated[str, Field(min_length=1, max_length=1024), Expects("a path or number")]
 
@@ -314,7 +314,8 @@ SemanticVersion = Annotated[
     Expects("a semantic version like 1.2.0"),
 ]
 Sha = Annotated[str, Field(min_length=1, max_length=64)]
-FilePath = Annotated[Line, Field(description="Path in the repository")]
+FilePath = Line
+"""In the repository."""
 Labels = Annotated[Words, Csv()]
 Search = Line
 SearchIn = Annotated[
@@ -326,7 +327,28 @@ PerPage = Annotated[Integer, Field(ge=1, le=100)]
 Sort = Literal["asc", "desc"]
 Numbered = BeforeValidator(_number)
 """Beside a choice of numbers: it may come as text."""
-AccessLevel = Annotated[Literal[10, 20, 30, 40, 50], Numbered]
+AccessLevel = Annotated[Literal[10, 15, 20, 25, 30, 40, 50], Numbered]
+"""15 is Planner and 25 Security manager, which only newer versions of GitLab have."""
+EventAction = Annotated[
+    Literal[
+        "created",
+        "updated",
+        "closed",
+        "reopened",
+        "pushed",
+        "commented",
+        "merged",
+        "joined",
+        "left",
+        "destroyed",
+        "expired",
+        "approved",
+    ],
+    Sent("action"),
+]
+EventTarget = Literal[
+    "issue", "milestone", "merge_request", "note", "project", "snippet", "user", "wiki", "design"
+]
 WebUrl = Annotated[str, Field(pattern=r"^https?://\S+$", max_length=2048), Expects("an http or https URL")]
 CiStatus = Literal[
     "created",

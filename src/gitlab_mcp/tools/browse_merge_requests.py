@@ -151,7 +151,16 @@ class ListMergeRequests(InProjectOrGroupOrOwn, Paged):
     not_reviewer_username: Annotated[Username, Sent("not[reviewer_username]")] | None = None
     not_milestone: Annotated[Line, Sent("not[milestone]")] | None = None
     order_by: (
-        Literal["created_at", "updated_at", "merged_at", "title", "priority", "milestone_due", "popularity"]
+        Literal[
+            "created_at",
+            "updated_at",
+            "merged_at",
+            "title",
+            "priority",
+            "label_priority",
+            "milestone_due",
+            "popularity",
+        ]
         | None
     ) = None
     sort: Sort | None = None
