@@ -129,10 +129,14 @@ def _from_json(value: Any) -> Any:
     """Models often send arrays and objects as JSON text."""
     if isinstance(value, str) and value.lstrip()[:1] in ("[", "{"):
         try:
-            return json.loads(value)
+            return json.loads(value, parse_constant=_no_constant)
         except (ValueError, RecursionError):
             return value
     return value
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(f"{name} is no JSON")
 
 
 def _listed(value: Any) -> Any:
@@ -225,6 +229,39 @@ def broken_rule(what_would_be_right: str, field: str) -> PydanticCustomError:
     return PydanticCustomError("broken_rule", "{right}", {"right": what_would_be_right, "field": field})
 
 
+_LONGEST_REGEX = 511
+"""GitLab keeps no longer one."""
+_WRONG_EVERYWHERE = (
+    "unterminated",
+    "unbalanced",
+    "missing",
+    "nothing to repeat",
+    "multiple repeat",
+    "min repeat greater",
+    "bad character range",
+)
+
+
+def _a_regex(value: str) -> str:
+    """GitLab uses RE2 and answers 500 to a pattern that it cannot compile. Only what is wrong in RE2 and in Python
+    alike is refused here; the pattern is never run."""
+    try:
+        re.compile(value)
+    except re.error as problem:
+        if problem.msg.startswith(_WRONG_EVERYWHERE):
+            raise ValueError("a regular expression is expected") from None
+    except (OverflowError, RecursionError):
+        # A repetition beyond all numbers, or groups inside of groups without end.
+        raise ValueError("a regular expression is expected") from None
+    return value
+
+
+Regex = Annotated[
+    str,
+    Field(max_length=_LONGEST_REGEX),
+    AfterValidator(_a_regex),
+    Expects("a regular expression (RE2)"),
+]
 FromJson = BeforeValidator(_from_json)
 """Beside the type of an array of objects: it may come as JSON text."""
 Listed = BeforeValidator(_listed)
