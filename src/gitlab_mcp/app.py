@@ -205,11 +205,15 @@ class App:
         in_flight = ("Tool calls being worked on.", lambda: server.in_flight.count)
         metrics = Metrics({"gitlab_mcp_calls_in_flight": in_flight})
         self.observe(metrics.count_call)
+        options = _http_options(self._settings)
+        port = http.listen(address.host, address.port)
+        if options.bearer is None and self._settings.uses_own_token:
+            options = http.with_generated_secret(options, port)
         try:
             return http.serve(
                 server,
-                http.listen(address.host, address.port),
-                _http_options(self._settings),
+                port,
+                options,
                 metrics=metrics,
                 token_is_accepted=self.token_is_accepted,
                 readiness_checks={"gitlab": self.reaches_gitlab, "store": self._store.alive},
@@ -390,6 +394,9 @@ def _http_options(settings: Settings) -> HttpOptions:
         oauth_scope="read_api" if settings.read_only else "api",
         max_request_bytes=settings.max_request_bytes,
         client_timeout=settings.client_timeout,
+        max_connections=settings.max_connections,
+        connections_per_address=settings.connections_per_address,
+        trusted_proxies=settings.trusted_proxy,
         deadline=settings.deadline,
     )
 

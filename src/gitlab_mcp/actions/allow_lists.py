@@ -36,5 +36,5 @@ AllowList = Annotated[
         {name: ReachesNothing() for name in (*NUMBERS, "_destroy")}
         | {"group_id": NamesPlace("group"), "deploy_key_id": Within(), "id": Within()}
     ),
-    Expects("array of {access_level}, {user_id} or {group_id}; {id, _destroy: true} removes an entry"),
+    Expects("an array of {access_level}, {user_id} or {group_id}; {id, _destroy: true} removes an entry"),
 ]

@@ -14,9 +14,9 @@ from gitlab_mcp.actions.action import Action
 from gitlab_mcp.actions.arguments.defaults import InstanceDefaults
 from gitlab_mcp.actions.arguments.validation import validate
 from gitlab_mcp.actions.ask import Ask, NobodyToAsk
-from gitlab_mcp.actions.call import LONGEST_TOKEN, Call
+from gitlab_mcp.actions.call import FEWEST_BYTES, LONGEST_TOKEN, MOST_BYTES, Call
 from gitlab_mcp.actions.exchange import Answer, GitLab, Request
-from gitlab_mcp.actions.ids import ids_among, is_short
+from gitlab_mcp.actions.ids import as_sent, ids_among, is_short
 from gitlab_mcp.actions.names import has_names
 from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.actions.result import Notice, Result
@@ -24,12 +24,14 @@ from gitlab_mcp.actions.shape import shapes
 from gitlab_mcp.callers import CallerKey
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, FailedCall, Failure
+from gitlab_mcp.failures.size_limit import limit_size
 from gitlab_mcp.failures.tool_names import UNKNOWN, operation_name
 from gitlab_mcp.observability.call_log import CallLog
 from gitlab_mcp.observability.outcome import Outcome
 from gitlab_mcp.policy.guard import Guard, ProposedCall
 from gitlab_mcp.policy.next_steps import callable_here
 from gitlab_mcp.policy.offered_tools import OfferedTools
+from gitlab_mcp.results.content_blocks import compact_json
 from gitlab_mcp.results.secret_redaction import redact_strings, redact_text
 
 if TYPE_CHECKING:
@@ -92,7 +94,7 @@ class Dispatch:
             with session.slot:
                 call, notices = await self._allow(call, caller, session.ask)
                 action = call.action
-                result = _saying_how_taken(await self._carry_out(call, caller, session, notices), call)
+                result = await self._carry_out(call, caller, session, notices)
             self.call_log.record(ended())
             return result
         except CallFailed as failed:
@@ -106,7 +108,7 @@ class Dispatch:
             raise
         # GitLab repeats in its refusals what it was sent, and an agent may send a token for a name.
         failure = replace(
-            failure,
+            _naming_what_is_missing(failure, action),
             facts=redact_strings(callable_here(failure.facts, self.offered)),
             call=self._failed_call(tool, arguments, action),
         )
@@ -115,6 +117,7 @@ class Dispatch:
         if made_of:
             failure = failure.knowing(taken_as=redact_strings(made_of))
         failure = await self.stop_loops(caller, tool, arguments, failure)
+        failure = limit_size(failure, self._most_bytes_of(arguments), self.render)
         outcome = ended(failure, explaining_seconds=time.perf_counter() - caught)
         raise CallFailed(self.call_log.record(outcome, bug) or failure) from cause
 
@@ -138,7 +141,7 @@ class Dispatch:
         server = _Server(self, call, caller, session)
         answer = await self._run(call.action, server)
         if isinstance(answer, Result) and answer.is_presented:
-            return answer
+            return replace(answer, data={**_how_taken(call), **answer.data})
         notices = [
             *notices,
             *(
@@ -155,9 +158,13 @@ class Dispatch:
             answer,
             detail=detail,
             fields=call.options.fields or (),
-            max_bytes=server.max_bytes,
+            max_bytes=self._max_bytes(call),
             warnings=notices,
+            said_first=_how_taken(call),
         )
+
+    def _max_bytes(self, call: Call) -> int:
+        return call.options.max_bytes or self.max_bytes
 
     async def _run(self, action: Action, server: _Server) -> Answer | Result:
         if not action.spec.writes:
@@ -175,6 +182,12 @@ class Dispatch:
         from gitlab_mcp.refusals.translate import translate
 
         return await translate(problem, action, session.ask if session else NobodyToAsk(), self.tiers)
+
+    def _most_bytes_of(self, arguments: Mapping[str, Any]) -> int:
+        """What the caller asked for, as far as it can be understood although the call failed."""
+        asked = arguments.get("max_bytes")
+        understood = isinstance(asked, int) and FEWEST_BYTES <= asked <= MOST_BYTES
+        return asked if understood and isinstance(asked, int) else self.max_bytes
 
     def _request_of(self, read: str, arguments: Mapping[str, Any]) -> Request:
         """The request that an action such as `browse_branches get` makes of these arguments."""
@@ -233,7 +246,9 @@ class _Server:
 
     @property
     def max_bytes(self) -> int:
-        return self.call.options.max_bytes or self.dispatch.max_bytes
+        """What the action may give. It leaves room for what is said before it."""
+        said = _how_taken(self.call)
+        return self.dispatch._max_bytes(self.call) - (len(compact_json(said).encode()) if said else 0)
 
     def tier_map(self) -> TierMap:
         return self.dispatch.tiers()
@@ -258,11 +273,17 @@ class _Server:
         return await replace(self.dispatch, max_bytes=max_bytes)(tool, given, self.caller, lambda: same_slot)
 
 
-def _saying_how_taken(result: Result, call: Call) -> Result:
-    """The result with the call that was made, where the caller used other names."""
-    if not call.taken_as:
-        return result
-    return replace(result, data={"taken_as": redact_strings(call.taken_as), **result.data})
+def _how_taken(call: Call) -> Mapping[str, Any]:
+    """What the answer begins with where the caller used other names: the call that was made."""
+    return {"taken_as": redact_strings(call.taken_as)} if call.taken_as else {}
+
+
+def _naming_what_is_missing(failure: Failure, action: Action | None) -> Failure:
+    """The failure whose sentence says what the caller sent for the fields that are not found."""
+    if failure.code != Code.NOT_FOUND or action is None:
+        return failure
+    sent = as_sent(action.given(), str(failure.facts.get("missing", "")).split(", "))
+    return replace(failure, message=f"{failure.message} Not found: {redact_text(sent)}.") if sent else failure
 
 
 def _token(value: Any) -> str | None:

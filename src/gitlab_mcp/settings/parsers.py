@@ -5,13 +5,17 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import dataclass
-from ipaddress import ip_address
+from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 from gitlab_mcp.actions.places import parse_places
 from gitlab_mcp.callers import Secret
+
+LEAST_SECRET_LENGTH = 32
+"""128 bits, written in hexadecimal digits."""
+_LEAST_DIFFERENT_CHARACTERS = 8
 
 
 def text(value: Any) -> str:
@@ -29,6 +33,14 @@ def secret(value: Any) -> Secret:
     if not re.fullmatch(r"[!-~]+", line) or line.startswith(("${", "<", '"', "'")):
         raise ValueError
     return Secret(line)
+
+
+def strong_secret(value: Any) -> Secret:
+    """A secret that nobody guesses."""
+    found = secret(value)
+    if len(found.reveal()) < LEAST_SECRET_LENGTH or len(set(found.reveal())) < _LEAST_DIFFERENT_CHARACTERS:
+        raise ValueError
+    return found
 
 
 def word(value: Any) -> str:
@@ -163,6 +175,10 @@ def address(value: Any) -> Address:
         raise ValueError
     host = found[1] or found[2]
     return Address(host if host == "localhost" else str(ip_address(host)), int(found[3]))
+
+
+def networks(value: Any) -> tuple[IPv4Network | IPv6Network, ...]:
+    return tuple(ip_network(each, strict=False) for each in comma_separated(value))
 
 
 def public_url(value: Any) -> str:

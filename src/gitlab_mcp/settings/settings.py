@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
+from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
 
 from gitlab_mcp.callers import Secret, Token
@@ -310,13 +311,15 @@ class Settings:
     )
     require_bearer_file: Path | None = readable_file(
         group="Serving over HTTP",
-        help="A file with a secret that every request must bring as `Authorization: Bearer`. Only with it may "
-        "a server that holds a token of its own listen beyond this machine.",
+        help="A file with a secret that every request must bring as `Authorization: Bearer`; `openssl rand -hex 32` "
+        "makes one. Only with it may a server that holds a token of its own listen beyond this machine. On this "
+        "machine such a server makes a secret when it starts and prints it, where no file is given.",
         environment=("GITLAB_MCP_REQUIRE_BEARER_FILE",),
     )
     operator_secret_file: Path | None = readable_file(
         group="Serving over HTTP",
-        help="A file with a secret that opens /metrics and the details of /readyz, as `Authorization: Bearer`. "
+        help="A file with a secret that opens /metrics and the details of /readyz, as `Authorization: Bearer`; "
+        "`openssl rand -hex 32` makes one. "
         "Without it, they are shown to this machine only.",
         environment=("GITLAB_MCP_OPERATOR_SECRET_FILE",),
     )
@@ -340,8 +343,39 @@ class Settings:
     client_timeout: float = seconds(
         15.0,
         group="Serving over HTTP",
-        help="Seconds a client may take to send a request, or to take the next part of an answer.",
+        help="Seconds a client may take to send the head of a request, to send its body, or to take the next part of "
+        "an answer.",
         environment=("GITLAB_MCP_CLIENT_TIMEOUT",),
+    )
+    max_connections: int = whole_number(
+        800,
+        lowest=10,
+        highest=100_000,
+        group="Serving over HTTP",
+        help="How many connections there may be at once. Beyond it, those that wait for their client are closed; more "
+        "are refused with BUSY.",
+        environment=("GITLAB_MCP_MAX_CONNECTIONS",),
+        metavar="NUMBER",
+    )
+    connections_per_address: int = whole_number(
+        200,
+        lowest=1,
+        highest=100_000,
+        group="Serving over HTTP",
+        help="How many of them one address may have. Behind a proxy of --trusted-proxy: how many requests.",
+        environment=("GITLAB_MCP_CONNECTIONS_PER_ADDRESS",),
+        metavar="NUMBER",
+    )
+    trusted_proxy: tuple[IPv4Network | IPv6Network, ...] = setting(
+        (),
+        group="Serving over HTTP",
+        help="The address or network of a proxy before the server. Its X-Forwarded-For then says which client a "
+        "request comes from; nobody else's does.",
+        environment=("GITLAB_MCP_TRUSTED_PROXY",),
+        expects="addresses or networks such as 10.0.0.5 or 10.0.0.0/24, with commas between",
+        metavar="NETWORK",
+        parse=parsers.networks,
+        repeatable=True,
     )
     ask_for_values: bool = switch(
         False,
@@ -430,12 +464,15 @@ class Settings:
     def serving_address(self) -> Address:
         """Where to listen for HTTP. SettingsError where other machines could then use the server's own token."""
         assert self.http is not None
-        held = next(
-            (name for name in ("token_file", "token", "job_token") if getattr(self, name) is not None), None
-        )
+        held = self._held_token()
         if held and not self.http.loopback and self.require_bearer_file is None:
             raise SettingsError(token_exposed(self.sources.get(held, held), str(self.http)))
         return self.http
+
+    @property
+    def uses_own_token(self) -> bool:
+        """Whether calls are made with a token of the server's own. What is replayed needs none."""
+        return self._held_token() is not None and not self.replay
 
     def bearer_source(self) -> Callable[[], Secret] | None:
         """The secret that every request over HTTP must bring."""
@@ -453,6 +490,11 @@ class Settings:
         if place == "stdout" and self.http is None:
             raise SettingsError(audit_on_stdout(self.sources.get("audit_log", "audit_log")))
         return None if place == "none" else place
+
+    def _held_token(self) -> str | None:
+        """The setting that gives the server a token of its own."""
+        names = ("token_file", "token", "job_token")
+        return next((name for name in names if getattr(self, name) is not None), None)
 
     def _secret_file(self, setting: str, path: Path) -> SecretFile:
         return SecretFile(path, setting, self.sources.get(setting, setting))

@@ -37,7 +37,7 @@ PackageManager = Literal[
     "conda",
     "pub",
 ]
-PackageManagers = Annotated[list[PackageManager], Listed, Expects("array of package managers")]
+PackageManagers = Annotated[list[PackageManager], Listed, Expects("an array of package managers")]
 
 
 @browse.action(

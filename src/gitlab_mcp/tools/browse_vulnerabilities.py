@@ -70,7 +70,7 @@ COUNT_QUERIES: Mapping[str, str] = {place: _count_query(place) for place in ("pr
 
 
 Severity = Literal["critical", "high", "medium", "low", "info", "unknown"]
-Severities = Annotated[list[Severity], Listed, Expects("array of severities")]
+Severities = Annotated[list[Severity], Listed, Expects("an array of severities")]
 ReportType = Literal[
     "sast",
     "dependency_scanning",
@@ -84,7 +84,7 @@ ReportType = Literal[
     "generic",
     "sarif",
 ]
-ReportTypes = Annotated[list[ReportType], Listed, Expects("array of report types")]
+ReportTypes = Annotated[list[ReportType], Listed, Expects("an array of report types")]
 Cursor = Annotated[Line, Field(description="next_cursor of the page before")]
 
 

@@ -9,6 +9,7 @@ from pydantic import Field, model_validator
 
 from gitlab_mcp.actions.action import DELETE, POST, PUT, Action, Danger, Role, something_to_change
 from gitlab_mcp.actions.fields import (
+    Expects,
     Flag,
     GroupId,
     GroupIds,
@@ -41,7 +42,7 @@ RULE = (
 CHECK = "id name external_url hmac protected_branches=protected_branches.name"
 
 Count = Annotated[Integer, Field(ge=0, le=100)]
-FullSha = Annotated[str, Field(pattern=r"^[0-9a-f]{40}([0-9a-f]{24})?$")]
+FullSha = Annotated[str, Field(pattern=r"^[0-9a-f]{40}([0-9a-f]{24})?$"), Expects("a whole commit id")]
 PaidMergeRequestIid = Annotated[MergeRequestIid, Needs("mr_approval_rules")]
 PaidGroupId = Annotated[GroupId, Needs("group_approval_rules")]
 

@@ -15,6 +15,7 @@ from gitlab_mcp.actions.fields import FromJson, Line, ReachesNothing
 from gitlab_mcp.actions.result import Notice, Omission, Result, TailText, Text
 from gitlab_mcp.actions.server import Server
 from gitlab_mcp.failures.codes import Code, NoticeCode
+from gitlab_mcp.failures.counted import counted
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.results.content_blocks import compact_json
 from gitlab_mcp.results.metadata import warning_entry
@@ -112,7 +113,7 @@ def _result(outcomes: list[Mapping[str, Any]], server: Server) -> Result:
     if failed:
         warning = Notice(
             NoticeCode.PARTIAL,
-            f"{len(failed)} of {len(outcomes)} calls failed.",
+            f"{len(failed)} of {counted(len(outcomes), 'call')} failed.",
             {"error_code": Code.BATCH_PARTIAL_FAILURE, "failed": failed},
         )
         data["warnings"] = [warning_entry(warning)]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gitlab_mcp.actions.action import Action
-from gitlab_mcp.actions.arguments.words import misspelt, same_words, snake
+from gitlab_mcp.actions.arguments.words import is_short_name, misspelt, same_words, snake
 from gitlab_mcp.actions.fields import AlsoCalled, Sent
 from gitlab_mcp.actions.other_names import VALUES, called
 from gitlab_mcp.actions.shape import Shape, shapes
@@ -29,6 +29,8 @@ class Meant:
 
 def what_is_meant(action: type[Action], name: str, value: Any, given: Mapping[str, Any]) -> Meant:
     """The field of the action that a name it does not have stands for."""
+    if not is_short_name(name):
+        return Meant()
     fields = shapes(action)
     plain = snake(name)
     if plain in fields:
@@ -122,5 +124,6 @@ def _who_takes_it(action: type[Action], name: str) -> str:
     """Which other actions of the tool have such a field."""
     others = [each for each, other in action.spec.tool.actions.items() if name in shapes(other)]
     if others:
-        return f"{action.spec.name} has no {name}; {', '.join(others[:4])} of {action.spec.tool.name} do"
+        have = "has it" if len(others) == 1 else "have it"
+        return f"{action.spec.name} has no {name}; {', '.join(others[:4])} of {action.spec.tool.name} {have}"
     return ""
