@@ -48,8 +48,6 @@ if TYPE_CHECKING:
     from gitlab_mcp.tiers.feature_map import TierMap
     from gitlab_mcp.transports.http import HttpOptions
 
-_BRIEF = 60.0
-"""Seconds for which GitLab's word on a token is believed."""
 _QUICK = 5.0
 """Seconds for a question about GitLab or a token, not about anything in it."""
 
@@ -139,20 +137,14 @@ class App:
         url = request_context.gitlab_url or self._settings.url
         gitlab = _as(self._connected(url), request_context.token, deadline=_QUICK)
 
-        async def learn() -> bool | None:
-            try:
-                await gitlab.get("/user")
-            except Refused as refused:
-                # A token without the scope to read it is refused with 403, and is alive.
-                return refused.status != 401
-            except Exception:
-                return None
-            return True
-
-        known: bool | None = await self._remembered().get_or_fetch(
-            (url, request_context.token.fingerprint, "alive"), _BRIEF, learn
-        )
-        return known
+        try:
+            await gitlab.get("/user")
+        except Refused as refused:
+            # A token without the scope to read it is refused with 403, and is alive.
+            return {401: False, 403: True}.get(refused.status)
+        except Exception:
+            return None
+        return True
 
     async def reaches_gitlab(self) -> bool:
         """Whether GitLab answers at all. Nobody's token is used for it."""
@@ -205,6 +197,8 @@ class App:
         in_flight = ("Tool calls being worked on.", lambda: server.in_flight.count)
         metrics = Metrics({"gitlab_mcp_calls_in_flight": in_flight})
         self.observe(metrics.count_call)
+        token_checks = http.TokenChecks(self.token_is_accepted, self._settings.url)
+        self.observe(token_checks.hear)
         options = _http_options(self._settings)
         port = http.listen(address.host, address.port)
         if options.bearer is None and self._settings.uses_own_token:
@@ -215,7 +209,7 @@ class App:
                 port,
                 options,
                 metrics=metrics,
-                token_is_accepted=self.token_is_accepted,
+                token_checks=token_checks,
                 readiness_checks={"gitlab": self.reaches_gitlab, "store": self._store.alive},
             )
         finally:
