@@ -108,6 +108,7 @@ class Dispatch:
         except anyio.get_cancelled_exc_class():
             self.call_log.record(ended(cancelled=True))
             raise
+        failure = await self._advising_within_tier(failure, arguments, session, connect)
         # GitLab repeats in its refusals what it was sent, and an agent may send a token for a name.
         failure = replace(
             _naming_what_is_missing(failure, action),
@@ -122,6 +123,24 @@ class Dispatch:
         failure = limit_size(failure, self._most_bytes_of(arguments), self.render)
         outcome = ended(failure, explaining_seconds=time.perf_counter() - caught)
         raise CallFailed(self.call_log.record(outcome, bug) or failure) from cause
+
+    async def _advising_within_tier(
+        self,
+        failure: Failure,
+        arguments: Mapping[str, Any],
+        session: Session | None,
+        connect: Callable[[], Session],
+    ) -> Failure:
+        if not {"send", "alternatives"} & failure.facts.keys():
+            return failure
+        from gitlab_mcp.calls.advice_within_tier import AdviceWithinTier
+
+        try:
+            advice = AdviceWithinTier(self.registry, self.defaults, self.tiers)
+            return await advice(failure, arguments, lambda: (session or connect()).ask)
+        except Exception:
+            # Without a token nobody can be asked about the tier. The failure is told as it is.
+            return failure
 
     async def _allow(self, call: Call, caller: CallerKey, ask: Ask) -> tuple[Call, list[Notice]]:
         """The call with numbers for names, and what the guards have to say. Names are looked up only where the caller
