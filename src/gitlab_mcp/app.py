@@ -14,7 +14,7 @@ from gitlab_mcp.actions.arguments.defaults import InstanceDefaults
 from gitlab_mcp.actions.exchange import Report
 from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.actions.result import Result
-from gitlab_mcp.callers import CallerKey, RequestContext, Token
+from gitlab_mcp.callers import NOBODY_TO_ASK, CallerKey, Consent, RequestContext, Token
 from gitlab_mcp.calls.dispatch import Dispatch, Session
 from gitlab_mcp.observability.audit import Audit, to_file, to_stderr, to_stdout
 from gitlab_mcp.observability.call_log import CallLog
@@ -98,13 +98,14 @@ class App:
         arguments: Mapping[str, Any],
         report: Report | None = None,
         request_context: RequestContext | None = None,
+        consent: Consent = NOBODY_TO_ASK,
     ) -> Result:
         url, token = self._whose(request_context)
         caller = CallerKey(
             token.fingerprint if token else "", url, request_context.request_id if request_context else None
         )
         connect = partial(self._session, caller, url, token, report, limited=request_context is not None)
-        return await self._dispatch_for(request_context)(tool, arguments, caller, connect)
+        return await self._dispatch_for(request_context)(tool, arguments, caller, connect, consent)
 
     def record_refusal(self, failure: Failure) -> Failure:
         """Log and count a request that was refused before it became a call."""
@@ -339,7 +340,7 @@ def _rules(settings: Settings) -> Rules:
         never_in=settings.never_in,
         only_actions=settings.only_actions,
         never_actions=settings.never_actions,
-        trust=Danger(settings.trust),
+        trust=Danger(settings.trust) if settings.trust else None,
         confirm=None if settings.confirm == "never" else Danger(settings.confirm),
         quotas={kind: int(most) for kind, _, most in (each.partition("=") for each in settings.quota)},
     )

@@ -39,6 +39,11 @@ def was_escaped(text: str) -> bool:
     return _ESCAPED.search(text) is not None
 
 
+def commands_in(text: str) -> list[str]:
+    """The lines that GitLab may carry out."""
+    return [line.strip() for line in text.replace("\r", "").split("\n") if _COMMAND.match(line)]
+
+
 def without_commands(text: str) -> str:
     """What is left to be shown of a text when GitLab has carried its quick actions out."""
     return _CARRIED_OUT.sub("", text).strip()
