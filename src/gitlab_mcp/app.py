@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from gitlab_mcp.actions.action import Danger
 from gitlab_mcp.actions.arguments.defaults import InstanceDefaults
 from gitlab_mcp.actions.exchange import Report
+from gitlab_mcp.actions.places import is_elsewhere
 from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.actions.result import Result
 from gitlab_mcp.callers import NOBODY_TO_ASK, CallerKey, Consent, RequestContext, Token
@@ -27,7 +28,13 @@ from gitlab_mcp.policy.loop_detection import LoopDetection
 from gitlab_mcp.policy.rules import Rules, last_guards, operator_guards, request_guards
 from gitlab_mcp.results.secret_redaction import redact_text
 from gitlab_mcp.settings import Settings, SettingsError
-from gitlab_mcp.settings.errors import bad_tier_features, no_redis, no_such_action, no_such_toolset
+from gitlab_mcp.settings.errors import (
+    bad_tier_features,
+    no_redis,
+    no_such_action,
+    no_such_toolset,
+    not_a_gitlab,
+)
 from gitlab_mcp.store import Store
 from gitlab_mcp.store.memory import MemoryStore
 
@@ -62,11 +69,14 @@ class App:
         registry = Registry()
         _check_toolsets(settings, registry)
         _check_patterns(settings, registry)
+        _check_places(settings)
         self._listed_tools = ListedTools(
             registry,
             toolsets=settings.toolsets,
             read_only=settings.read_only,
             patterns=ActionPatterns(settings.only_actions, settings.never_actions),
+            trust=_rules(settings).trust,
+            calls_unlisted=True,
         )
         self._dispatch = Dispatch(
             registry=registry,
@@ -77,7 +87,7 @@ class App:
             tiers=self._tiers,
             render=partial(_rendered, settings.error_style),
             stop_loops=LoopDetection(self._store),
-            as_offered=self._listed_tools.as_offered,
+            offered=self._listed_tools.offered(),
             call_log=CallLog(_audit(settings), self._sentry or (lambda outcome, bug: None)),
         )
         if settings.tier_features:
@@ -105,7 +115,8 @@ class App:
             token.fingerprint if token else "", url, request_context.request_id if request_context else None
         )
         connect = partial(self._session, caller, url, token, report, limited=request_context is not None)
-        return await self._dispatch_for(request_context)(tool, arguments, caller, connect, consent)
+        dispatch = self._dispatch_for(request_context, can_ask=consent.can_ask)
+        return await dispatch(tool, arguments, caller, connect, consent)
 
     def record_refusal(self, failure: Failure) -> Failure:
         """Log and count a request that was refused before it became a call."""
@@ -220,15 +231,17 @@ class App:
             self._upstreams.popitem()[1].close()
         self._store.close()
 
-    def _dispatch_for(self, request_context: RequestContext | None) -> Dispatch:
+    def _dispatch_for(self, request_context: RequestContext | None, *, can_ask: bool) -> Dispatch:
         """What a request says about itself comes on top of what the operator decided."""
+        offered = self._listed_tools.offered(request_context, can_ask=can_ask)
         if request_context is None:
-            return self._dispatch
+            return replace(self._dispatch, offered=offered)
         guards = request_guards(
             read_only=request_context.read_only,
             toolsets=request_context.toolsets,
             trust=request_context.trust,
             only_in=request_context.only_in,
+            gitlabs=self._settings.gitlabs(),
         )
         defaults = (
             InstanceDefaults(request_context.gitlab_url)
@@ -240,6 +253,7 @@ class App:
             self._dispatch,
             defaults=defaults,
             guards=(*guards, *self._dispatch.guards),
+            offered=offered,
             render=partial(_rendered, style),
         )
 
@@ -338,6 +352,8 @@ def _rules(settings: Settings) -> Rules:
         read_only=settings.read_only,
         only_in=settings.only_in,
         never_in=settings.never_in,
+        gitlab=settings.url,
+        gitlabs=settings.gitlabs(),
         only_actions=settings.only_actions,
         never_actions=settings.never_actions,
         trust=Danger(settings.trust) if settings.trust else None,
@@ -371,6 +387,9 @@ def _http_options(settings: Settings) -> HttpOptions:
         oauth_scope="read_api" if settings.read_only else "api",
         max_request_bytes=settings.max_request_bytes,
         client_timeout=settings.client_timeout,
+        max_connections=settings.max_connections,
+        connections_per_address=settings.connections_per_address,
+        trusted_proxies=settings.trusted_proxy,
         deadline=settings.deadline,
     )
 
@@ -395,6 +414,13 @@ def _check_patterns(settings: Settings, registry: Registry) -> None:
     for name in ("only_actions", "never_actions"):
         for pattern in unmatched_patterns(getattr(settings, name), registry.every_name()):
             raise SettingsError(no_such_action(name, settings.sources.get(name, name), pattern))
+
+
+def _check_places(settings: Settings) -> None:
+    for name in ("only_in", "never_in"):
+        for place in getattr(settings, name):
+            if is_elsewhere(place, settings.gitlabs()):
+                raise SettingsError(not_a_gitlab(name, settings.sources.get(name, name), place))
 
 
 def _rendered(style: str, failure: Failure) -> Mapping[str, Any]:

@@ -11,6 +11,7 @@ from mcp import Client
 from gitlab_mcp.app import App
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.protocol.server import GitLabServer
+from gitlab_mcp.results.content_blocks import text_size
 from tests.support.standin import StandIn
 
 pytestmark = pytest.mark.anyio
@@ -185,3 +186,18 @@ async def test_a_tool_with_destructive_actions_lists_the_confirmation_token(agai
         assert lists is bool(tool["annotations"].get("destructiveHint") and tool["name"] != "run_batch"), (
             tool["name"]
         )
+
+
+async def test_what_is_said_of_other_names_counts_within_max_bytes(standin: StandIn, against: Server) -> None:
+    rows = [{"iid": number, "title": "t" * 60, "state": "opened"} for number in range(40)]
+    standin.answer("GET", "/projects/*/issues", 200, rows)
+    names = {"query": "q" * 70, "assignee": "alice", "milestone_title": "m" * 70}
+    for given in (1000, 1500, 4000):
+        arguments = {"action": "list", "project_id": "acme/shop", **names, "max_bytes": given}
+        result = await against().call("browse_issues", arguments)
+        assert "search" in result.data["taken_as"]["arguments"]
+        assert text_size(result) <= given
+
+    calls = [{"tool": "browse_issues", "arguments": {"action": "list", "project_id": "acme/shop"}}] * 2
+    batch = await against().call("run_batch", {"action": "run", "Calls": calls, "max_bytes": 4000})
+    assert batch.data["taken_as"] == {"arguments": {"calls": "(as given)"}} and text_size(batch) <= 4000

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 from rs_bpe.bpe import openai
 
 from gitlab_mcp.actions.registry import TOOLSETS, Registry, declared
-from gitlab_mcp.actions.schema import listing
+from gitlab_mcp.actions.schema import LISTED_OPTIONS, SELF_EXPLAINING, listing
+from gitlab_mcp.actions.shape import shapes
 from gitlab_mcp.tiers.feature_map import tier_map
 from gitlab_mcp.tiers.marks import TierMarks
 from tests.support.for_each import for_each
@@ -64,6 +66,58 @@ def test_annotations_tell_reading_from_writing(tool: dict[str, Any]) -> None:
     else:
         assert "read" not in dangers
         assert tool["annotations"]["destructiveHint"] is bool(dangers & {"destructive", "dangerous"})
+
+
+@for_each(LISTING, lambda tool: str(tool["name"]))
+def test_what_the_listing_says_of_whose_a_field_is_is_so(tool: dict[str, Any]) -> None:
+    """Read as a model reads it: the signatures, the note of the field, and the sentence about those without one."""
+    actions = REGISTRY.tool(tool["name"]).actions
+    options = {*SELF_EXPLAINING, *LISTED_OPTIONS, "confirmation_token"}
+    for field, schema in tool["inputSchema"]["properties"].items():
+        takers = {name for name, action in actions.items() if field in shapes(action)}
+        if field != "action" and field not in options:
+            assert told_takers(tool, field, schema.get("description", "")) == takers, field
+
+
+def told_takers(tool: dict[str, Any], field: str, note: str) -> set[str]:
+    every = set(tool["inputSchema"]["properties"]["action"]["enum"])
+    if field in tool["inputSchema"]["required"] or field in given_in_all(tool["description"]):
+        return every
+    named = {name for name, fields in signatures(tool["description"], every).items() if field in fields}
+    if re.search(r"\bFor all\b", note):
+        return every
+    if also := re.search(r"\bAlso for ([a-z_, ]+)", note):
+        return named | set(also[1].strip().split(", "))
+    if only := re.search(r"\b(Not for|For) ([a-z_, ]+)", note):
+        listed = set(only[2].strip().split(", "))
+        return every - listed if only[1] == "Not for" else listed
+    if named:
+        return named
+    if once := re.search(r"Optional fields without a note: ([a-z_, ]+)\.", tool["description"]):
+        return set(once[1].split(", "))
+    return {"list"} if "list" in every else every
+
+
+def given_in_all(description: str) -> list[str]:
+    return [
+        name
+        for given in re.findall(r"Give ([a-z_]+(?: or [a-z_]+)+)\.", description)
+        for name in given.split(" or ")
+    ]
+
+
+def signatures(description: str, every: set[str]) -> dict[str, set[str]]:
+    """The fields that each action's signature names."""
+    found: dict[str, set[str]] = {}
+    required = re.search(r"Required: (.*?\))\.(?: |$)", description)
+    for names, fields in re.findall(r"([a-z_, ]+)\(([^)]*)\)", required[1] if required else ""):
+        for name in names.strip().split(", "):
+            found[name] = set(re.split(r"[|+]|, ", fields))
+    for rest in ("others", "all"):
+        if rest in found and rest not in every:
+            fields = found.pop(rest)
+            found = {name: found.get(name, fields) for name in every}
+    return found
 
 
 def test_the_default_listing_costs_at_most_8500_tokens() -> None:

@@ -52,6 +52,7 @@ NO_TOOLS = {
 }
 SOURCES = [
     *sorted((ROOT / "src/gitlab_mcp").rglob("*.py")),
+    ROOT / "src/gitlab_mcp/tier_features.yaml",
     *sorted((ROOT / "docs").rglob("*.md")),
     ROOT / "README.md",
 ]

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 
-from gitlab_mcp.actions.action import Action
+from gitlab_mcp.actions.action import Action, Danger
 from gitlab_mcp.actions.fields import Needs, Sent
 from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.actions.schema import required_fields
 from gitlab_mcp.actions.shape import shapes
 from gitlab_mcp.api.endpoints import every, find, normalised
 from gitlab_mcp.policy.action_patterns import ActionPatterns
-from gitlab_mcp.policy.listed_tools import ListedTools
+from gitlab_mcp.policy.next_steps import callable_here
+from gitlab_mcp.policy.offered_tools import OfferedTools
 from gitlab_mcp.tiers.feature_map import Feature, tier_map
 from gitlab_mcp.tiers.requirements import requirements_of_action
 from tests.support.facts import facts
@@ -96,7 +97,7 @@ def test_an_alternative_can_be_called_as_it_is_offered(feature: Feature) -> None
 @for_each(ACTIONS, name_of)
 def test_whoever_lacks_the_tier_is_told_what_to_do_instead(action: type[Action]) -> None:
     """With the arguments of the action's own example, in each place that it takes."""
-    listed = ListedTools(REGISTRY, toolsets=("all",), read_only=False, patterns=ActionPatterns())
+    tools = OfferedTools(REGISTRY, ("all",), None, True, False, Danger.DANGEROUS, ActionPatterns())
     for feature in requirements_of_action(action, tier_map(), "17.2").features:
         if feature.tier_in("17.2") == "Free" or feature.otherwise:
             continue
@@ -104,7 +105,8 @@ def test_whoever_lacks_the_tier_is_told_what_to_do_instead(action: type[Action])
         if {"group_id"} == action.spec.placeholders & {"project_id", "group_id"}:
             others = {"group_id": "acme"}
         given = {**others, **action.spec.example}
-        assert listed.as_offered(feature.alternatives_on("Free", given)), feature.key
+        offered = callable_here({"alternatives": feature.alternatives_on("Free", given)}, tools)
+        assert offered, feature.key
 
 
 @for_each(FEATURES.values(), lambda feature: feature.key)

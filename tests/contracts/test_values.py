@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from gitlab_mcp.actions.arguments.defaults import InstanceDefaults
 from gitlab_mcp.actions.arguments.problems import example_of
 from gitlab_mcp.actions.arguments.validation import validate
 from gitlab_mcp.actions.registry import Registry
-from gitlab_mcp.actions.shape import sent_name, shapes
+from gitlab_mcp.actions.shape import Shape, sent_name, shapes
 from gitlab_mcp.api.endpoints import find
 from gitlab_mcp.failures.failure import CallFailed
 from tests.support.for_each import for_each
@@ -47,7 +48,7 @@ def expected(action: type[Action], name: str, value: Any) -> str | None:
         validate(REGISTRY, action.spec.tool.name, arguments, HERE)
     except CallFailed as failed:
         for each in failed.failure.facts.get("invalid_fields", ()):
-            if each["field"] == name:
+            if each["field"].partition("[")[0] == name:
                 return str(each["expected"])
     return None
 
@@ -82,6 +83,145 @@ def test_the_largest_and_the_smallest_number_that_a_sentence_names_are_accepted(
                 if said and words in said:
                     bound = int(said.rpartition(words)[2])
                     assert expected(action, name, bound) is None, f"{name}: {said}"
+
+
+def bound_of(said: str, words: str) -> int:
+    """The number that a sentence names after these words."""
+    found = re.search(rf"{words} (\d+)", said)
+    assert found, said
+    return int(found[1])
+
+
+def inner_rules(shape: Shape) -> list[Any]:
+    return [getattr(each, "metadata", [each]) for each in shape.marks]
+
+
+def pattern_of(shape: Shape) -> str | None:
+    constraints = [each for rules in inner_rules(shape) for each in rules]
+    return next((each.pattern for each in constraints if getattr(each, "pattern", None)), None)
+
+
+def most_of(shape: Shape) -> int | None:
+    constraints = [each for rules in inner_rules(shape) for each in rules]
+    return next((each.max_length for each in constraints if getattr(each, "max_length", None)), None)
+
+
+@every_action
+def test_the_sentence_about_a_text_that_is_too_long_names_the_length_that_is_accepted(
+    action: type[Action],
+) -> None:
+    for name, shape in shapes(action).items():
+        if shape.type != "string" or shape.values or not (most := most_of(shape)):
+            continue
+        said = expected(action, name, "a" * (most + 1))
+        if "only one of" in (said or ""):
+            continue
+        assert said is not None and bound_of(said, "at most") == most, (
+            f"{name} takes {most}, but says: {said}"
+        )
+        assert "at most" not in (expected(action, name, "a" * most) or ""), name
+
+
+@every_action
+def test_the_sentence_about_an_array_names_how_many_items_are_accepted(action: type[Action]) -> None:
+    for name, shape in shapes(action).items():
+        if shape.type != "array":
+            continue
+        example = action.spec.example.get(name)
+        said = expected(action, name, [])
+        if said and "at least" in said and isinstance(example, list):
+            least = bound_of(said, "at least")
+            taken = (example * least)[: max(least, len(example))]
+            assert "at least" not in (expected(action, name, taken) or ""), f"{name}: {said}"
+        most = most_of(shape)
+        if most and isinstance(example, list):
+            too_many = expected(action, name, (example * (most + 1))[: most + 1])
+            assert too_many and bound_of(too_many, "at most") == most, f"{name}: {too_many}"
+            assert "at most" not in (expected(action, name, (example * most)[:most]) or ""), name
+
+
+REFUSED_BY_PATTERN = ("", " ", "a b\tc", "€€€", "\n", "x" * 30, "::", "#", "http:/a b", "../..")
+"""Texts of which each pattern of ours refuses at least one."""
+
+
+@every_action
+def test_the_sentence_about_a_pattern_describes_what_it_accepts(action: type[Action]) -> None:
+    """A pattern is told in words of its own, and the example that the action shows keeps to it."""
+    for name, shape in shapes(action).items():
+        pattern = pattern_of(shape.items or shape)
+        if not pattern:
+            continue
+        one = (lambda text: [text]) if shape.type == "array" else (lambda text: text)
+        refusals = [
+            said
+            for text in REFUSED_BY_PATTERN
+            if not re.search(pattern, text) and (said := expected(action, name, one(text)))
+        ]
+        assert refusals, f"{name}: nothing that breaks {pattern} is refused"
+        assert not {"text", "string", "a string", "another value"} & set(refusals), f"{name}: {pattern}"
+        example = action.spec.example.get(name)
+        if example is not None:
+            assert expected(action, name, example) is None
+
+
+PROMISED = {
+    "a date as YYYY-MM-DD": ("2026-12-31", "31.12.2026"),
+    "a time as 2026-01-31T12:00:00Z": ("2026-01-31T12:00:00Z", "noon"),
+    "an array of strings": (["a", "b"], {"a": 1}),
+    "an array of numbers": ([1, 2], ["a"]),
+    "an array of usernames or numbers": (["alice", 2], [True]),
+    "an array of paths or numbers": (["acme/website", 2], [True]),
+    "a path or number": ("acme/website", {"a": 1}),
+    "a username or number": ("alice", {"a": 1}),
+    "a title or number": ("v1", {"a": 1}),
+    "true or false": (True, "perhaps"),
+    "a number": (7, "seven"),
+    "an http or https URL": ("https://example.com/a", "ftp://example.com"),
+    "an http, https or ftp URL": ("ftp://example.com/a", "file:///etc"),
+    "a path that begins with /": ("/bin/tool", "bin/tool"),
+    "letters, digits and _": ("A_1", "a-b"),
+    "40 hex digits, the id of a thread": ("ab" * 20, "ab"),
+    "a semantic version like 1.2.0": ("1.2.0", "one"),
+    "five cron fields": ("0 23 * * 5", "0 23"),
+    "a commit id": ("abcdef1", "xyz"),
+    "#rrggbb or a CSS colour name": ("#d9534f", "# d9"),
+    "a regular expression (RE2)": ("^a.*b$", "("),
+    "a name without colons, like thumbsup": ("thumbsup", ":thumbsup:"),
+    "text that is not empty": ("a", ""),
+}
+"""What a sentence promises: a value that it says is right, and one that it says is not."""
+
+
+@every_action
+def test_what_a_sentence_says_is_right_is_accepted_and_the_contrary_refused(action: type[Action]) -> None:
+    for name, shape in shapes(action).items():
+        right, wrong = PROMISED.get(shape.expects, (None, None))
+        if right is None:
+            continue
+        said = expected(action, name, right)
+        assert said is None or said != shape.expects, f"{name}: {right} is refused with: {said}"
+        assert expected(action, name, wrong) is not None, f"{name}: {wrong} is taken for {shape.expects}"
+
+
+UNGRAMMATICAL = re.compile(
+    r"\bas (?:number|path|array|date|time|string|object|integer|boolean|title|username)\b|\(s\)"
+    r"|\b1 (?!is|has|was)[a-z]+s\b|\b(?:0|[2-9]|\d\d+) (?:item|character|level|call|second)\b|\ba [aeio]"
+)
+
+
+@every_action
+def test_sentences_about_wrong_values_are_grammatical(action: type[Action]) -> None:
+    values: list[Any] = [{"no": "such thing"}, ["no"], "", "x" * 70_000, -5, 2**70, [], [{}], True]
+    for name in shapes(action):
+        for value in values:
+            try:
+                validate(REGISTRY, action.spec.tool.name, {**example_of(action), name: value}, HERE)
+            except CallFailed as failed:
+                for said in (failed.failure.message, failed.failure.facts["suggested_fix"]):
+                    assert not UNGRAMMATICAL.search(said), said
+                    assert (said.endswith(".") and said[0] == said[0].upper()) or said.startswith(
+                        action.spec.name
+                    )
 
 
 def test_a_rule_between_fields_is_not_told_as_a_bad_value() -> None:

@@ -7,8 +7,11 @@ from typing import Any
 import pytest
 
 from gitlab_mcp.actions.action import Danger
+from gitlab_mcp.actions.fields import Names, Within
+from gitlab_mcp.actions.reach import reach_of, undeclared
 from gitlab_mcp.actions.registry import Registry
-from gitlab_mcp.policy.allowed_places import ACTIONS_WITHOUT_PLACE, place_fields
+from gitlab_mcp.actions.shape import shapes
+from gitlab_mcp.policy.allowed_places import ACTIONS_WITHOUT_PLACE
 from tests.support.guarded import DEFAULTS, Server, code_of, outcome, refused, request_by
 from tests.support.standin import Reply, ReplyWith, StandIn
 
@@ -179,33 +182,261 @@ async def test_under_limits_no_action_of_the_catalogue_reaches_anything_outside(
     app = against(only_in=("elsewhere",))
     for action in Registry().actions():
         name = f"{action.spec.tool.name}.{action.spec.name}"
-        if not action.spec.endpoints or {name, f"{action.spec.tool.name}.*"} & set(ACTIONS_WITHOUT_PLACE):
+        if not action.spec.endpoints or name in ACTIONS_WITHOUT_PLACE:
             continue
         code = await code_of(app, action.spec.tool.name, {"action": action.spec.name, **action.spec.example})
         assert code == "OUT_OF_SCOPE", name
     for request in standin.requests:
         assert request.method == "GET"
         assert len(request.route.strip("/").split("/")) == 2, request.route
-        assert request.route.split("/")[1] in ("projects", "groups", "namespaces"), request.route
+        assert request.route.split("/")[1] in ("projects", "groups", "namespaces", "vulnerabilities"), (
+            request.route
+        )
 
 
-def test_every_field_that_sounds_like_a_place_is_known_as_one() -> None:
-    harmless = {
-        "include_ancestor_groups",
-        "include_descendant_groups",
-        "include_subgroups",
-        "only_group_labels",
-        "search_namespaces",
-        "without_projects",
+def test_every_field_of_the_catalogue_says_what_it_can_reach() -> None:
+    silent = {
+        f"{action.spec.tool.name}.{action.spec.name}": undeclared(action) for action in Registry().actions()
     }
-    for action in Registry().actions():
-        known = place_fields(action)
-        for name in action.model_fields:
-            if any(word in name for word in ("project", "group", "namespace")) and name not in known:
-                assert name in harmless | NO_PLACES, (action, name)
+    assert {name: fields for name, fields in silent.items() if fields} == {}
 
 
-NO_PLACES = {"group_access", "without_project_bots", "subgroup_events"}
+LOOKED_FOR_BELOW_ITS_PLACE = {
+    "approval_rule_id", "audit_event_id", "award_id", "block_id", "board_id", "check_id", "deployment_id",
+    "draft_note_id", "environment_id", "epic_id", "epic_issue_id", "external_status_check_id", "freeze_period_id",
+    "hook_id", "issue_link_id", "link_id", "list_id", "member_role_id", "note_id", "related_epic_link_id", "token_id",
+    "version_id",
+}  # fmt: skip
+"""Ids in a path behind a project or group. GitLab was seen to look for each of them there alone."""
+
+
+def test_an_id_in_a_path_is_trusted_to_its_place_only_where_gitlab_was_seen_to_keep_to_it() -> None:
+    derived = {
+        name
+        for action in Registry().actions()
+        for name, shape in shapes(action).items()
+        for endpoint in action.spec.endpoints
+        if reach_of(name, shape, endpoint) == Within() and not shape.mark(Within) and not shape.mark(Names)
+    }
+    assert derived == LOOKED_FOR_BELOW_ITS_PLACE
+
+
+GLOBAL_IDS: list[tuple[str, dict[str, Any]]] = [
+    ("manage_epic", {"action": "add_issue", "group_id": "acme", "epic_iid": 1, "issue_id": 77}),
+    ("manage_epic", {"action": "add_child", "group_id": "acme", "epic_iid": 1, "child_epic_id": 77}),
+    ("manage_epic", {"action": "update", "group_id": "acme", "epic_iid": 1, "parent_id": 77}),
+    ("manage_epic", {"action": "create", "group_id": "acme", "title": "x", "parent_id": 77}),
+    ("manage_issue", {"action": "create", "project_id": "1", "title": "x", "epic_id": 77}),
+    ("manage_issue", {"action": "update", "project_id": "1", "issue_iid": 1, "epic_id": 77}),
+    (
+        "manage_merge_request",
+        {
+            "action": "add_dependency",
+            "project_id": "1",
+            "merge_request_iid": 1,
+            "blocking_merge_request_id": 77,
+        },
+    ),
+    (
+        "manage_vulnerability",
+        {"action": "link_issue", "vulnerability_id": 77, "target_project_id": 1, "target_issue_iid": 1},
+    ),
+    ("manage_vulnerability", {"action": "export_dependencies", "pipeline_id": 77}),
+    ("browse_vulnerabilities", {"action": "download_export", "export_id": 77}),
+]
+DESTINATIONS: list[tuple[str, dict[str, Any]]] = [
+    ("manage_project", {"action": "fork", "project_id": "1"}),
+    ("manage_project", {"action": "fork", "project_id": "1", "namespace_id": "other"}),
+    ("manage_project", {"action": "fork", "project_id": "1", "namespace_id": "alice"}),
+    ("manage_project", {"action": "create", "name": "x"}),
+    ("manage_project", {"action": "create", "name": "x", "namespace_id": OTHER}),
+    (
+        "manage_project",
+        {"action": "create", "name": "x", "namespace_id": "acme", "import_url": "https://a.b/c"},
+    ),
+    ("manage_project", {"action": "transfer", "project_id": "1", "namespace": "other"}),
+    ("manage_project", {"action": "share", "project_id": "1", "group_id": OTHER, "group_access": 30}),
+    ("manage_project", {"action": "update", "project_id": "1", "ci_config_path": "ci.yml@other/thing:main"}),
+    ("manage_issue", {"action": "move", "project_id": "1", "issue_iid": 1, "to_project_id": "other/thing"}),
+    ("manage_issue", {"action": "clone", "project_id": "1", "issue_iid": 1, "to_project_id": "4"}),
+    (
+        "manage_issue",
+        {
+            "action": "add_link",
+            "project_id": "1",
+            "issue_iid": 1,
+            "target_project_id": 4,
+            "target_issue_iid": 2,
+        },
+    ),
+    (
+        "manage_merge_request",
+        {
+            "action": "create",
+            "project_id": "1",
+            "source_branch": "a",
+            "target_branch": "b",
+            "title": "x",
+            "target_project_id": 4,
+        },
+    ),
+    (
+        "manage_file",
+        {
+            "action": "commit",
+            "project_id": "1",
+            "branch": "b",
+            "commit_message": "x",
+            "start_branch": "main",
+            "start_project": "other/thing",
+            "actions": [{"action": "create", "file_path": "a", "content": "b"}],
+        },
+    ),
+    (
+        "browse_commits",
+        {"action": "compare", "project_id": "1", "from_ref": "a", "to_ref": "b", "from_project_id": 4},
+    ),
+    (
+        "manage_discussion",
+        {
+            "action": "create_note",
+            "project_id": "1",
+            "issue_iid": 1,
+            "body": "/move other/thing",
+            "quick_actions": True,
+        },
+    ),
+    (
+        "manage_discussion",
+        {
+            "action": "create_note",
+            "project_id": "1",
+            "issue_iid": 1,
+            "body": "ok\n/relate other/thing#5",
+            "quick_actions": True,
+        },
+    ),
+]
+EVERYWHERE: list[tuple[str, dict[str, Any]]] = [
+    ("search", {"action": "issues", "search": "broken"}),
+    ("browse_issues", {"action": "list"}),
+    ("browse_merge_requests", {"action": "list"}),
+    ("browse_projects", {"action": "list"}),
+    ("browse_users", {"action": "events"}),
+    ("browse_users", {"action": "projects", "user_id": 5}),
+    ("browse_instance", {"action": "statistics"}),
+    ("browse_instance", {"action": "topics"}),
+    ("browse_audit_events", {"action": "list_instance"}),
+]
+
+
+def described(call: tuple[str, dict[str, Any]]) -> str:
+    return f"{call[0]} {call[1]['action']}"
+
+
+def a_person(standin: StandIn) -> None:
+    standin.answer("GET", "/user", body={"id": 5, "username": "alice"})
+    standin.answer("GET", "/namespaces/alice", body={"id": 60, "kind": "user", "full_path": "alice"})
+
+
+@pytest.mark.parametrize("batched", [False, True], ids=["alone", "in a batch"])
+@pytest.mark.parametrize("call", [*GLOBAL_IDS, *DESTINATIONS, *EVERYWHERE], ids=described)
+async def test_nothing_of_a_call_leads_out_of_the_allowed_places(
+    call: tuple[str, dict[str, Any]], batched: bool, world: StandIn, against: Server
+) -> None:
+    a_person(world)
+    project(world, 5, "other/vulnerable", OTHER)
+    world.answer("GET", "/vulnerabilities/77", body={"id": 77, "project": {"id": 5}})
+    app = against(only_in=("acme",))
+    if batched:
+        calls = [{"tool": tool, "arguments": arguments} for tool, arguments in (labels("1"), call)]
+        result = await app.call("run_batch", {"action": "run", "calls": calls})
+        assert result.data["results"][1]["error"]["error_code"] == "OUT_OF_SCOPE"
+    else:
+        assert await code_of(app, *call) == "OUT_OF_SCOPE"
+    for request in world.requests:
+        if request.route != "/projects/1/labels":
+            assert request.method == "GET" and len(request.route.strip("/").split("/")) <= 2, request.route
+
+
+async def test_a_fork_goes_where_it_may(world: StandIn, against: Server) -> None:
+    a_person(world)
+    world.answer("POST", "/projects/1/fork", status=201, body={"id": 9})
+    world.answer("GET", "/namespaces/acme%2Fweb", body={"id": WEB, "kind": "group", "full_path": "acme/web"})
+    await against(only_in=("acme",)).call(
+        "manage_project", {"action": "fork", "project_id": "1", "namespace_id": "acme/web"}
+    )
+    await against(only_in=("acme", "alice")).call("manage_project", {"action": "fork", "project_id": "1"})
+
+
+async def test_a_vulnerability_is_judged_by_its_project(world: StandIn, against: Server) -> None:
+    world.answer("GET", "/vulnerabilities/77", body={"id": 77, "project": {"id": 1}})
+    get = {"action": "get", "vulnerability_id": 77}
+    ended = await outcome(against(only_in=("acme",)), "browse_vulnerabilities", get)
+    assert getattr(ended, "code", None) != "OUT_OF_SCOPE"
+    assert await code_of(against(only_in=("other",)), "browse_vulnerabilities", get) == "OUT_OF_SCOPE"
+
+
+@pytest.mark.parametrize("failing", ["/projects/1", "/groups/10"])
+async def test_a_look_up_that_fails_refuses(failing: str, world: StandIn, against: Server) -> None:
+    world.fault("GET", failing, ReplyWith(Reply.of(500, "broken")), times=None)
+    assert await code_of(against(only_in=("acme",)), *labels("1")) == "OUT_OF_SCOPE"
+    assert await code_of(against(never_in=("other",)), *labels("1")) == "OUT_OF_SCOPE"
+
+
+async def test_a_denied_place_whose_look_up_fails_refuses(world: StandIn, against: Server) -> None:
+    for path in ("/projects/acme%2Fsite", "/groups/acme%2Fsite", "/namespaces/acme%2Fsite"):
+        world.fault("GET", path, ReplyWith(Reply.of(500, "broken")), times=None)
+    project(world, 2, "acme/renamed", ACME)
+    assert await code_of(against(never_in=("acme/site",)), *labels("2")) == "OUT_OF_SCOPE"
+
+
+@pytest.mark.parametrize("denied", ["3", "group:12", "acme/secret"])
+async def test_a_group_is_refused_where_nobody_can_tell_what_it_holds(
+    denied: str, world: StandIn, against: Server
+) -> None:
+    for path in ("/projects/3", "/groups/12", "/groups/acme%2Fsecret", "/projects/acme%2Fsecret"):
+        world.fault("GET", path, ReplyWith(Reply.of(500, "broken")), times=None)
+    assert await code_of(against(never_in=(denied,)), *labels(group_id="acme")) == "OUT_OF_SCOPE"
+
+
+@pytest.mark.parametrize(
+    "named", ["acme/../other/thing", "acme/site/..", "../other/thing", "acme%2Fsite/../../4"]
+)
+async def test_a_path_with_steps_upwards_names_no_place(named: str, world: StandIn, against: Server) -> None:
+    ended = await outcome(against(only_in=("acme",)), *labels(named))
+    assert getattr(ended, "code", None) in ("OUT_OF_SCOPE", "INVALID_VALUE")
+    assert not [each for each in world.requests if each.route.endswith("/labels")]
+
+
+@pytest.mark.parametrize("allowed", ["1", "group:10", "acme", "acme/site"])
+async def test_a_place_belongs_to_one_gitlab(allowed: str, world: StandIn, against: Server) -> None:
+    with StandIn() as second:
+        group(second, ACME, "acme")
+        project(second, 1, "acme/site", ACME)
+        there = request_by("alice", gitlab_url=second.url)
+        app = against(only_in=(allowed,), allow_gitlab_host=(second.url,))
+        await app.call(*labels("1"))
+        assert await code_of(app, *labels("1"), there) == "OUT_OF_SCOPE"
+        host = second.url.partition("://")[2]
+        for qualified in (f"{second.url}/{allowed}", f"{host}/{allowed}"):
+            app = against(only_in=(qualified,), allow_gitlab_host=(second.url,))
+            await app.call(*labels("1"), request_context=there)
+            assert await code_of(app, *labels("1")) == "OUT_OF_SCOPE"
+        # What is denied without a GitLab is denied on each.
+        app = against(never_in=(allowed,), allow_gitlab_host=(second.url,))
+        assert await code_of(app, *labels("1"), there) == "OUT_OF_SCOPE"
+        # What a request says of itself is about the GitLab that it chose.
+        narrow = request_by("alice", gitlab_url=second.url, only_in=(allowed,))
+        await against(allow_gitlab_host=(second.url,)).call(*labels("1"), request_context=narrow)
+
+
+def test_a_place_of_a_gitlab_that_nobody_can_reach_stops_the_server(against: Server) -> None:
+    from gitlab_mcp.settings import SettingsError
+
+    with pytest.raises(SettingsError) as stopped:
+        against(only_in=("https://elsewhere.example.com/acme",))
+    assert stopped.value.failure.facts["setting"] == "only_in"
 
 
 async def test_a_place_inside_of_a_list_is_judged_too(world: StandIn, against: Server) -> None:

@@ -219,7 +219,7 @@ async def test_paused_work_is_resumed_by_the_person_and_then_confirmed(
     assert world.count("labels") == 0
     assert [question.partition(":")[0] for question in person.questions] == [
         "Of 9 calls in this batch these need your yes",
-        "Work goes on until 10 destructive of this hour are used; 9 are used now.",
+        "Work goes on until the quota of this hour is used up; 9 of 10 destructive made so far.",
         "Delete a label; it disappears from everything that carries it",
     ]
 

@@ -131,6 +131,12 @@ def test_all_problems_are_told_at_once(tmp_path: Path) -> None:
         ({"max_bytes": "1.5"}, "max_bytes"),
         ({"error_style": "poem"}, "error_style"),
         ({"toolsets": ","}, "toolsets"),
+        ({"only_in": ",,"}, "only_in"),
+        ({"only_in": [""]}, "only_in"),
+        ({"only_in": ["acme/../other"]}, "only_in"),
+        ({"never_in": " , "}, "never_in"),
+        ({"only_actions": ","}, "only_actions"),
+        ({"never_actions": ","}, "never_actions"),
         ({"ca_file": "/nowhere/ca.pem"}, "ca_file"),
         ({"token_file": "/nowhere/token"}, "token_file"),
         ({"replay": ["/nowhere"]}, "replay"),
@@ -145,6 +151,14 @@ def test_a_value_out_of_range_names_its_setting_and_what_is_expected(
 ) -> None:
     facts = problem(flags)
     assert (facts["setting"], bool(facts["expected"])) == (setting, True)
+
+
+@pytest.mark.parametrize("setting", ["only_in", "never_in", "only_actions", "never_actions"])
+@pytest.mark.parametrize("empty", ["[]", '""', '",,"', '[""]', '["", ","]'])
+def test_an_empty_list_of_limits_stops_the_start(setting: str, empty: str, tmp_path: Path) -> None:
+    (tmp_path / "config.toml").write_text(f"{setting} = {empty}\n")
+    facts = problem({"config": str(tmp_path / "config.toml")})
+    assert (facts["setting"], bool(facts["suggested_fix"])) == (setting, True)
 
 
 def test_a_misspelt_key_of_the_file_is_refused_with_the_nearest(tmp_path: Path) -> None:

@@ -38,6 +38,9 @@ AUTHENTICATOR = Authenticator(
         oauth_scope="api",
         max_request_bytes=10_000,
         client_timeout=1.0,
+        max_connections=10,
+        connections_per_address=10,
+        trusted_proxies=(),
         deadline=1.0,
     )
 )

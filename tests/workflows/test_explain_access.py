@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.app import App
 from gitlab_mcp.settings import Secret
 from tests.support.recordings import rows
@@ -99,3 +100,39 @@ async def test_a_licensed_instance_is_not_told_to_upgrade_for_what_it_has(
     named = {each["why"] for each in data.get("does_not", ()) if each["code"].startswith("TIER")}
     assert not any("Premium" in why for why in named)
     assert bool(named) is (tier == "premium"), "what only Ultimate has is missing on Premium"
+
+
+async def test_every_tool_that_is_named_and_not_listed_is_named_with_the_toolset_to_switch_on(
+    explained: Callable[..., Any],
+) -> None:
+    data = await explained("alice", {"toolsets": ("core",)}, project_id="12", toolset="all")
+    switched_on = {tool: each["switch_on_with"] for each in data["not_listed"] for tool in each["tools"]}
+    named = {*data["works"], *data["works_in_part"]}
+    named |= {call.split()[0] for each in data["does_not"] for call in each["actions"]}
+    listed = {name for name in Registry().names() if Registry().toolset_of(name) == "core"}
+    assert set(switched_on) == named - listed
+    assert switched_on["browse_epics"] == "--toolsets core,planning"
+
+
+async def test_without_a_toolset_the_tools_that_are_listed_are_explained(
+    explained: Callable[..., Any],
+) -> None:
+    data = await explained("alice", {"toolsets": ("planning", "core")}, project_id="12")
+    assert "browse_labels" in data["works"]
+    assert "not_listed" not in data
+
+
+@pytest.mark.parametrize(
+    ("settings", "code"),
+    [
+        ({"read_only": True}, "READ_ONLY_MODE"),
+        ({"never_actions": ("manage_file.*",)}, "OUT_OF_SCOPE"),
+        ({"trust": "read"}, "TRUST_INSUFFICIENT"),
+    ],
+)
+async def test_what_the_operator_forbids_is_not_said_to_work(
+    explained: Callable[..., Any], settings: dict[str, Any], code: str
+) -> None:
+    data = await explained("alice", settings, project_id="12")
+    assert "manage_file" not in data["works"]
+    assert reasons(data, "manage_file") == {code}

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final
 
 from pydantic import AfterValidator, Field
 
-from gitlab_mcp.actions.fields import Expects, FromJson
+from gitlab_mcp.actions.fields import Expects, FromJson, Members, NamesPlace, ReachesNothing, Within
 
 WHO: Final = ("access_level", "user_id", "group_id", "deploy_key_id")
 NUMBERS: Final = (*WHO, "id", "group_inheritance_type", "required_approvals")
@@ -31,5 +31,10 @@ AllowList = Annotated[
     Field(min_length=1),
     FromJson,
     AfterValidator(_entries),
-    Expects("array of {access_level}, {user_id} or {group_id}; {id, _destroy: true} removes an entry"),
+    # GitLab takes only a deploy key that the project has, and only entries of this list.
+    Members(
+        {name: ReachesNothing() for name in (*NUMBERS, "_destroy")}
+        | {"group_id": NamesPlace("group"), "deploy_key_id": Within(), "id": Within()}
+    ),
+    Expects("an array of {access_level}, {user_id} or {group_id}; {id, _destroy: true} removes an entry"),
 ]

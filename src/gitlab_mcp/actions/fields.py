@@ -4,12 +4,16 @@ A field is an annotated type. Its description is the sentence an agent reads; le
 says it all. Marks beside it: `Sent` when GitLab calls it something else, `Csv` when GitLab wants commas,
 `Needs` when the field alone is paid, `AlsoCalled` when people know it by another name here, `Names` when a name is
 taken where GitLab wants a number.
+
+`NamesPlace`, `Anywhere`, `Within` and `ReachesNothing` say what a field can reach. `actions.reach` derives it where the
+type says it; tests/contracts fails for a field of which nobody says it.
 """
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import Annotated, Any, Literal
@@ -63,6 +67,43 @@ class Names:
         if not isinstance(value, str) or value in self.constants:
             return False
         return value == ME if self.kind == "username" else True
+
+
+@dataclass(frozen=True, slots=True)
+class NamesPlace:
+    """The field names a project, a group, or a namespace (a group or a person)."""
+
+    kind: Literal["project", "group", "namespace"]
+    inside: str | None = None
+    """A pattern whose first group is the place, where the field holds more, and may name none."""
+    own_if_absent: bool = False
+    """Without the field GitLab takes the caller's own namespace."""
+
+
+@dataclass(frozen=True, slots=True)
+class Anywhere:
+    """The field holds a number that GitLab looks for in the whole instance."""
+
+    what: str
+    found_at: str | None = None
+    """A path that shows the thing with its `project`, `{id}` in it; None where GitLab has no such path."""
+
+
+@dataclass(frozen=True, slots=True)
+class Within:
+    """GitLab looks for it only in the place that the call names, or above it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReachesNothing:
+    """The field cannot lead a call to another place."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Members:
+    """What the members of an object can reach of which the fields are not declared."""
+
+    reach: Mapping[str, NamesPlace | Within | ReachesNothing]
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,42 +229,46 @@ FromJson = BeforeValidator(_from_json)
 """Beside the type of an array of objects: it may come as JSON text."""
 Listed = BeforeValidator(_listed)
 """Beside the type of an array of words: it may come as one word, or with commas between."""
-Integer = Annotated[int, BeforeValidator(_no_bool), Expects("number")]
-Id = Annotated[Integer, Field(ge=1, le=BIGGEST_ID), Expects("number")]
+Integer = Annotated[int, BeforeValidator(_no_bool), Expects("a number")]
+Id = Annotated[Integer, Field(ge=1, le=BIGGEST_ID), Expects("a number")]
 Flag = Annotated[bool, Expects("true or false")]
 Line = Annotated[str, Field(min_length=1)]
 """A string that must not be empty."""
-Strings = Annotated[list[str], BeforeValidator(_single), Expects("array of strings")]
-Words = Annotated[list[Line], BeforeValidator(_listed), Expects("array of strings")]
-Ids = Annotated[list[Id], BeforeValidator(_listed), Expects("array of numbers")]
-Date = Annotated[str, AfterValidator(_a_date), Expects("date as YYYY-MM-DD")]
-FutureDate = Annotated[Date, AfterValidator(_not_past), Expects("date as YYYY-MM-DD, not in the past")]
-Time = Annotated[str, AfterValidator(_a_time), Expects("time as 2026-01-31T12:00:00Z")]
+Strings = Annotated[list[str], BeforeValidator(_single), Expects("an array of strings")]
+Words = Annotated[list[Line], BeforeValidator(_listed), Expects("an array of strings")]
+Ids = Annotated[list[Id], BeforeValidator(_listed), Expects("an array of numbers")]
+Date = Annotated[str, AfterValidator(_a_date), Expects("a date as YYYY-MM-DD")]
+FutureDate = Annotated[Date, AfterValidator(_not_past), Expects("a date as YYYY-MM-DD, not in the past")]
+Time = Annotated[str, AfterValidator(_a_time), Expects("a time as 2026-01-31T12:00:00Z")]
 DateOrEmpty = Annotated[
-    str, AfterValidator(_a_date_or_empty), Expects("date as YYYY-MM-DD, or empty to remove it")
+    str, AfterValidator(_a_date_or_empty), Expects("a date as YYYY-MM-DD, or empty to remove it")
 ]
 Duration = Annotated[
     str,
     Field(pattern=r"^-?\s*(\d+(\.\d+)?\s*(mo|w|d|h|m|s)\s*)+$", description="Like 1w 2d 3h30m"),
 ]
-PathOrId = Annotated[str, Field(min_length=1, max_length=1024), Expects("path or number")]
+PathOrId = Annotated[str, Field(min_length=1, max_length=1024), Expects("a path or number")]
 
-ProjectId = PathOrId
-GroupId = PathOrId
-Iid = Annotated[Id, BeforeValidator(_no_sign)]
+ProjectId = Annotated[PathOrId, NamesPlace("project")]
+ProjectNumber = Annotated[Id, NamesPlace("project")]
+GroupId = Annotated[PathOrId, NamesPlace("group")]
+Iid = Annotated[Id, BeforeValidator(_no_sign), Within()]
+Iids = Annotated[Ids, Within()]
 IssueIid = Iid
 MergeRequestIid = Iid
-PipelineId = Id
-JobId = Id
-UserId = Annotated[str | int, _name_or_number("@"), Names("user"), Expects("username or number")]
+PipelineId = Annotated[Id, Within()]
+JobId = Annotated[Id, Within()]
+VulnerabilityId = Annotated[Id, Anywhere("vulnerability", found_at="/vulnerabilities/{id}")]
+ExportId = Annotated[Id, Anywhere("export")]
+UserId = Annotated[str | int, _name_or_number("@"), Names("user"), Expects("a username or number")]
 People = Annotated[
-    list[UserId], BeforeValidator(_listed), Names("user"), Expects("array of usernames or numbers")
+    list[UserId], BeforeValidator(_listed), Names("user"), Expects("an array of usernames or numbers")
 ]
 UserIds = Annotated[
     list[Annotated[str | int, _name_or_number("@", least=0)]],
     BeforeValidator(_listed),
     Names("user"),
-    Expects("array of usernames or numbers"),
+    Expects("an array of usernames or numbers"),
     Field(description="Usernames or numbers"),
 ]
 """Whom something is given to; GitLab reads 0 as nobody."""
@@ -237,24 +282,26 @@ UserOrNone = Annotated[
 Username = Annotated[Line, BeforeValidator(_without_at), Field(max_length=255), Names("username")]
 """`me` is the caller."""
 Usernames = Annotated[
-    list[Username], BeforeValidator(_listed), Names("username"), Expects("array of strings")
+    list[Username], BeforeValidator(_listed), Names("username"), Expects("an array of strings")
 ]
 GroupIds = Annotated[
     list[Annotated[str | int, _name_or_number("")]],
     BeforeValidator(_listed),
     Names("group"),
-    Expects("array of paths or numbers"),
+    Expects("an array of paths or numbers"),
 ]
-MilestoneId = Annotated[str | int, _name_or_number("%"), Names("milestone"), Expects("title or number")]
+MilestoneId = Annotated[str | int, _name_or_number("%"), Names("milestone"), Expects("a title or number")]
 MilestoneOrZero = Annotated[
     str | int,
     _name_or_number("%", least=0),
     Names("milestone"),
-    Expects("title or number"),
+    Expects("a title or number"),
     Field(description="Title or number; 0: none"),
 ]
-LabelId = Annotated[Line, Field(description="Name or number of the label")]
-DiscussionId = Annotated[str, Field(pattern=r"^[0-9a-f]{40}$"), Expects("40 hex digits, the id of a thread")]
+LabelId = Annotated[Line, Field(description="Name or number of the label"), Within()]
+DiscussionId = Annotated[
+    str, Field(pattern=r"^[0-9a-f]{40}$"), Expects("40 hex digits, the id of a thread"), Within()
+]
 Title = Annotated[str, Field(min_length=1, max_length=255)]
 Visibility = Literal["private", "internal", "public"]
 Ref = Annotated[Line, Field(description="Branch, tag or commit")]
@@ -264,7 +311,7 @@ TagName = Annotated[Line, Field(max_length=255)]
 SemanticVersion = Annotated[
     str,
     Field(pattern=r"^v?\d+\.\d+\.\d+([-+.]?[0-9A-Za-z.+-]+)?$"),
-    Expects("semantic version like 1.2.0"),
+    Expects("a semantic version like 1.2.0"),
 ]
 Sha = Annotated[str, Field(min_length=1, max_length=64)]
 FilePath = Annotated[Line, Field(description="Path in the repository")]
@@ -280,7 +327,7 @@ Sort = Literal["asc", "desc"]
 Numbered = BeforeValidator(_number)
 """Beside a choice of numbers: it may come as text."""
 AccessLevel = Annotated[Literal[10, 20, 30, 40, 50], Numbered]
-WebUrl = Annotated[str, Field(pattern=r"^https?://\S+$", max_length=2048), Expects("http or https URL")]
+WebUrl = Annotated[str, Field(pattern=r"^https?://\S+$", max_length=2048), Expects("an http or https URL")]
 CiStatus = Literal[
     "created",
     "waiting_for_resource",

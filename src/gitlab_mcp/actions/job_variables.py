@@ -24,5 +24,5 @@ class Variable(JobVariable):
     variable_type: Literal["env_var", "file"] | None = None
 
 
-Variables = Annotated[list[Variable], FromJson, Expects("array of {key, value}")]
-JobVariables = Annotated[list[JobVariable], FromJson, Expects("array of {key, value}")]
+Variables = Annotated[list[Variable], FromJson, Expects("an array of {key, value}")]
+JobVariables = Annotated[list[JobVariable], FromJson, Expects("an array of {key, value}")]

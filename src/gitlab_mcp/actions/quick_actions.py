@@ -23,6 +23,10 @@ _CARRIED_OUT: Final = re.compile(r"^/[a-z_]+\b.*$", re.MULTILINE)
 _ESCAPED: Final = re.compile(r"^[^\S\n]*\\/[\w-]+(?:\s|$)", re.MULTILINE)
 
 
+# `/move other/project`, `/relate other/project#5`, `/epic other&5`, or an address.
+_ANOTHER_PLACE: Final = re.compile(r"^[^\S\n]*/[\w-]+[^\S\n]+[^\n]*(?:/|\w[#!&])", re.MULTILINE)
+
+
 @dataclass(frozen=True, slots=True)
 class Speaks:
     """Marks a field whose text GitLab searches for quick actions."""
@@ -42,6 +46,11 @@ def was_escaped(text: str) -> bool:
 def commands_in(text: str) -> list[str]:
     """The lines that GitLab may carry out."""
     return [line.strip() for line in text.replace("\r", "").split("\n") if _COMMAND.match(line)]
+
+
+def names_another_place(text: str) -> bool:
+    """Whether a quick action in the text names a project or group, or a thing of one."""
+    return _ANOTHER_PLACE.search(text.replace("\r", "")) is not None
 
 
 def without_commands(text: str) -> str:

@@ -49,6 +49,11 @@ class Registry:
         held = {entry["toolset"] for entry in self._entries.values()}
         return [toolset for toolset in TOOLSETS if toolset in held]
 
+    def toolset_of(self, name: str) -> str:
+        """Of a tool, without loading it."""
+        toolset: str = self._entries[name]["toolset"]
+        return toolset
+
     def listing(self, toolsets: Iterable[str]) -> list[dict[str, Any]]:
         """What `tools/list` answers for these toolsets, in the fixed order."""
         wanted = set(toolsets)

@@ -6,7 +6,9 @@ appears once, with one plain type; which action takes it is said in words; the v
 
 from __future__ import annotations
 
+import re
 from collections import Counter
+from collections.abc import Collection, Iterable
 from typing import Any, Protocol
 
 from gitlab_mcp.actions.action import Action, Danger
@@ -20,6 +22,9 @@ cut answer names max_bytes): a listing is paid for with every request."""
 
 NEEDS_CONFIRMATION = (Danger.DESTRUCTIVE, Danger.DANGEROUS)
 """Such a call can be answered with a token that confirms it, so its tool lists the field."""
+
+ENOUGH_TO_SAY_ONCE = 4
+"""Fields; fewer are cheaper to mark one by one."""
 
 SELF_EXPLAINING = ("page", "per_page", "sort", "order_by")
 """Whoever lists takes them."""
@@ -80,7 +85,7 @@ def description(tool: Tool) -> str:
     places = [f"Give {field.replace('|', ' or ')}." for field in shared if "|" in field]
     needed = [f"Required: {'; '.join(signatures)}."] if signatures else []
     unmarked = _unmarked(tool)
-    notes = [f"Unmarked fields are for {unmarked}."] if unmarked and unmarked != "list" else []
+    notes = [f"Optional fields without a note: {unmarked}."] if unmarked and unmarked != "list" else []
     return " ".join([tool.about, *needed, *places, *notes])
 
 
@@ -150,29 +155,52 @@ def _property(name: str, users: dict[str, Shape], tool: Tool) -> dict[str, Any]:
         )
     else:
         schema.pop("enum", None)
-    texts = list(dict.fromkeys(shape.description for shape in users.values() if shape.description))
-    note = _takers(users, tool)
-    note = f"For {note}" if note and note != _unmarked(tool) and name not in SELF_EXPLAINING else ""
-    if texts or note:
-        schema["description"] = ". ".join(text for text in (*texts[:1], note) if text)
+    text = next((shape.description for shape in users.values() if shape.description), "")
+    if said := ". ".join(filter(None, (text, _note(name, users, tool)))):
+        schema["description"] = said
     return schema
 
 
-def _takers(users: dict[str, Shape], tool: Tool) -> str:
-    """The actions that take the field, where that needs saying: not where all do, and not where each that does
-    requires it, since the signatures tell already."""
-    if len(users) == len(tool.actions) or all(shape.required for shape in users.values()):
+def _note(name: str, users: Collection[str], tool: Tool) -> str:
+    """Whose the field is, where neither the signatures nor the sentence about fields without a note say it."""
+    takers = _takers(name, users, tool)
+    if not takers or name in SELF_EXPLAINING:
         return ""
-    return ", ".join(users)
+    others = [each for each in tool.actions if each not in users]
+    is_in_some = any(_is_in_signature(name, tool.actions[each]) for each in users)
+    if not others:
+        without_a_note = _unmarked(tool) or "list" in tool.actions
+        return "For all" if is_in_some or without_a_note else ""
+    if is_in_some:
+        return f"Also for {takers}"
+    if takers == _unmarked(tool):
+        return ""
+    if len(others) == 1 and len(takers) > len(f"Not {others[0]}"):
+        return f"Not for {others[0]}"
+    return f"For {takers}"
+
+
+def _takers(name: str, users: Iterable[str], tool: Tool) -> str:
+    """The actions that take the field and whose signature in the description does not name it."""
+    return ", ".join(each for each in users if not _is_in_signature(name, tool.actions[each]))
+
+
+def _is_in_signature(name: str, action: type[Action]) -> bool:
+    return any(name in re.split(r"[|+]", field) for field in required_fields(action))
 
 
 def _unmarked(tool: Tool) -> str:
-    """The actions that most of the optional fields are for. Said once, in the tool's description; those of
-    list where it has some, which is said once for all tools."""
-    fields = {name: users for name, users in _fields(tool).items() if name not in SELF_EXPLAINING}
-    counts = Counter(note for users in fields.values() if (note := _takers(users, tool)))
-    of_list = Counter({note: count for note, count in counts.items() if note.split(", ")[0] == "list"})
-    return (of_list or counts).most_common(1)[0][0] if counts else ""
+    """The actions that most of the optional fields are for. Said once, in the tool's description, where there are
+    enough of them; those of list where it has some, which is said once for all tools."""
+    counts = Counter(
+        _takers(name, users, tool)
+        for name, users in _fields(tool).items()
+        if name not in SELF_EXPLAINING and len(users) < len(tool.actions)
+    )
+    del counts[""]
+    said_once = [note for note, count in counts.items() if note == "list" or count >= ENOUGH_TO_SAY_ONCE]
+    of_list = [note for note in said_once if note.partition(",")[0] == "list"]
+    return max(of_list or said_once, key=lambda note: counts[note], default="")
 
 
 def _plain(shape: Shape) -> dict[str, Any]:

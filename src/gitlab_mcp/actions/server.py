@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 from gitlab_mcp.actions.ask import Ask
 from gitlab_mcp.actions.exchange import GitLab
 from gitlab_mcp.actions.result import Result
+from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import Failure
 
 if TYPE_CHECKING:
+    from gitlab_mcp.actions.action import Action
     from gitlab_mcp.actions.registry import Registry
 
 
@@ -33,6 +35,14 @@ class Server(Protocol):
 
     def tier_map(self) -> Any:
         """The `tiers.feature_map.TierMap` in use. (This room is below `tiers/`, so the type has no name here.)"""
+        ...
+
+    def switch_on_with(self, tool: str) -> str | None:
+        """The setting or header that lists this tool; None where it is listed."""
+        ...
+
+    def refusal(self, action: type[Action]) -> tuple[Code, str] | None:
+        """The code and the reason with which this server itself refuses every call of the action."""
         ...
 
     async def make_call(self, tool: str, arguments: Mapping[str, Any], *, max_bytes: int) -> Result:

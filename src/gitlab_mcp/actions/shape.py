@@ -25,6 +25,15 @@ _JSON_TYPES: dict[Any, str] = {
     list: "array",
 }
 
+_EXPECTS: dict[str, str] = {
+    "string": "text",
+    "integer": "a number",
+    "number": "a number",
+    "boolean": "true or false",
+    "object": "an object",
+    "array": "an array",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Shape:
@@ -51,7 +60,7 @@ class Shape:
         expects = self.mark(Expects)
         if expects is not None:
             return str(expects.what)
-        return {"integer": "number", "boolean": "true or false"}.get(self.type, self.type)
+        return _EXPECTS[self.type]
 
 
 @cache

@@ -16,7 +16,7 @@ from gitlab_mcp.actions.arguments.validation import validate
 from gitlab_mcp.actions.ask import Ask, NobodyToAsk
 from gitlab_mcp.actions.call import LONGEST_TOKEN, Call
 from gitlab_mcp.actions.exchange import Answer, GitLab, Request
-from gitlab_mcp.actions.ids import ids_among, is_short
+from gitlab_mcp.actions.ids import as_sent, ids_among, is_short
 from gitlab_mcp.actions.names import has_names
 from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.actions.result import Notice, Result
@@ -28,6 +28,9 @@ from gitlab_mcp.failures.tool_names import UNKNOWN, operation_name
 from gitlab_mcp.observability.call_log import CallLog
 from gitlab_mcp.observability.outcome import Outcome
 from gitlab_mcp.policy.guard import Guard, ProposedCall
+from gitlab_mcp.policy.next_steps import callable_here
+from gitlab_mcp.policy.offered_tools import OfferedTools
+from gitlab_mcp.results.content_blocks import compact_json
 from gitlab_mcp.results.secret_redaction import redact_strings, redact_text
 
 if TYPE_CHECKING:
@@ -60,8 +63,7 @@ class Dispatch:
     """A failure in the style the caller reads, for answers that hold several."""
     stop_loops: Callable[[CallerKey, str, Mapping[str, Any], Failure], Awaitable[Failure]]
     """Tells a caller whose same call fails the same way again and again to stop."""
-    as_offered: Callable[[Sequence[Mapping[str, Any]]], Sequence[Mapping[str, Any]]]
-    """Alternatives as they can be called here."""
+    offered: OfferedTools
     call_log: CallLog
 
     async def __call__(
@@ -93,7 +95,7 @@ class Dispatch:
                 call, notices = await self._allow(ProposedCall(call, caller, session.ask, consent))
                 action = call.action
                 server = _Server(self, call, caller, session, consent)
-                result = _saying_how_taken(await self._carry_out(call, server, notices), call)
+                result = await self._carry_out(call, server, notices)
             self.call_log.record(ended())
             return result
         except CallFailed as failed:
@@ -107,8 +109,8 @@ class Dispatch:
             raise
         # GitLab repeats in its refusals what it was sent, and an agent may send a token for a name.
         failure = replace(
-            failure,
-            facts=redact_strings(self._facts_as_offered(failure.facts)),
+            _naming_what_is_missing(failure, action),
+            facts=redact_strings(callable_here(failure.facts, self.offered)),
             call=self._failed_call(tool, arguments, action),
         )
         called = action.spec.tool.name if action is not None else redact_text(tool)
@@ -159,11 +161,11 @@ class Dispatch:
     async def _carry_out(self, call: Call, server: _Server, notices: list[Notice]) -> Result:
         answer = await self._run(call.action, server)
         if isinstance(answer, Result) and answer.is_presented:
-            return answer
+            return replace(answer, data={**_how_taken(call), **answer.data})
         notices = [
             *notices,
             *(
-                replace(notice, facts=self._facts_as_offered(notice.facts))
+                replace(notice, facts=callable_here(notice.facts, self.offered))
                 for notice in await self._check_success(call.action, answer, server.ask)
             ),
         ]
@@ -176,9 +178,13 @@ class Dispatch:
             answer,
             detail=detail,
             fields=call.options.fields or (),
-            max_bytes=server.max_bytes,
+            max_bytes=self._max_bytes(call),
             warnings=notices,
+            said_first=_how_taken(call),
         )
+
+    def _max_bytes(self, call: Call) -> int:
+        return call.options.max_bytes or self.max_bytes
 
     async def _run(self, action: Action, server: _Server) -> Answer | Result:
         if not action.spec.writes:
@@ -196,13 +202,6 @@ class Dispatch:
         from gitlab_mcp.refusals.translate import translate
 
         return await translate(problem, action, session.ask if session else NobodyToAsk(), self.tiers)
-
-    def _facts_as_offered(self, facts: Mapping[str, Any]) -> Mapping[str, Any]:
-        if "alternatives" not in facts:
-            return facts
-        offered = self.as_offered(facts["alternatives"])
-        others = {name: value for name, value in facts.items() if name != "alternatives"}
-        return {**others, "alternatives": offered} if offered else others
 
     def _request_of(self, read: str, arguments: Mapping[str, Any]) -> Request:
         """The request that an action such as `browse_branches get` makes of these arguments."""
@@ -266,10 +265,19 @@ class _Server:
 
     @property
     def max_bytes(self) -> int:
-        return self.call.options.max_bytes or self.dispatch.max_bytes
+        """What the action may give. It leaves room for what is said before it."""
+        said = _how_taken(self.call)
+        return self.dispatch._max_bytes(self.call) - (len(compact_json(said).encode()) if said else 0)
 
     def tier_map(self) -> TierMap:
         return self.dispatch.tiers()
+
+    def switch_on_with(self, tool: str) -> str | None:
+        offered = self.dispatch.offered
+        return None if offered.is_listed(tool) else offered.switch_on_with(tool)
+
+    def refusal(self, action: type[Action]) -> tuple[Code, str] | None:
+        return self.dispatch.offered.refusal(action)
 
     def render(self, failure: Failure) -> Mapping[str, Any]:
         return self.dispatch.render(failure)
@@ -288,11 +296,17 @@ class _Server:
         return await self.dispatch.rehearse(tool, arguments, self.caller, self.session, self.consent)
 
 
-def _saying_how_taken(result: Result, call: Call) -> Result:
-    """The result with the call that was made, where the caller used other names."""
-    if not call.taken_as:
-        return result
-    return replace(result, data={"taken_as": redact_strings(call.taken_as), **result.data})
+def _how_taken(call: Call) -> Mapping[str, Any]:
+    """What the answer begins with where the caller used other names: the call that was made."""
+    return {"taken_as": redact_strings(call.taken_as)} if call.taken_as else {}
+
+
+def _naming_what_is_missing(failure: Failure, action: Action | None) -> Failure:
+    """The failure whose sentence says what the caller sent for the fields that are not found."""
+    if failure.code != Code.NOT_FOUND or action is None:
+        return failure
+    sent = as_sent(action.given(), str(failure.facts.get("missing", "")).split(", "))
+    return replace(failure, message=f"{failure.message} Not found: {redact_text(sent)}.") if sent else failure
 
 
 def _token(value: Any) -> str | None:

@@ -1,102 +1,169 @@
 """In which projects and groups callers may act: `--only-in`, `--never-in` and `X-MCP-Only-In`.
 
+Every field of a call says what it can reach (`actions.reach`). A place is looked up and judged. A number that GitLab
+looks for in the whole instance is resolved to its project first, or refused. A field of which nobody says it is
+refused.
+
 Places are compared by id, from the project up through its groups, because paths change: a group can be renamed and
-another can take its name. A place that the caller's token cannot look up is refused.
+another can take its name. What cannot be looked up is refused.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Iterator
-from fnmatch import fnmatchcase
+from collections.abc import AsyncIterator, Iterator, Mapping
 from typing import Any, Final
-
-from pydantic import BaseModel
 
 from gitlab_mcp.actions.action import Action, encode_segment
 from gitlab_mcp.actions.ask import Ask
+from gitlab_mcp.actions.fields import Anywhere, NamesPlace
+from gitlab_mcp.actions.places import place_on
+from gitlab_mcp.actions.quick_actions import Speaks, names_another_place
+from gitlab_mcp.actions.reach import Reached, Undeclared, reached
+from gitlab_mcp.actions.shape import shapes
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.policy.guard import ProposedCall
 
-_PROJECT: Final = re.compile(r"(\w+_)?project(_id|_ids)?$")
-_GROUP: Final = re.compile(r"(\w+_)?(group|namespace)(_id|_ids|_path)?$")
-
-ACTIONS_WITHOUT_PLACE: Final = (
+ACTIONS_WITHOUT_PLACE: Final = frozenset((
     # Each call of a batch meets this guard itself.
     "run_batch.run",
-    "browse_instance.*",
-    "browse_users.current",
-    "browse_users.get",
-    "browse_users.list",
-    "browse_users.status",
-    "browse_users.counts",
-    "browse_users.associations_count",
-    "browse_users.followers",
-    "browse_users.following",
-    "browse_users.keys",
-    "browse_users.gpg_keys",
-    "browse_users.emails",
-)
+    "browse_instance.metadata", "browse_instance.token", "browse_instance.explain_access",
+    "browse_instance.templates", "browse_instance.template", "browse_instance.broadcast_messages",
+    "browse_users.current", "browse_users.get", "browse_users.list", "browse_users.status",
+    "browse_users.counts", "browse_users.associations_count", "browse_users.followers", "browse_users.following",
+    "browse_users.keys", "browse_users.gpg_keys", "browse_users.emails",
+))  # fmt: skip
 """Actions that name no place and show nothing of one. Any other action without a place could reach every project, so
 it is refused where places are limited."""
 
 _DEEPEST_NESTING: Final = 32
+_STEPS_IN_A_PATH: Final = re.compile(r"(?:^|/)\.{1,2}(?:/|$)")
 
 Place = tuple[str, int]
 """`project`, `group` or `user` (a personal namespace), and its id."""
 
 
-def place_fields(action: type[Action]) -> dict[str, str]:
-    """The fields that name a place, each with `project` or `group`."""
-    kinds = {name: kind for name in action.model_fields if (kind := _kind_of_field(name))}
-    if action.spec.tool.name == "manage_group" and "parent_id" in action.model_fields:
-        kinds["parent_id"] = "group"
-    return kinds
-
-
-def _kind_of_field(field: str) -> str | None:
-    if _PROJECT.fullmatch(field):
-        return "project"
-    return "group" if _GROUP.fullmatch(field) else None
-
-
 class AllowedPlaces:
     """As a guard: refuses calls outside the places of `only` (empty: everywhere) or inside those of `never`.
 
-    An entry is a path (`acme`, `acme/website`), a project's id (`42`) or a group's (`group:7`). A path is looked up
-    once and means that place from then on, also after a rename.
+    An entry is a path (`acme`, `acme/website`), a project's id (`42`) or a group's (`group:7`), with its GitLab in
+    front where it is not `home`. Without one, an entry of `only` is a place of `home` alone, and one of `never` is
+    a place of every GitLab: what is unclear allows nothing. With no `home`, entries belong to the GitLab of the call.
+
+    A path is looked up once and means that place from then on, also after a rename.
     """
 
-    def __init__(self, only: tuple[str, ...] = (), never: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self,
+        only: tuple[str, ...] = (),
+        never: tuple[str, ...] = (),
+        *,
+        home: str | None = None,
+        gitlabs: tuple[str, ...] = (),
+    ) -> None:
         self._only = only
         self._never = never
+        self._home = home
+        self._gitlabs = gitlabs
         self._looked_up: dict[tuple[str, str], Place] = {}
 
     async def __call__(self, proposed: ProposedCall) -> None:
-        named = list(_named_places(proposed.call.action))
-        if not named and not any(fnmatchcase(proposed.name, pattern) for pattern in ACTIONS_WITHOUT_PLACE):
+        action, gitlab, ask = proposed.call.action, proposed.caller.gitlab_url, proposed.ask
+        if proposed.call.options.quick_actions:
+            self._judge_quick_actions(action)
+        judged = False
+        for each in reached(action):
+            judged |= await self._judge(each, gitlab, ask)
+        for name in _absent_places(action):
+            own = await _own_namespace(ask)
+            if own is None:
+                raise CallFailed(
+                    self._refusal(f"Without {name} it goes to a place that cannot be looked up.", name)
+                )
+            await self._judge_place(name, "namespace", own, gitlab, ask)
+            judged = True
+        if not judged and proposed.name not in ACTIONS_WITHOUT_PLACE:
             raise CallFailed(self._refusal("It names no project or group, and could reach any.", None))
-        for name, kind, value in named:
-            if reason := await self._reason_to_refuse(kind, value, proposed.caller.gitlab_url, proposed.ask):
-                raise CallFailed(self._refusal(f"{name} {reason}.", name))
+
+    def _judge_quick_actions(self, action: Action) -> None:
+        for name, shape in shapes(type(action)).items():
+            if shape.mark(Speaks) and names_another_place(getattr(action, name) or ""):
+                reason = f"{name} holds a quick action that names another project or group."
+                raise CallFailed(self._refusal(reason, None))
+
+    async def _judge(self, found: Reached, gitlab: str, ask: Ask) -> bool:
+        """Whether it named a place, which is then an allowed one."""
+        match found.reach:
+            case NamesPlace(kind=kind, inside=inside):
+                value = str(found.value)
+                if inside is not None:
+                    match_inside = re.search(inside, value)
+                    if match_inside is None:
+                        return False
+                    value = match_inside[1]
+                await self._judge_place(found.field, kind, value, gitlab, ask)
+                # A place inside of another text is one more place, not the one that the call is about.
+                return inside is None
+            case Anywhere(found_at=None, what=what):
+                raise CallFailed(
+                    self._refusal(
+                        f"{found.field} is the number of a thing anywhere in GitLab ({what}), and its place cannot "
+                        "be looked up.",
+                        None,
+                    )
+                )
+            case Anywhere(found_at=str(path), what=what):
+                project = await _project_of(path.format(id=encode_segment(found.value)), ask)
+                if project is None:
+                    raise CallFailed(
+                        self._refusal(f"The project of the {what} cannot be looked up.", found.field)
+                    )
+                await self._judge_place(found.field, "project", project, gitlab, ask)
+                return True
+            case Undeclared():
+                raise CallFailed(self._refusal(f"It is not known what {found.field} can reach.", None))
+        return False
+
+    async def _judge_place(self, field: str, kind: str, value: str, gitlab: str, ask: Ask) -> None:
+        if reason := await self._reason_to_refuse(kind, value, gitlab, ask):
+            raise CallFailed(self._refusal(f"{field} {reason}.", field))
 
     async def _reason_to_refuse(self, kind: str, value: str, gitlab: str, ask: Ask) -> str | None:
+        if _STEPS_IN_A_PATH.search(value):
+            return "is no path of a project or group"
         lineage = [step async for step in _lineage(kind, value, ask)]
         if not lineage or lineage[-1] is not _TOP:
             return "names something that your token cannot see, or not with the groups above it"
         places = {place for place, _ in lineage}
         paths = {path for _, path in lineage}
-        for entry in self._never:
+        for entry in self._entries(self._never, gitlab, everywhere=True):
             place = await self._place(entry, gitlab, ask)
-            # A denied place that cannot be looked up is compared by its path.
+            # A denied place that is not there for this caller is compared by its path.
             if place in places or (place is None and entry in paths):
                 return "is in a place that the operator does not allow"
-            if kind == "group" and place is not None and await _contains(lineage[0][0], place, ask):
+            if place is None and not await _is_not_there(entry, ask):
+                return (
+                    "cannot be compared with a place that the operator does not allow: looking that up failed"
+                )
+            if lineage[0][0][0] == "group" and await _may_contain(lineage[0], place, entry, ask):
                 return "is a group that holds a place that the operator does not allow, and would show it"
-        if self._only and not any([await self._place(entry, gitlab, ask) in places for entry in self._only]):
-            return "is outside of the places that the operator allows"
+        if self._only:
+            allowed = [
+                await self._place(entry, gitlab, ask)
+                for entry in self._entries(self._only, gitlab, everywhere=False)
+            ]
+            if not any(place in places for place in allowed):
+                return "is outside of the places that the operator allows"
         return None
+
+    def _entries(self, entries: tuple[str, ...], gitlab: str, *, everywhere: bool) -> Iterator[str]:
+        """Those that are places of this GitLab, without its address."""
+        for entry in entries:
+            named, place = place_on(entry, {gitlab, *self._gitlabs})
+            of_this = named == gitlab if named else everywhere or self._home in (None, gitlab)
+            if of_this:
+                yield place
 
     async def _place(self, entry: str, gitlab: str, ask: Ask) -> Place | None:
         if entry.isdecimal():
@@ -110,7 +177,11 @@ class AllowedPlaces:
 
     def _refusal(self, reason: str, field: str | None) -> Failure:
         inside = f" inside {', '.join(self._only)}" if self._only else ""
-        fix = f"Give as {field} one{inside} that your token can see." if field else f"Name one{inside}."
+        fix = (
+            f"Give as {field} one{inside} that your token can see."
+            if field
+            else f"Make a call that names a project or group{inside} and nothing else."
+        )
         return Failure(
             Code.OUT_OF_SCOPE, f"The operator allows only some projects and groups. {reason}"
         ).knowing(
@@ -121,6 +192,28 @@ class AllowedPlaces:
         )
 
 
+def _absent_places(action: Action) -> Iterator[str]:
+    """The fields that were left out, and without which GitLab takes the caller's own namespace."""
+    for name, shape in shapes(type(action)).items():
+        mark = shape.mark(NamesPlace)
+        if mark and mark.own_if_absent and getattr(action, name) is None:
+            yield name
+
+
+async def _own_namespace(ask: Ask) -> str | None:
+    match await ask.look("/user"):
+        case {"username": str(username)}:
+            return username
+    return None
+
+
+async def _project_of(path: str, ask: Ask) -> str | None:
+    match await ask.look(path):
+        case {"project": {"id": int(number)}}:
+            return str(number)
+    return None
+
+
 _TOP: Final[tuple[Place, str]] = (("top", 0), "")
 
 
@@ -129,15 +222,22 @@ async def _lineage(kind: str, value: str, ask: Ask) -> AsyncIterator[tuple[Place
     above: Any = value
     if kind == "project":
         project = await ask.project(value)
-        if project is None or not isinstance(project.get("namespace"), dict):
+        if project is None or not isinstance(project.get("namespace"), Mapping):
             return
         yield ("project", project["id"]), str(project.get("path_with_namespace", "")).casefold()
         namespace = project["namespace"]
         if namespace.get("kind") == "user":
-            yield ("user", namespace["id"]), str(namespace.get("full_path", "")).casefold()
+            yield _personal(namespace)
             yield _TOP
             return
         above = namespace.get("id")
+    if kind == "namespace":
+        personal: Any = await ask.look(f"/namespaces/{encode_segment(value)}")
+        match personal:
+            case {"kind": "user", "id": int()}:
+                yield _personal(personal)
+                yield _TOP
+                return
     for _ in range(_DEEPEST_NESTING):
         if above is None:
             yield _TOP
@@ -149,9 +249,28 @@ async def _lineage(kind: str, value: str, ask: Ask) -> AsyncIterator[tuple[Place
         above = group.get("parent_id")
 
 
-async def _contains(group: Place, place: Place, ask: Ask) -> bool:
-    kind, id = place
-    return kind != "user" and group in [above async for above, _ in _lineage(kind, str(id), ask)]
+def _personal(namespace: Mapping[str, Any]) -> tuple[Place, str]:
+    return ("user", namespace["id"]), str(namespace.get("full_path", "")).casefold()
+
+
+async def _may_contain(group: tuple[Place, str], place: Place | None, entry: str, ask: Ask) -> bool:
+    """Whether a group holds a denied place, as far as that can be told; where it cannot, it may."""
+    if place is None:
+        # It could not be looked up: its path says where it is, as long as nobody renamed it.
+        return entry.startswith(f"{group[1]}/")
+    if place[0] == "user":
+        return False
+    lineage = [step async for step in _lineage(place[0], str(place[1]), ask)]
+    if not lineage or lineage[-1] is not _TOP:
+        return await ask.exists(f"/{place[0]}s/{place[1]}") is not False
+    return group[0] in [above for above, _ in lineage]
+
+
+async def _is_not_there(entry: str, ask: Ask) -> bool:
+    """Whether GitLab said so. Where it said nothing, a look-up failed."""
+    path = encode_segment(entry)
+    paths = [f"/groups/{path}", f"/namespaces/{path}", *([f"/projects/{path}"] if "/" in entry else [])]
+    return all([await ask.exists(path) is False for path in paths])
 
 
 async def _look_up(entry: str, ask: Ask) -> Place | None:
@@ -165,29 +284,3 @@ async def _look_up(entry: str, ask: Ask) -> Place | None:
         case {"kind": "user", "id": int(number)}:
             return ("user", number)
     return None
-
-
-def _named_places(action: Action) -> Iterator[tuple[str, str, str]]:
-    """Each place that the call names: the field, `project` or `group`, and the path or id."""
-    kinds = place_fields(type(action))
-    for name in type(action).model_fields:
-        value = getattr(action, name)
-        if name in kinds:
-            yield from _each_value(name, kinds[name], value)
-        elif isinstance(value, list):
-            for item in value:
-                for inner, inner_value in _members(item):
-                    if kind := _kind_of_field(inner):
-                        yield from _each_value(f"{name}.{inner}", kind, inner_value)
-
-
-def _members(item: Any) -> list[tuple[str, Any]]:
-    if isinstance(item, BaseModel):
-        return list(item)
-    return list(item.items()) if isinstance(item, dict) else []
-
-
-def _each_value(name: str, kind: str, value: Any) -> Iterator[tuple[str, str, str]]:
-    for each in value if isinstance(value, list) else [value]:
-        if each is not None:
-            yield name, kind, str(each)

@@ -2,24 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from gitlab_mcp.actions.action import Danger
 from gitlab_mcp.actions.registry import Registry
-from gitlab_mcp.actions.schema import required_fields
 from gitlab_mcp.callers import RequestContext
 from gitlab_mcp.policy.action_patterns import ActionPatterns
+from gitlab_mcp.policy.danger import exceeds
+from gitlab_mcp.policy.offered_tools import OfferedTools
 
 
 class ListedTools:
     def __init__(
-        self, registry: Registry, *, toolsets: tuple[str, ...], read_only: bool, patterns: ActionPatterns
+        self,
+        registry: Registry,
+        *,
+        toolsets: tuple[str, ...],
+        read_only: bool,
+        patterns: ActionPatterns,
+        trust: Danger | None,
+        calls_unlisted: bool,
     ) -> None:
         self._registry = registry
         self._toolsets = toolsets
         self._read_only = read_only
         self._patterns = patterns
-        self._allowed: Mapping[str, str] | None = None
+        self._trust = trust
+        self._calls_unlisted = calls_unlisted
         self._listings: dict[tuple[frozenset[str], bool], Sequence[Mapping[str, Any]]] = {}
 
     def __call__(self, context: RequestContext | None = None) -> Sequence[Mapping[str, Any]]:
@@ -33,39 +43,21 @@ class ListedTools:
             self._listings[key] = self._list(*key)
         return self._listings[key]
 
-    def as_offered(self, alternatives: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-        """Alternatives without those that may not be called here, and without those that lack a required argument.
-
-        One whose tool is not listed names its toolset."""
-        listed, allowed = {tool["name"] for tool in self()}, self._toolset_of_allowed()
-        offered: list[Mapping[str, Any]] = []
-        for each in alternatives:
-            action = each.get("action")
-            if action is None:
-                offered.append(each)
-            elif action in allowed and self._is_complete(action, each.get("arguments", {})):
-                is_listed = action.partition(" ")[0] in listed
-                offered.append(each if is_listed else {**each, "toolset": allowed[action]})
-        return offered
-
-    def _is_complete(self, action: str, arguments: Mapping[str, Any]) -> bool:
-        tool, _, name = action.partition(" ")
-        needed = required_fields(self._registry.tool(tool).actions[name])
-        # `project_id|group_id`: one of them; `a+b`: both.
-        return all(
-            any(arguments.keys() >= set(choice.split("+")) for choice in field.split("|")) for field in needed
+    def offered(self, context: RequestContext | None = None, *, can_ask: bool = False) -> OfferedTools:
+        """What the caller of a request can use of this server, listed or not. `can_ask`: its client can ask the person."""
+        narrowed = context or RequestContext("")
+        trust = self._trust or (Danger.DANGEROUS if can_ask else Danger.DESTRUCTIVE)
+        if narrowed.trust is not None and exceeds(trust, narrowed.trust):
+            trust = narrowed.trust
+        return OfferedTools(
+            self._registry,
+            toolsets=self._toolsets,
+            requested=narrowed.toolsets,
+            calls_unlisted=self._calls_unlisted,
+            read_only=self._read_only or narrowed.read_only,
+            trust=trust,
+            patterns=self._patterns,
         )
-
-    def _toolset_of_allowed(self) -> Mapping[str, str]:
-        """The toolset of every action that policy allows, as `browse_issues list`, whether listed or not."""
-        if self._allowed is None:
-            readable = {tool["name"] for tool in self._list(frozenset(("all",)), self._read_only)}
-            self._allowed = {
-                f"{tool} {name.partition('.')[2]}": toolset
-                for tool, toolset, name in self._registry.every_name()
-                if tool in readable and self._patterns.allows(tool, toolset, name)
-            }
-        return self._allowed
 
     def _list(self, toolsets: frozenset[str], read_only: bool) -> Sequence[Mapping[str, Any]]:
         allowed = {

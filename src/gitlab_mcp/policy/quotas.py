@@ -96,7 +96,9 @@ class Quotas:
         if used < math.ceil(limit * _NOTICE_AT):
             return None
         facts = {**self._limit_facts(kind, used, limit), "warn_at": math.ceil(limit * _NOTICE_AT)}
-        return Notice(NoticeCode.QUOTA_WARNING, f"{used} of {limit} {kind} of this hour are used.", facts)
+        return Notice(
+            NoticeCode.QUOTA_WARNING, f"This caller has made {used} of {limit} {kind} this hour.", facts
+        )
 
     async def _may_resume(self, proposed: ProposedCall) -> bool:
         resumed_key = f"{self._key(proposed)}:go on"
@@ -110,15 +112,19 @@ class Quotas:
 
     async def _paused(self, proposed: ProposedCall, used: int, limit: int) -> Failure:
         kind = quota_kind(proposed.call)
-        effect = f"Work goes on until {limit} {kind} of this hour are used; {used} are used now."
+        effect = (
+            f"Work goes on until the quota of this hour is used up; {used} of {limit} {kind} made so far."
+        )
         failure = Failure(
-            Code.QUOTA_PAUSED, f"Paused: {used} of {limit} {kind} of this hour are used."
+            Code.QUOTA_PAUSED, f"Paused: this caller has made {used} of {limit} {kind} this hour."
         ).knowing(**self._limit_facts(kind, used, limit))
         return await self.answers.asking(proposed, _to_resume(proposed.call), failure, effect)
 
     def _exhausted(self, proposed: ProposedCall, limit: int) -> Failure:
         kind = quota_kind(proposed.call)
-        return Failure(Code.QUOTA_EXHAUSTED, f"All {limit} {kind} of this hour are used.").knowing(
+        return Failure(
+            Code.QUOTA_EXHAUSTED, f"The {kind} of this hour are used up: the quota is {limit}."
+        ).knowing(
             **self._limit_facts(kind, limit, limit),
             retry_after_seconds=math.ceil(_HOUR - self.clock() % _HOUR),
             suggested_fix="Stop, and tell the person what is left to do. The operator sets the quota with --quota.",

@@ -26,6 +26,10 @@ class Rules:
     read_only: bool
     only_in: tuple[str, ...]
     never_in: tuple[str, ...]
+    gitlab: str
+    """The GitLab of the settings, which places belong to that name none."""
+    gitlabs: tuple[str, ...]
+    """It, and those that a request may choose."""
     only_actions: tuple[str, ...]
     never_actions: tuple[str, ...]
     trust: Danger | None
@@ -46,7 +50,14 @@ def operator_guards(rules: Rules) -> tuple[Guard, ...]:
         guards.append(ActionPatterns(rules.only_actions, rules.never_actions))
     guards.append(refuse_above_trust(rules.trust))
     if rules.only_in or rules.never_in:
-        guards.append(AllowedPlaces(rules.only_in, rules.never_in))
+        guards.append(
+            AllowedPlaces(
+                rules.only_in,
+                rules.never_in,
+                home=rules.gitlab,
+                gitlabs=rules.gitlabs,
+            )
+        )
     return tuple(guards)
 
 
@@ -64,6 +75,7 @@ def request_guards(
     toolsets: tuple[str, ...] | None,
     trust: Danger | None,
     only_in: tuple[str, ...],
+    gitlabs: tuple[str, ...],
 ) -> tuple[Guard, ...]:
     """For what a request forbids itself with its headers. They run before the operator's guards."""
     guards: list[Guard] = []
@@ -74,5 +86,5 @@ def request_guards(
     if trust is not None:
         guards.append(refuse_above_requested_trust(trust))
     if only_in:
-        guards.append(AllowedPlaces(only=only_in))
+        guards.append(AllowedPlaces(only=only_in, gitlabs=gitlabs))
     return tuple(guards)

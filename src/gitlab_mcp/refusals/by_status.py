@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 from gitlab_mcp.failures import allowed_words
 from gitlab_mcp.failures.codes import Code
+from gitlab_mcp.failures.counted import counted
 from gitlab_mcp.gitlab.faults import Refused
 from gitlab_mcp.refusals import causes
 from gitlab_mcp.refusals.case import Case
@@ -114,8 +115,9 @@ def project_moved(refused: Refused) -> Finding:
 
 def rate_limited(refused: Refused) -> Finding:
     headers = refused.headers
+    wait = _seconds(headers.get("retry-after"))
     facts = {
-        "retry_after_seconds": _seconds(headers.get("retry-after")),
+        "retry_after_seconds": wait,
         "limit": _seconds(headers.get("ratelimit-limit")),
         # GitLab converts the quota to requests a minute, whatever the administrator set.
         "window": "minute" if _seconds(headers.get("ratelimit-limit")) is not None else None,
@@ -123,13 +125,12 @@ def rate_limited(refused: Refused) -> Finding:
         "reset_at": allowed_words.http_date(headers.get("ratelimit-resettime"))
         or _moment(_seconds(headers.get("ratelimit-reset"))),
     }
-    wait = facts["retry_after_seconds"]
     return Finding(
         Code.RATE_LIMITED,
         Confidence.CERTAIN,
         "GitLab takes no more requests of this kind for now.",
         ("GitLab answered 429",),
-        f"Wait {wait} seconds." if wait is not None else "Wait a minute, then call less often.",
+        f"Wait {counted(wait, 'second')}." if wait is not None else "Wait a minute, then call less often.",
         {name: value for name, value in facts.items() if value is not None},
     )
 

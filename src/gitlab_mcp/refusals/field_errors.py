@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from gitlab_mcp.actions.action import Action
 from gitlab_mcp.actions.arguments.problems import received
+from gitlab_mcp.actions.secret_fields import is_secret
 from gitlab_mcp.actions.shape import sent_name, shapes
 
 _FIELD = re.compile(r"[a-z_][a-z0-9_]{0,60}")
@@ -35,8 +36,8 @@ _OTHER_NAMES: Final[Mapping[str, tuple[str, ...]]] = {
 # What an error asks for, in our words. Other errors stay in gitlab_message alone.
 _EXPECTED: Final = (
     (re.compile(r"can't be blank|is empty|too short \(minimum is 1 "), "a value that is not empty"),
-    (re.compile(r"too long \(maximum is (\d+) characters"), "at most {} characters"),
-    (re.compile(r"too short \(minimum is (\d+) characters"), "at least {} characters"),
+    (re.compile(r"too long \(maximum is (\d+) characters?"), "at most {} characters"),
+    (re.compile(r"too short \(minimum is (\d+) characters?"), "at least {} characters"),
     (re.compile(r"exceeds the limit of (\d+) bytes"), "at most {} bytes"),
     (re.compile(r"mutually exclusive|at the same time"), "only one of them"),
     (re.compile(r"at least one parameter must be provided"), "at least one of them"),
@@ -46,7 +47,6 @@ _EXPECTED: Final = (
     (re.compile(r"valid file path"), "a path inside the repository"),
     (re.compile(r"reserved name"), "a name that is not reserved"),
 )
-_SECRET: Final = re.compile(r"token|password|secret|key|^value$|^content$|variables|url$")
 _ONE_OF_SEVERAL: Final = "one parameter must be provided"
 _MISSING: Final = ("is missing",)
 
@@ -58,7 +58,11 @@ class FieldErrors:
 
     @property
     def names(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys((*self.missing, *(entry["field"] for entry in self.invalid))))
+        return tuple(dict.fromkeys((*self.missing, *self.wrong)))
+
+    @property
+    def wrong(self) -> tuple[str, ...]:
+        return tuple(entry["field"] for entry in self.invalid)
 
     def facts(self) -> dict[str, Any]:
         facts: dict[str, Any] = {}
@@ -95,7 +99,7 @@ def field_errors(fields: Mapping[str, Iterable[str]], action: Action | None) -> 
 def _received(ours: str, action: Action | None) -> dict[str, str]:
     """What the caller gave for the field, where that is known and no secret."""
     given = action.given() if action else {}
-    return {"received": received(given[ours])} if ours in given and not _SECRET.search(ours) else {}
+    return {"received": received(given[ours])} if ours in given and not is_secret(ours) else {}
 
 
 def field_errors_in_sentences(texts: Iterable[str], action: Action | None) -> FieldErrors:

@@ -10,6 +10,8 @@ from typing import Any, Final
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import Failure
 
+SOMETHING: Final = "object"
+"""What a NOT_FOUND calls a thing, until it is known what is missing."""
 LOOK_IT_UP: Final = "Look it up with a list action."
 """The fix of a NOT_FOUND, until it is known what is missing."""
 

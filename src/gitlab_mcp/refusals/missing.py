@@ -18,7 +18,7 @@ from gitlab_mcp.failures import allowed_words
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import Failure
 from gitlab_mcp.refusals.case import Case
-from gitlab_mcp.refusals.findings import LOOK_IT_UP, Confidence, Finding
+from gitlab_mcp.refusals.findings import LOOK_IT_UP, SOMETHING, Confidence, Finding
 
 _REFS: Final = ("ref", "ref_name", "refs", "from_ref", "to_ref", "from", "to")
 _FIELDS_OF_RECORD: Final[Mapping[str, tuple[str, ...]]] = {
@@ -67,7 +67,18 @@ async def name_missing(finding: Finding, case: Case, ask: Ask) -> Finding:
         return finding
     facts = {key: value for key, value in finding.facts.items() if key != "state"}
     fix = f"Check {missing}; look it up with a list action." if finding.fix == LOOK_IT_UP else finding.fix
-    return replace(finding, facts={**facts, "missing": missing}, fix=fix)
+    return replace(
+        finding,
+        message=_naming_the_kind(finding.message, missing),
+        facts={**facts, "missing": missing},
+        fix=fix,
+    )
+
+
+def _naming_the_kind(message: str, field: str) -> str:
+    """The sentence with `file` for `object`, where the field says that it is one."""
+    kind = allowed_words.record(re.sub(r"_(?:id|iid|path|name)$", "", field).replace("_", " "))
+    return message.replace(f"no such {SOMETHING},", f"no such {kind},") if kind else message
 
 
 async def _known_absence(case: Case, ask: Ask) -> Finding | None:

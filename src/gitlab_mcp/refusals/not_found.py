@@ -17,7 +17,7 @@ from gitlab_mcp.failures import allowed_words
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.refusals import causes
 from gitlab_mcp.refusals.case import Case, with_context
-from gitlab_mcp.refusals.findings import LOOK_IT_UP, Confidence, Finding
+from gitlab_mcp.refusals.findings import LOOK_IT_UP, SOMETHING, Confidence, Finding
 from gitlab_mcp.refusals.known_sentences import recognise
 from gitlab_mcp.refusals.missing import missing_place, missing_place_field
 from gitlab_mcp.refusals.sentence_findings import as_sentence_says, rejected
@@ -49,7 +49,7 @@ def missing_record(case: Case, name: str | None) -> Finding:
     return Finding(
         Code.NOT_FOUND,
         Confidence.POSSIBLE if case.body.is_unexplained_404 else Confidence.LIKELY,
-        f"There is no such {record or 'object'}, or this user may not see it.",
+        f"There is no such {record or SOMETHING}, or this user may not see it.",
         ("the project can be read, so what is missing lies below it",) if case.project else (),
         LOOK_IT_UP,
         {},

@@ -29,17 +29,20 @@ def rejected(case: Case, sentence: KnownSentence | None = None) -> Finding:
         if body.field_errors
         else field_errors_in_sentences(body.sentences, case.action)
     )
-    names = _listed(errors.names)
-    if errors.missing and not errors.invalid:
-        message = f"GitLab needs {names}."
-    elif names:
-        message = f"GitLab does not accept {names}."
+    needed, wrong = _listed(errors.missing), _listed(errors.wrong)
+    if errors.names:
+        message = _both(needed and f"GitLab needs {needed}", wrong and f"GitLab does not accept {wrong}")
+        fix = _both(needed and f"Add {needed}", wrong and f"Correct {wrong}")
     else:
         message = sentence.message if sentence else "GitLab does not accept the arguments."
-    fix = f"Correct {names}." if names else "Read gitlab_message and correct the arguments."
+        fix = "Read gitlab_message and correct the arguments."
     if sentence and sentence.fix:
         fix = sentence.fix
     return Finding(Code.REJECTED, Confidence.LIKELY, message, _EVIDENCE, fix, errors.facts())
+
+
+def _both(*sentences: str) -> str:
+    return " ".join(f"{each}." for each in sentences if each)
 
 
 def _listed(names: tuple[str, ...]) -> str:

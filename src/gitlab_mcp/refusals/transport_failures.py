@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from gitlab_mcp.actions.action import Action
 from gitlab_mcp.failures.codes import Code
+from gitlab_mcp.failures.counted import counted
 from gitlab_mcp.failures.failure import Failure
 from gitlab_mcp.failures.tool_names import browse_tool
 from gitlab_mcp.gitlab.faults import (
@@ -158,16 +159,17 @@ def foreign_host(problem: ForeignHost) -> Failure:
 
 def circuit_open(problem: CircuitOpen) -> Failure:
     seconds = math.ceil(problem.seconds)
+    pause, failures = counted(seconds, "second"), counted(problem.failures, "time")
     return Failure(
         Code.UPSTREAM_PAUSED,
-        f"GitLab at {problem.host} was not there {problem.failures} times in a row and is left alone for a while; "
+        f"GitLab at {problem.host} was not there {failures} in a row and is left alone for a while; "
         "nothing was sent.",
     ).knowing(
         host=problem.host,
         retry_after_seconds=seconds,
         evidence=[f"the last attempt ended with: {problem.last_failure}"],
         confidence="certain",
-        suggested_fix=f"Call again in {seconds} seconds; if it stays so, tell the person that GitLab is down.",
+        suggested_fix=f"Call again in {pause}; if it stays so, tell the person that GitLab is down.",
     )
 
 

@@ -14,6 +14,7 @@ Every answer goes through these:
 - `metadata.py`: adds `untrusted`, `truncated` and `warnings`
 - `untrusted_text.py`: marks text that other people wrote
 - `content_blocks.py`: JSON, text and image as separate blocks
+- `common_values.py`: in the JSON, what all rows of a list have alike, once
 - `markdown.py`: the same for people
 
 Some kinds of answers are read in a way of their own:

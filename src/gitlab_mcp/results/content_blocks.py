@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gitlab_mcp.actions.result import Result
+from gitlab_mcp.results.common_values import with_common_values
 from gitlab_mcp.results.untrusted_text import new_boundary_id, wrap_untrusted
 
 
@@ -26,7 +27,7 @@ ContentBlock = TextBlock | ImageBlock
 
 
 def content_blocks(result: Result, new_id: Callable[[], str] = new_boundary_id) -> list[ContentBlock]:
-    blocks: list[ContentBlock] = [TextBlock(compact_json(dict(result.data)))]
+    blocks: list[ContentBlock] = [TextBlock(compact_json(with_common_values(dict(result.data))))]
     if result.text is not None:
         blocks.append(TextBlock(wrap_untrusted(result.text.content, result.text.source, new_id)))
     if result.image is not None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 from gitlab_mcp.actions.action import Action
 from gitlab_mcp.actions.call import FEWEST_BYTES, MOST_BYTES, Detail
@@ -20,6 +20,8 @@ from gitlab_mcp.results.size_limit import limit_size
 from gitlab_mcp.results.text_cleaning import remove_invisible, remove_invisible_in_json
 from gitlab_mcp.results.written_fields import written_fields
 
+_NOTHING: Final[Mapping[str, Any]] = {}
+
 
 def present_answer(
     action: Action,
@@ -29,10 +31,11 @@ def present_answer(
     max_bytes: int,
     fields: Sequence[str] = (),
     warnings: Sequence[Notice] = (),
+    said_first: Mapping[str, Any] = _NOTHING,
 ) -> Result:
     """The outcome with the fields to show, without secrets and invisible characters, within `max_bytes`.
 
-    `fields` are those that the caller named, by GitLab's names.
+    `fields` are those that the caller named, by GitLab's names. `said_first` stands before the outcome.
     """
     before = None
     if isinstance(outcome, Answer):
@@ -43,6 +46,7 @@ def present_answer(
     else:
         data = redact_json(outcome.data)
         result = replace(outcome, data=named_fields(data, fields) if fields else data)
+    result = replace(result, data={**said_first, **result.data})
     result = _clean(replace(result, warnings=(*result.warnings, *warnings)))
     return limit_size(
         result,

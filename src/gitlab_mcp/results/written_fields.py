@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
+from gitlab_mcp.failures.counted import counted
 from gitlab_mcp.results.shown_fields import pick_fields, shown_fields, slim
 
 RETURNED_AS: Final[Mapping[str, str]] = {
@@ -58,5 +59,5 @@ def written_fields(
 
 def _as_it_is_now(value: Any, sent: Any) -> Any:
     if isinstance(value, str) and len(value) > _LONG_TEXT and value.strip() == str(sent).strip():
-        return f"{value[:_BEGINNING]}… ({len(value)} characters, as sent)"
+        return f"{value[:_BEGINNING]}… ({counted(len(value), 'character')}, as sent)"
     return slim(value, depth=1)

@@ -51,6 +51,12 @@ def no_such_action(setting: str, source: str, pattern: str) -> Failure:
     return problem(setting, source, expected, fix)
 
 
+def not_a_gitlab(setting: str, source: str, place: str) -> Failure:
+    """A place on a GitLab that nobody can reach would allow or forbid nothing."""
+    expected = "places of the GitLab of --url, or of one that --allow-gitlab-host names"
+    return problem(setting, source, expected, f"Correct {place!r} in {source}, or allow its GitLab.")
+
+
 def no_such_toolset(source: str, name: str, there: Sequence[str]) -> Failure:
     """Otherwise the server would start and offer nothing."""
     near = get_close_matches(name, there, n=1)

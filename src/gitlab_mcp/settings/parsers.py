@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import dataclass
-from ipaddress import ip_address
+from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -87,6 +87,7 @@ def comma_separated(value: Any) -> tuple[str, ...]:
 
 
 def places(value: Any) -> tuple[str, ...]:
+    """ValueError for an empty list too: it would mean everywhere."""
     return parse_places(",".join(comma_separated(value)))
 
 
@@ -162,6 +163,10 @@ def address(value: Any) -> Address:
         raise ValueError
     host = found[1] or found[2]
     return Address(host if host == "localhost" else str(ip_address(host)), int(found[3]))
+
+
+def networks(value: Any) -> tuple[IPv4Network | IPv6Network, ...]:
+    return tuple(ip_network(each, strict=False) for each in comma_separated(value))
 
 
 def public_url(value: Any) -> str:

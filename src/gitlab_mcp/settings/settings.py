@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
+from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
 
 from gitlab_mcp.callers import Secret, Token
@@ -159,11 +160,13 @@ class Settings:
         (),
         group="What agents may do",
         help="The projects and groups that may be touched at all, subgroups and their projects included. A call that "
-        "names none is then refused.",
+        "names none is then refused. A place belongs to the GitLab of --url, unless it names another that "
+        "--allow-gitlab-host allows: https://gitlab.example.com/acme.",
         environment=("GITLAB_MCP_ONLY_IN", "GITLAB_ALLOWED_PROJECT_IDS"),
         expects="paths such as acme or acme/website, numbers of projects, or group:7, with commas between",
         metavar="PLACES",
         parse=parsers.places,
+        accepts=bool,
         repeatable=True,
     )
     never_in: tuple[str, ...] = setting(
@@ -174,6 +177,7 @@ class Settings:
         expects="paths such as acme or acme/website, numbers of projects, or group:7, with commas between",
         metavar="PLACES",
         parse=parsers.places,
+        accepts=bool,
         repeatable=True,
     )
     only_actions: tuple[str, ...] = setting(
@@ -184,6 +188,7 @@ class Settings:
         expects="patterns with commas between, each of which fits at least one action",
         metavar="PATTERNS",
         parse=parsers.comma_separated,
+        accepts=bool,
         repeatable=True,
     )
     never_actions: tuple[str, ...] = setting(
@@ -194,6 +199,7 @@ class Settings:
         expects="patterns with commas between, each of which fits at least one action",
         metavar="PATTERNS",
         parse=parsers.comma_separated,
+        accepts=bool,
         repeatable=True,
     )
     trust: str | None = choice(
@@ -336,8 +342,39 @@ class Settings:
     client_timeout: float = seconds(
         15.0,
         group="Serving over HTTP",
-        help="Seconds a client may take to send a request, or to take the next part of an answer.",
+        help="Seconds a client may take to send the head of a request, to send its body, or to take the next part of "
+        "an answer.",
         environment=("GITLAB_MCP_CLIENT_TIMEOUT",),
+    )
+    max_connections: int = whole_number(
+        800,
+        lowest=10,
+        highest=100_000,
+        group="Serving over HTTP",
+        help="How many connections there may be at once. Beyond it, those that wait for their client are closed; more "
+        "are refused with BUSY.",
+        environment=("GITLAB_MCP_MAX_CONNECTIONS",),
+        metavar="NUMBER",
+    )
+    connections_per_address: int = whole_number(
+        200,
+        lowest=1,
+        highest=100_000,
+        group="Serving over HTTP",
+        help="How many of them one address may have. Behind a proxy of --trusted-proxy: how many requests.",
+        environment=("GITLAB_MCP_CONNECTIONS_PER_ADDRESS",),
+        metavar="NUMBER",
+    )
+    trusted_proxy: tuple[IPv4Network | IPv6Network, ...] = setting(
+        (),
+        group="Serving over HTTP",
+        help="The address or network of a proxy before the server. Its X-Forwarded-For then says which client a "
+        "request comes from; nobody else's does.",
+        environment=("GITLAB_MCP_TRUSTED_PROXY",),
+        expects="addresses or networks such as 10.0.0.5 or 10.0.0.0/24, with commas between",
+        metavar="NETWORK",
+        parse=parsers.networks,
+        repeatable=True,
     )
     ask_for_values: bool = switch(
         False,
@@ -418,6 +455,10 @@ class Settings:
             return lambda: None
         token = Token(secret, token_kind(secret) if self.token else "job")
         return lambda: token
+
+    def gitlabs(self) -> tuple[str, ...]:
+        """The addresses of every GitLab that a call can go to."""
+        return (self.url, *self.allow_gitlab_host)
 
     def serving_address(self) -> Address:
         """Where to listen for HTTP. SettingsError where other machines could then use the server's own token."""

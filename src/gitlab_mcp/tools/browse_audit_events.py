@@ -7,14 +7,7 @@ from typing import Annotated, Literal
 from pydantic import model_validator
 
 from gitlab_mcp.actions.action import GET, Action, Role
-from gitlab_mcp.actions.fields import (
-    GroupId,
-    Id,
-    Needs,
-    ProjectId,
-    Time,
-    broken_rule,
-)
+from gitlab_mcp.actions.fields import Anywhere, GroupId, Id, Needs, ProjectId, Time, broken_rule
 from gitlab_mcp.actions.scopes import Paged
 from gitlab_mcp.actions.tool import Tool
 
@@ -76,7 +69,7 @@ class ListInstanceEvents(Paged):
     """List what happened in the whole instance."""
 
     entity_type: Literal["Project", "User", "Group"] | None = None
-    entity_id: Id | None = None
+    entity_id: Annotated[Id, Anywhere("project, group or user")] | None = None
     created_after: Time | None = None
     created_before: Time | None = None
 
@@ -98,4 +91,4 @@ class ListInstanceEvents(Paged):
 class GetInstanceEvent(Action):
     """Read one event of the instance."""
 
-    audit_event_id: Id
+    audit_event_id: Annotated[Id, Anywhere("audit event")]

@@ -38,7 +38,7 @@ def _a_regex(value: str) -> str:
     return value
 
 
-Regex = Annotated[Line, AfterValidator(_a_regex), Expects("regular expression (RE2)")]
+Regex = Annotated[Line, AfterValidator(_a_regex), Expects("a regular expression (RE2)")]
 
 
 @browse.action(

@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 
 from gitlab_mcp.actions.action import GET, Role, fill
 from gitlab_mcp.actions.exchange import Answer, GitLab
-from gitlab_mcp.actions.fields import Flag, Id, Line, Ref, Sent, Strings, Time, broken_rule
+from gitlab_mcp.actions.fields import Flag, Line, ProjectNumber, Ref, Sent, Strings, Time, broken_rule
 from gitlab_mcp.actions.other_names import Instead
 from gitlab_mcp.actions.result import Omission, Result
 from gitlab_mcp.actions.scopes import InProject, OfCommit, Paged
@@ -136,7 +136,7 @@ class Compare(InProject):
     to_ref: Annotated[Line, Sent("to")]
     straight: Flag | None = None
     diffs: Annotated[Flag, Field(description="false: commits and file names only")] | None = None
-    from_project_id: Id | None = None
+    from_project_id: ProjectNumber | None = None
 
     async def run(self, gitlab: GitLab) -> Result:
         body = (await gitlab.send(self.request(diffs=None))).body

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from gitlab_mcp.actions.action import GET, Action, Role
 from gitlab_mcp.actions.exchange import GitLab
-from gitlab_mcp.actions.fields import Expects, Id, Listed, Page
+from gitlab_mcp.actions.fields import Expects, ExportId, Listed, Page
 from gitlab_mcp.actions.result import Result
 from gitlab_mcp.actions.scopes import InProject
 from gitlab_mcp.actions.tool import Tool
@@ -37,7 +37,7 @@ PackageManager = Literal[
     "conda",
     "pub",
 ]
-PackageManagers = Annotated[list[PackageManager], Listed, Expects("array of package managers")]
+PackageManagers = Annotated[list[PackageManager], Listed, Expects("an array of package managers")]
 
 
 @browse.action(
@@ -65,7 +65,7 @@ class ListDependencies(InProject):
 class GetExport(Action):
     """Read whether an export is finished."""
 
-    export_id: Id
+    export_id: ExportId
 
 
 @browse.action(
@@ -77,7 +77,7 @@ class GetExport(Action):
 class DownloadExport(Action):
     """Read a finished export: JSON, or for a pipeline an SBOM in the CycloneDX format."""
 
-    export_id: Id
+    export_id: ExportId
 
     async def run(self, gitlab: GitLab) -> Result:
         name = f"dependency export {self.export_id}"

@@ -9,7 +9,7 @@ from pydantic import Field
 from gitlab_mcp.actions.action import GET, Action, Endpoint, Role
 from gitlab_mcp.actions.action_facts import Differs
 from gitlab_mcp.actions.exchange import Answer, GitLab
-from gitlab_mcp.actions.fields import Flag, Id, Line, Search
+from gitlab_mcp.actions.fields import Anywhere, Flag, Id, Line, Search
 from gitlab_mcp.actions.registry import ToolsetOrAll
 from gitlab_mcp.actions.result import Result
 from gitlab_mcp.actions.scopes import InProjectOrGroup, Paged
@@ -60,13 +60,18 @@ class Token(Action):
     example={"project_id": "acme/website"},
 )
 class ExplainAccess(InProjectOrGroup):
-    """Say what works here for this token and what does not, and why: tier, role, scope, switches."""
+    """Say what works here for this token and what does not, and why: tier, role, scope, switches.
+
+    It is about the tools that are listed, or about those of a toolset."""
 
     toolset: ToolsetOrAll | None = None
 
     async def run_with(self, server: Server) -> Result:
         place = await read_place(server.ask, project_id=self.project_id, group_id=self.group_id)
-        return explain(place, server.tier_map(), server.registry.actions(self.toolset or "core"))
+        actions = server.registry.actions(self.toolset or "all")
+        if self.toolset is None:
+            actions = [action for action in actions if server.switch_on_with(action.spec.tool.name) is None]
+        return explain(place, server.tier_map(), actions, server)
 
 
 @browse.action(
@@ -111,7 +116,7 @@ class Topics(Paged):
 class Topic(Action):
     """One topic."""
 
-    topic_id: Id
+    topic_id: Annotated[Id, Anywhere("topic")]
 
 
 @browse.action(

@@ -10,7 +10,7 @@ from gitlab_mcp.actions.action import GET, Role
 from gitlab_mcp.actions.fields import (
     Flag,
     Id,
-    Ids,
+    Iids,
     Integer,
     Labels,
     Line,
@@ -23,6 +23,7 @@ from gitlab_mcp.actions.fields import (
     Username,
     Usernames,
     UserOrNone,
+    Within,
 )
 from gitlab_mcp.actions.other_names import Instead
 from gitlab_mcp.actions.scopes import InProjectOrGroupOrOwn, OfIssue, Paged
@@ -83,7 +84,7 @@ class IssueFilters(InProjectOrGroupOrOwn):
     author_username: Username | None = None
     not_author_username: Annotated[Username, Sent("not[author_username]")] | None = None
     scope: Literal["created_by_me", "assigned_to_me", "all"] | None = None
-    iids: Ids | None = None
+    iids: Iids | None = None
     confidential: Flag | None = None
     created_after: Time | None = None
     created_before: Time | None = None
@@ -105,7 +106,7 @@ class ListIssues(IssueFilters, Paged):
     due_date: DueDate | None = None
     issue_type: Literal["issue", "incident", "test_case", "task"] | None = None
     weight: Annotated[Integer, Needs("issue_weight")] | None = None
-    epic_id: Annotated[Id, Needs("issue_epic_param")] | None = None
+    epic_id: Annotated[Id, Needs("issue_epic_param"), Within()] | None = None
     order_by: (
         Literal["created_at", "updated_at", "due_date", "priority", "milestone_due", "popularity", "title"]
         | None

@@ -69,7 +69,7 @@ def _inside_the_archive(path: str) -> str:
 
 
 ArtifactPath = Annotated[
-    Line, AfterValidator(_inside_the_archive), Expects("path inside the archive, without // and dots alone")
+    Line, AfterValidator(_inside_the_archive), Expects("a path inside the archive, without // and dots alone")
 ]
 RefName = Annotated[Line, Field(description="Branch or tag, of its newest successful pipeline")]
 

@@ -15,7 +15,7 @@ from gitlab_mcp.actions.fields import (
     FilePath,
     Flag,
     Id,
-    Ids,
+    Iids,
     Integer,
     Labels,
     Line,
@@ -139,7 +139,7 @@ class ListMergeRequests(InProjectOrGroupOrOwn, Paged):
     environment: Line | None = None
     deployed_after: Time | None = None
     deployed_before: Time | None = None
-    iids: Ids | None = None
+    iids: Iids | None = None
     created_after: Time | None = None
     created_before: Time | None = None
     updated_after: Time | None = None

@@ -8,13 +8,7 @@ from pydantic import Field
 
 from gitlab_mcp.actions.action import GET, Role
 from gitlab_mcp.actions.action_facts import Differs
-from gitlab_mcp.actions.fields import (
-    Flag,
-    Ids,
-    Line,
-    Search,
-    Time,
-)
+from gitlab_mcp.actions.fields import Flag, Iids, Line, Search, Time
 from gitlab_mcp.actions.scopes import InProjectOrGroup, OfMilestone, Paged
 from gitlab_mcp.actions.tool import Tool
 
@@ -37,7 +31,7 @@ class ListMilestones(InProjectOrGroup, Paged):
     search: Search | None = None
     include_ancestors: Flag | None = None
     include_descendants: Annotated[Flag, Field(description="In a group")] | None = None
-    iids: Ids | None = None
+    iids: Iids | None = None
     updated_after: Time | None = None
     updated_before: Time | None = None
 

@@ -9,7 +9,15 @@ from pydantic import Field
 
 from gitlab_mcp.actions.action import GET, POST, Action, Role
 from gitlab_mcp.actions.exchange import GitLab
-from gitlab_mcp.actions.fields import Expects, Id, Line, Listed, PerPage
+from gitlab_mcp.actions.fields import (
+    Expects,
+    ExportId,
+    Line,
+    Listed,
+    PerPage,
+    PipelineId,
+    VulnerabilityId,
+)
 from gitlab_mcp.actions.result import Result
 from gitlab_mcp.actions.scopes import InProject, InProjectOrGroup, Paged
 from gitlab_mcp.actions.tool import Tool
@@ -62,7 +70,7 @@ COUNT_QUERIES: Mapping[str, str] = {place: _count_query(place) for place in ("pr
 
 
 Severity = Literal["critical", "high", "medium", "low", "info", "unknown"]
-Severities = Annotated[list[Severity], Listed, Expects("array of severities")]
+Severities = Annotated[list[Severity], Listed, Expects("an array of severities")]
 ReportType = Literal[
     "sast",
     "dependency_scanning",
@@ -76,7 +84,7 @@ ReportType = Literal[
     "generic",
     "sarif",
 ]
-ReportTypes = Annotated[list[ReportType], Listed, Expects("array of report types")]
+ReportTypes = Annotated[list[ReportType], Listed, Expects("an array of report types")]
 Cursor = Annotated[Line, Field(description="next_cursor of the page before")]
 
 
@@ -156,7 +164,7 @@ class CountVulnerabilities(FilteredVulnerabilities):
 class GetVulnerability(Action):
     """Read one vulnerability: where it is, what solves it, which issues are about it."""
 
-    vulnerability_id: Id
+    vulnerability_id: VulnerabilityId
 
     async def run(self, gitlab: GitLab) -> Result:
         data = await gitlab.graphql(VULNERABILITY, {"id": _global_id(self.vulnerability_id)})
@@ -181,7 +189,7 @@ class ListFindings(InProject, Paged):
 
     severity: Severities | None = None
     report_type: ReportTypes | None = None
-    pipeline_id: Id | None = None
+    pipeline_id: PipelineId | None = None
     scope: Literal["all", "dismissed"] | None = None
 
 
@@ -195,7 +203,7 @@ class ListFindings(InProject, Paged):
 class GetExport(Action):
     """Read whether an export is finished."""
 
-    export_id: Id
+    export_id: ExportId
 
 
 @browse.action(
@@ -207,7 +215,7 @@ class GetExport(Action):
 class DownloadExport(Action):
     """Read a finished export, as CSV."""
 
-    export_id: Id
+    export_id: ExportId
 
     async def run(self, gitlab: GitLab) -> Result:
         name = f"vulnerability export {self.export_id}"

@@ -9,6 +9,7 @@ from pydantic import Field, model_validator
 
 from gitlab_mcp.actions.action import DELETE, POST, PUT, Action, Danger, Role, something_to_change
 from gitlab_mcp.actions.fields import (
+    Expects,
     Flag,
     GroupId,
     GroupIds,
@@ -21,6 +22,7 @@ from gitlab_mcp.actions.fields import (
     People,
     ProjectId,
     WebUrl,
+    Within,
     broken_rule,
 )
 from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup, as_asked
@@ -40,7 +42,7 @@ RULE = (
 CHECK = "id name external_url hmac protected_branches=protected_branches.name"
 
 Count = Annotated[Integer, Field(ge=0, le=100)]
-FullSha = Annotated[str, Field(pattern=r"^[0-9a-f]{40}([0-9a-f]{24})?$")]
+FullSha = Annotated[str, Field(pattern=r"^[0-9a-f]{40}([0-9a-f]{24})?$"), Expects("a whole commit id")]
 PaidMergeRequestIid = Annotated[MergeRequestIid, Needs("mr_approval_rules")]
 PaidGroupId = Annotated[GroupId, Needs("group_approval_rules")]
 
@@ -58,7 +60,7 @@ def _has_the_status(write: LostWrite, found: Mapping[str, Any]) -> bool:
 class Approvers(Action):
     user_ids: People | None = None
     group_ids: GroupIds | None = None
-    protected_branch_ids: Ids | None = None
+    protected_branch_ids: Annotated[Ids, Within()] | None = None
 
 
 @manage.action(
@@ -175,7 +177,7 @@ class CreateCheck(InProject):
 
     name: Line
     external_url: WebUrl
-    protected_branch_ids: Ids | None = None
+    protected_branch_ids: Annotated[Ids, Within()] | None = None
 
 
 @manage.action(
@@ -193,7 +195,7 @@ class UpdateCheck(InProject):
     check_id: Id
     name: Line | None = None
     external_url: WebUrl | None = None
-    protected_branch_ids: Ids | None = None
+    protected_branch_ids: Annotated[Ids, Within()] | None = None
 
     _changes_something = something_to_change("name")
 
@@ -232,7 +234,7 @@ class DeleteCheck(InProject):
 class Respond(OfMergeRequest):
     """Say what a check found about a commit."""
 
-    external_status_check_id: Id
+    external_status_check_id: Annotated[Id, Within()]
     sha: FullSha
     status: Literal["passed", "failed", "pending"]
 

@@ -8,7 +8,17 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, model_validator
 
 from gitlab_mcp.actions.action import POST, Danger
-from gitlab_mcp.actions.fields import Branch, FilePath, Flag, Integer, Line, PipelineId, Ref, broken_rule
+from gitlab_mcp.actions.fields import (
+    Branch,
+    FilePath,
+    Flag,
+    Integer,
+    Line,
+    PipelineId,
+    Ref,
+    WebUrl,
+    broken_rule,
+)
 from gitlab_mcp.actions.other_names import Instead
 from gitlab_mcp.actions.quick_actions import SpokenLine
 from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup, said
@@ -140,7 +150,7 @@ class SetStatus(OfCommit):
     state: Literal["pending", "running", "success", "failed", "canceled", "skipped"]
     name: Line | None = None
     ref: Ref | None = None
-    target_url: Annotated[str, Field(pattern=r"^https?://\S+$", max_length=255)] | None = None
+    target_url: Annotated[WebUrl, Field(max_length=255)] | None = None
     description: Annotated[str, Field(max_length=255)] | None = None
     coverage: Annotated[float, Field(ge=0, le=100)] | None = None
     pipeline_id: PipelineId | None = None

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from gitlab_mcp.actions.action import DELETE, POST, PUT, Danger, Role, something_to_change
 from gitlab_mcp.actions.exchange import Answer, GitLab
-from gitlab_mcp.actions.fields import DateOrEmpty, Flag, GroupId, Id, Iid, Labels, Needs, Title
+from gitlab_mcp.actions.fields import Anywhere, DateOrEmpty, Flag, GroupId, Id, Iid, Labels, Needs, Title
 from gitlab_mcp.actions.other_names import Instead
 from gitlab_mcp.actions.quick_actions import Spoken, SpokenLine
 from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup, made, said
@@ -27,7 +27,7 @@ manage = Tool(
     },
 )
 
-ParentId = Annotated[Id, Needs("subepics")]
+ParentId = Annotated[Id, Needs("subepics"), Anywhere("epic")]
 
 
 class EpicDates(InGroup):
@@ -115,7 +115,7 @@ class DeleteEpic(OfEpic):
 class AddIssue(OfEpic):
     """Put an issue under an epic; it leaves the epic it was in."""
 
-    issue_id: Id
+    issue_id: Annotated[Id, Anywhere("issue")]
 
 
 @manage.action(
@@ -149,7 +149,7 @@ class RemoveIssue(OfEpic):
 class AddChild(OfEpic):
     """Put an epic below another."""
 
-    child_epic_id: Id
+    child_epic_id: Annotated[Id, Anywhere("epic")]
 
 
 @manage.action(
@@ -164,7 +164,7 @@ class AddChild(OfEpic):
 class RemoveChild(OfEpic):
     """Take an epic out from below another; both stay."""
 
-    child_epic_id: Id
+    child_epic_id: Annotated[Id, Anywhere("epic")]
 
 
 def _links_to(write: LostWrite, found: Mapping[str, Any]) -> bool:

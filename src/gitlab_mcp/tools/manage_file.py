@@ -21,8 +21,9 @@ from gitlab_mcp.actions.fields import (
     Flag,
     FromJson,
     Line,
-    PathOrId,
+    ProjectId,
     Sha,
+    Within,
     broken_rule,
 )
 from gitlab_mcp.actions.other_names import Instead
@@ -67,7 +68,7 @@ NO_SUCH_FILE = ("404 Commit Not Found", "404 File Not Found")
 
 Encoding = Literal["text", "base64"]
 # GitLab would also take the name of a branch, and compare the branch with itself.
-CommitId = Annotated[str, Field(pattern=r"^[0-9a-fA-F]{7,64}$"), Expects("commit id")]
+CommitId = Annotated[str, Field(pattern=r"^[0-9a-fA-F]{7,64}$"), Expects("a commit id"), Within()]
 
 
 class CommitToBranch(InProject):
@@ -248,9 +249,9 @@ def _my_commit(write: LostWrite, found: Mapping[str, Any]) -> bool:
 class CommitFiles(CommitToBranch):
     """Create, change, move and delete several files in one commit."""
 
-    actions: Annotated[list[FileChange], FromJson, Field(min_length=1), Expects("array of objects")]
+    actions: Annotated[list[FileChange], FromJson, Field(min_length=1), Expects("an array of objects")]
     start_sha: Sha | None = None
-    start_project: PathOrId | None = None
+    start_project: ProjectId | None = None
     stats: Flag | None = None
 
     @model_validator(mode="after")

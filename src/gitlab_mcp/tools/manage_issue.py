@@ -10,6 +10,7 @@ from pydantic import Field, model_validator
 from gitlab_mcp.actions.action import DELETE, POST, PUT, Danger, Role, fill, something_to_change
 from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.actions.fields import (
+    Anywhere,
     Date,
     DateOrEmpty,
     Duration,
@@ -20,9 +21,11 @@ from gitlab_mcp.actions.fields import (
     Labels,
     MilestoneOrZero,
     Needs,
-    PathOrId,
+    ProjectId,
+    ProjectNumber,
     Title,
     UserIds,
+    Within,
     broken_rule,
 )
 from gitlab_mcp.actions.other_names import Instead
@@ -89,7 +92,7 @@ IssueType = Annotated[Literal["issue", "incident", "test_case", "task"], Needs("
 LinkType = Annotated[Literal["relates_to", "blocks", "is_blocked_by"], Needs("issue_links_blocking")]
 Weight = Annotated[Annotated[Integer, Field(ge=0, le=2**31 - 1)], Needs("issue_weight")]
 Assignees = Annotated[UserIds, Needs("multiple_issue_assignees")]
-EpicId = Annotated[Id, Needs("issue_epic_param")]
+EpicId = Annotated[Id, Needs("issue_epic_param"), Anywhere("epic")]
 
 
 @manage.action(
@@ -171,7 +174,7 @@ class DeleteIssue(OfIssue):
 
 
 class ToOtherProject(OfIssue):
-    to_project_id: PathOrId
+    to_project_id: ProjectId
 
     async def run(self, gitlab: GitLab) -> Answer:
         # GitLab takes only a number here.
@@ -227,8 +230,8 @@ class CloneIssue(ToOtherProject):
 class ReorderIssue(OfIssue):
     """Put an issue before or after another in manually sorted lists."""
 
-    move_after_id: Id | None = None
-    move_before_id: Id | None = None
+    move_after_id: Annotated[Id, Within()] | None = None
+    move_before_id: Annotated[Id, Within()] | None = None
 
     @model_validator(mode="after")
     def _has_a_neighbour(self) -> ReorderIssue:
@@ -304,7 +307,7 @@ class AddLink(OfIssue):
     """Link an issue to another one, of the same project unless told otherwise."""
 
     target_issue_iid: IssueIid
-    target_project_id: Id | None = None
+    target_project_id: ProjectNumber | None = None
     link_type: LinkType | None = None
 
     async def run(self, gitlab: GitLab) -> Answer:

@@ -12,6 +12,7 @@ from gitlab_mcp.actions.action_facts import Differs
 from gitlab_mcp.actions.ask import Ask
 from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.actions.fields import (
+    Anywhere,
     Branch,
     Duration,
     Flag,
@@ -20,6 +21,7 @@ from gitlab_mcp.actions.fields import (
     Line,
     MilestoneOrZero,
     Needs,
+    ProjectNumber,
     Sent,
     Sha,
     Title,
@@ -202,7 +204,7 @@ class CreateMergeRequest(InProject):
     target_branch: Branch
     title: Title
     description: Spoken | None = None
-    target_project_id: Annotated[Id, Field(description="Where a fork's changes go")] | None = None
+    target_project_id: Annotated[ProjectNumber, Field(description="Where a fork's changes go")] | None = None
     assignee_ids: Users | None = None
     reviewer_ids: Users | None = None
     labels: Labels | None = None
@@ -585,7 +587,9 @@ class DeleteContextCommits(OfMergeRequest):
 class AddDependency(OfMergeRequest):
     """Have another merge request merged before this one."""
 
-    blocking_merge_request_id: Annotated[Id, Field(description="Its id, not its iid")]
+    blocking_merge_request_id: Annotated[
+        Id, Anywhere("merge request"), Field(description="Its id, not its iid")
+    ]
 
 
 @manage.action(

@@ -12,10 +12,12 @@ from gitlab_mcp.actions.action_facts import Differs
 from gitlab_mcp.actions.exchange import Answer, GitLab, Request
 from gitlab_mcp.actions.fields import (
     AccessLevel,
+    Anywhere,
     Flag,
     FutureDate,
     GroupId,
     Line,
+    NamesPlace,
     Needs,
     PathOrId,
     ProjectId,
@@ -50,8 +52,14 @@ PROJECT = (
     "id path_with_namespace visibility archived default_branch import_status marked_for_deletion_on web_url"
 )
 
+CiConfigPath = Annotated[str, NamesPlace("project", inside=r"@([^:]+)")]
+"""`file@group/project` is a file of another project."""
 FeatureAccess = Literal["disabled", "private", "enabled"]
-NamespaceId = Annotated[PathOrId, Field(description="Path or number of a group or user")]
+NamespaceId = Annotated[
+    PathOrId,
+    NamesPlace("namespace", own_if_absent=True),
+    Field(description="Path or number of a group or user"),
+]
 
 
 class ProjectSettings(Action):
@@ -90,7 +98,7 @@ class CreateProject(ProjectSettings):
 
     namespace_id: NamespaceId | None = None
     initialize_with_readme: Flag | None = None
-    import_url: Line | None = None
+    import_url: Annotated[Line, Anywhere("repository to import")] | None = None
     template_name: Line | None = None
 
     @model_validator(mode="after")
@@ -141,7 +149,7 @@ class UpdateProject(ProjectSettings):
     environments_access_level: FeatureAccess | None = None
     forking_access_level: FeatureAccess | None = None
     container_registry_access_level: FeatureAccess | None = None
-    ci_config_path: str | None = None
+    ci_config_path: CiConfigPath | None = None
     shared_runners_enabled: Flag | None = None
     auto_devops_enabled: Flag | None = None
     merge_pipelines_enabled: Annotated[Flag, Needs("merged_results_pipelines")] | None = None
@@ -308,7 +316,7 @@ def _is_in_the_namespace(write: LostWrite, found: Mapping[str, Any]) -> bool:
 class TransferProject(InProject):
     """Move a project to another group or user: its path and its members change."""
 
-    namespace: PathOrId
+    namespace: Annotated[PathOrId, NamesPlace("namespace")]
 
     async def run(self, gitlab: GitLab) -> Answer:
         return await gitlab.send(self.request(namespace=_number_or_path(self.namespace)))

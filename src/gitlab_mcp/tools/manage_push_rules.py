@@ -32,7 +32,9 @@ def _balanced(value: str) -> str:
     return value
 
 
-Regex = Annotated[str, Field(max_length=511), AfterValidator(_balanced), Expects("regular expression (RE2)")]
+Regex = Annotated[
+    str, Field(max_length=511), AfterValidator(_balanced), Expects("a regular expression (RE2)")
+]
 Megabytes = Annotated[Integer, Field(ge=0, le=2**31 - 1)]
 
 

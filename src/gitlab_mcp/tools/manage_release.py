@@ -45,10 +45,10 @@ RELEASE = (
     "tag_name name released_at upcoming_release milestones=milestones.title assets=assets.links(name url link_type)"
     " url=_links.self"
 )
-LinkUrl = Annotated[str, Field(pattern=r"^(https?|ftp)://\S+$"), Expects("http, https or ftp URL")]
+LinkUrl = Annotated[str, Field(pattern=r"^(https?|ftp)://\S+$"), Expects("an http, https or ftp URL")]
 LinkType = Literal["other", "runbook", "image", "package"]
 Titles = Annotated[Strings, Needs("group_milestones_in_releases"), Field(description="Titles")]
-AssetPath = Annotated[str, Field(pattern=r"^/\S+$"), Expects("path that begins with /")]
+AssetPath = Annotated[str, Field(pattern=r"^/\S+$"), Expects("a path that begins with /")]
 
 
 class Link(BaseModel):
@@ -64,7 +64,7 @@ class Link(BaseModel):
 class Assets(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
-    links: Annotated[list[Link], FromJson, Field(min_length=1), Expects("array of objects")]
+    links: Annotated[list[Link], FromJson, Field(min_length=1), Expects("an array of objects")]
 
 
 @manage.action(

@@ -48,7 +48,7 @@ TokenScope = Literal[
     "granular",
     "mcp_orbit",
 ]
-Scopes = Annotated[list[TokenScope], Field(min_length=1), Listed, Expects("array of scopes")]
+Scopes = Annotated[list[TokenScope], Field(min_length=1), Listed, Expects("an array of scopes")]
 
 
 def _has_the_given_name(write: LostWrite, found: Mapping[str, Any]) -> bool:

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from gitlab_mcp.actions.action import DELETE, POST, PUT, Danger
-from gitlab_mcp.actions.fields import Flag, Id, Line, WebUrl, broken_rule
+from gitlab_mcp.actions.fields import Expects, Flag, Id, Line, WebUrl, broken_rule
 from gitlab_mcp.actions.recovery_lookup import RecoveryLookup, new
 from gitlab_mcp.actions.scopes import OfWebhook, WithWebhooks
 from gitlab_mcp.actions.tool import Tool
@@ -19,7 +19,11 @@ manage = Tool(
     also=("hook",),
 )
 
-Key = Annotated[str, Field(pattern=r"^[A-Za-z][\w.-]*$", max_length=255)]
+Key = Annotated[
+    str,
+    Field(pattern=r"^[A-Za-z][\w.-]*$", max_length=255),
+    Expects("letters, digits and _ . -, a letter first"),
+]
 Trigger = Literal[
     "push_events",
     "tag_push_events",

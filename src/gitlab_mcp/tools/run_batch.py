@@ -23,7 +23,7 @@ Calls = Annotated[
     list[BatchedCall],
     FromJson,
     Field(min_length=1, max_length=MOST_CALLS),
-    Expects("array of {tool, arguments}"),
+    Expects("an array of {tool, arguments}"),
 ]
 
 

@@ -11,10 +11,11 @@ import anyio
 from pydantic import BaseModel, ConfigDict, model_validator
 
 from gitlab_mcp.actions.call import FEWEST_BYTES
-from gitlab_mcp.actions.fields import FromJson, Line
+from gitlab_mcp.actions.fields import FromJson, Line, ReachesNothing
 from gitlab_mcp.actions.result import Notice, Omission, Result, TailText, Text
 from gitlab_mcp.actions.server import Server
 from gitlab_mcp.failures.codes import Code, NoticeCode
+from gitlab_mcp.failures.counted import counted
 from gitlab_mcp.failures.failure import CallFailed, Confirmation, Declined, Failure
 from gitlab_mcp.results.content_blocks import compact_json
 from gitlab_mcp.results.metadata import warning_entry
@@ -29,7 +30,7 @@ class BatchedCall(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
     tool: Line
-    arguments: Annotated[dict[str, Any], FromJson]
+    arguments: Annotated[dict[str, Any], FromJson, ReachesNothing()]
 
     @model_validator(mode="before")
     @classmethod
@@ -157,7 +158,7 @@ def _result(outcomes: list[Mapping[str, Any]], server: Server) -> Result:
     if failed:
         warning = Notice(
             NoticeCode.PARTIAL,
-            f"{len(failed)} of {len(outcomes)} calls failed.",
+            f"{len(failed)} of {counted(len(outcomes), 'call')} failed.",
             {"error_code": Code.BATCH_PARTIAL_FAILURE, "failed": failed},
         )
         data["warnings"] = [warning_entry(warning)]

@@ -22,8 +22,8 @@ async def require_branches(gitlab: GitLab, **branches: tuple[str | int, str]) ->
     missing = [name for name, answer in zip(branches, answers, strict=True) if _says_missing(answer)]
     if missing:
         fields = " and ".join(missing)
-        failure = Failure(Code.NOT_FOUND, f"There is no such branch: {fields}.").knowing(
-            missing=missing[0] if len(missing) == 1 else missing,
+        failure = Failure(Code.NOT_FOUND, "There is no such branch.").knowing(
+            missing=", ".join(missing),
             http_status=404,
             confidence="certain",
             evidence=["GitLab was asked for the branch and answered 404 Branch Not Found"],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from gitlab_mcp.actions.action import ROLE_NAMES, Action
 from gitlab_mcp.actions.ask import Ask, TokenFacts, role_in
@@ -44,7 +44,15 @@ class _Obstacle:
     why: str
 
 
-def explain(place: Place, tiers: TierMap, actions: Sequence[type[Action]]) -> Result:
+class Server(Protocol):
+    """What this server itself adds: see `actions.server.Server`."""
+
+    def switch_on_with(self, tool: str) -> str | None: ...
+
+    def refusal(self, action: type[Action]) -> tuple[Code, str] | None: ...
+
+
+def explain(place: Place, tiers: TierMap, actions: Sequence[type[Action]], server: Server) -> Result:
     obstacles: dict[_Obstacle, list[str]] = {}
     tier_unknown: list[str] = []
     working: Counter[str] = Counter()
@@ -52,7 +60,9 @@ def explain(place: Place, tiers: TierMap, actions: Sequence[type[Action]]) -> Re
     for action in actions:
         tool, name = action.spec.tool.name, f"{action.spec.tool.name} {action.spec.name}"
         every[tool] += 1
-        if obstacle := next(_obstacles(action, place, tiers), None):
+        refusal = server.refusal(action)
+        obstacle = next(_obstacles(action, place, tiers), _Obstacle(*refusal) if refusal else None)
+        if obstacle:
             obstacles.setdefault(obstacle, []).append(name)
         else:
             working[tool] += 1
@@ -71,8 +81,19 @@ def explain(place: Place, tiers: TierMap, actions: Sequence[type[Action]]) -> Re
         ],
         "depends_on_the_tier": _grouped(tier_unknown),
         "fields": list(_fields(actions, place, tiers)),
+        "not_listed": _not_listed(actions, server),
     }
     return Result(data={name: value for name, value in data.items() if value not in (None, [], {})})
+
+
+def _not_listed(actions: Iterable[type[Action]], server: Server) -> list[dict[str, Any]]:
+    """The tools named above that are not listed, by the toolset to switch on."""
+    found: dict[str, dict[str, Any]] = {}
+    for tool in dict.fromkeys(action.spec.tool for action in actions):
+        if (how := server.switch_on_with(tool.name)) is not None:
+            entry = {"toolset": tool.toolset, "switch_on_with": how, "tools": []}
+            found.setdefault(tool.toolset, entry)["tools"].append(tool.name)
+    return list(found.values())
 
 
 async def read_place(ask: Ask, *, project_id: str | None, group_id: str | None) -> Place:

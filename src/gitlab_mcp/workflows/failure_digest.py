@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from gitlab_mcp.actions.result import Omission, Result, Text, partial_read_notices
+from gitlab_mcp.failures.counted import counted
 from gitlab_mcp.results.job_explanations import explain_failure, why_no_log, why_waiting
 from gitlab_mcp.results.job_log_lines import Excerpt
 from gitlab_mcp.results.pipeline_test_reports import failed_tests, nonzero_counts, unreadable_suites
@@ -118,7 +119,8 @@ def _compare(top: PipelineFacts, branch: DefaultBranch | None) -> str:
     if newest["status"] == "success":
         return f" {branch.name} is green."
     shared = len(_failing_there_too(top, branch))
-    return f" {branch.name} is red too, and {shared or 'none'} of these jobs fails there."
+    fail = "fails" if shared <= 1 else "fail"
+    return f" {branch.name} is red too, and {shared or 'none'} of these jobs {fail} there."
 
 
 def _failing_there_too(top: PipelineFacts, branch: DefaultBranch) -> list[str]:
@@ -224,9 +226,9 @@ def _log_section(log: JobLog) -> str:
     if error and error.end_line >= end.start_line - 1:
         parts = [_joined(error, end).numbered(LONGEST_LINE)]
     elif error:
-        between = f"… {end.start_line - error.end_line - 1} lines …"
+        between = f"… {counted(end.start_line - error.end_line - 1, 'line')} …"
         parts = [error.numbered(LONGEST_LINE), between, end.numbered(LONGEST_LINE)]
-    title = f"== {log.job['name']} (job {log.job['id']}, {window.total_lines} lines)"
+    title = f"== {log.job['name']} (job {log.job['id']}, {counted(window.total_lines, 'line')})"
     return "\n".join((title, *parts))
 
 

@@ -122,5 +122,6 @@ def _who_takes_it(action: type[Action], name: str) -> str:
     """Which other actions of the tool have such a field."""
     others = [each for each, other in action.spec.tool.actions.items() if name in shapes(other)]
     if others:
-        return f"{action.spec.name} has no {name}; {', '.join(others[:4])} of {action.spec.tool.name} do"
+        have = "has it" if len(others) == 1 else "have it"
+        return f"{action.spec.name} has no {name}; {', '.join(others[:4])} of {action.spec.tool.name} {have}"
     return ""

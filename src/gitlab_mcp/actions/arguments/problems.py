@@ -13,8 +13,10 @@ from gitlab_mcp.actions.action import Action
 from gitlab_mcp.actions.arguments.field_names import candidates
 from gitlab_mcp.actions.arguments.words import misspelt
 from gitlab_mcp.actions.schema import listed_fields, required_fields
+from gitlab_mcp.actions.secret_fields import is_secret
 from gitlab_mcp.actions.shape import Shape, shapes
 from gitlab_mcp.failures.codes import Code
+from gitlab_mcp.failures.counted import counted
 from gitlab_mcp.failures.failure import Failure
 
 COMBINATION = "a combination that does not work"
@@ -135,7 +137,9 @@ def collect_problems(error: ValidationError, fields: Mapping[str, Shape], proble
             shape = _shape_at(location, fields)
             expected = _expected(shape, detail)
             of_type = kind.endswith(("_type", "_parsing")) or kind in ("int_from_float", "not_a_number")
-            problems.wrong(name, expected, received(detail.get("input")), of_type=of_type)
+            value = detail.get("input")
+            kept_back = any(is_secret(part) for part in location if isinstance(part, str))
+            problems.wrong(name, expected, _kind(value) if kept_back else received(value), of_type=of_type)
 
 
 def _inside(
@@ -186,10 +190,10 @@ def _shape_at(location: tuple[int | str, ...], fields: Mapping[str, Shape]) -> S
 _RULES = {
     "greater_than_equal": "{what}, at least {ge}",
     "less_than_equal": "{what}, at most {le}",
-    "string_too_short": "text of at least {min_length} characters",
-    "string_too_long": "text of at most {max_length} characters",
-    "too_short": "an array with at least {min_length} item(s)",
-    "too_long": "an array with at most {max_length} items",
+    "string_too_short": "text of at least {characters}",
+    "string_too_long": "text of at most {characters}",
+    "too_short": "an array with at least {items}",
+    "too_long": "an array with at most {items}",
 }
 
 
@@ -200,7 +204,9 @@ def _expected(shape: Shape | None, detail: Mapping[str, Any]) -> str:
         context = detail.get("ctx", {})
         if detail["type"] == "string_too_short" and context["min_length"] == 1:
             return "text that is not empty"
-        return rule.format(what=what, **context)
+        length = context.get("min_length", context.get("max_length", 0))
+        sizes = {"characters": counted(length, "character"), "items": counted(length, "item")}
+        return rule.format(what=what, **sizes, **context)
     if shape and shape.values and isinstance(detail.get("input"), str):
         guess = misspelt(detail["input"].lower(), shape.values)
         return f"{guess} ({what})" if guess else what
@@ -216,7 +222,18 @@ def received(value: Any) -> str:
     if isinstance(value, (int, float)):
         return str(value)[:24]
     if isinstance(value, str):
-        return f'"{safe_to_repeat(value)}"' if len(value) <= 40 else f"a string of {len(value)} characters"
+        return f'"{safe_to_repeat(value)}"' if len(value) <= 40 else _kind(value)
+    return _kind(value)
+
+
+def _kind(value: Any) -> str:
+    """The JSON type of what was sent."""
+    if isinstance(value, bool):
+        return "boolean"
+    if isinstance(value, (int, float)):
+        return "number"
+    if isinstance(value, str):
+        return f"a string of {counted(len(value), 'character')}"
     return "array" if isinstance(value, (list, tuple)) else "object" if isinstance(value, Mapping) else "null"
 
 

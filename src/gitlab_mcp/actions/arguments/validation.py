@@ -19,21 +19,12 @@ from gitlab_mcp.actions.call import Call, Options
 from gitlab_mcp.actions.quick_actions import WANTED
 from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.actions.schema import required_fields
+from gitlab_mcp.actions.secret_fields import is_secret
 from gitlab_mcp.actions.shape import required, shapes
 from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
 
-_SECRET = (
-    "token",
-    "value",
-    "variables",
-    "job_variables_attributes",
-    "import_url",
-    "confirmation_token",
-    "url",
-)
-"""Fields whose values are not said back."""
 _LONGEST_SAID_BACK = 80
 
 
@@ -197,7 +188,7 @@ def _full_name(action: type[Action]) -> str:
 
 def _said_back(arguments: Mapping[str, Any]) -> dict[str, Any]:
     return {
-        name: "(as given)" if name in _SECRET or len(str(value)) > _LONGEST_SAID_BACK else value
+        name: "(as given)" if is_secret(name) or len(str(value)) > _LONGEST_SAID_BACK else value
         for name, value in arguments.items()
     }
 

@@ -92,6 +92,9 @@ def _written(name: str, value: Any) -> str:
 def _instead(alternative: Mapping[str, Any]) -> str:
     if "where" in alternative:
         return str(alternative["where"])
+    if "switch_on_with" in alternative:
+        how = f"switch on the toolset {alternative['toolset']} with `{alternative['switch_on_with']}`"
+        return f"{how} for `{alternative['for']}`"
     given = " ".join(f"{name}={value}" for name, value in alternative.get("arguments", {}).items())
     call = f"{alternative['action']} {given}".rstrip().replace("`", "'")
     toolset = alternative.get("toolset")

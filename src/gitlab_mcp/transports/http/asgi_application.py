@@ -17,7 +17,8 @@ from starlette.routing import Route
 from starlette.types import Message, Receive, Scope, Send
 
 from gitlab_mcp.callers import RequestContext
-from gitlab_mcp.failures.failure import CallFailed
+from gitlab_mcp.failures.codes import Code
+from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.observability import logs
 from gitlab_mcp.observability.metrics import Metrics
 from gitlab_mcp.protocol.messages import NoMessage, read_message
@@ -28,7 +29,7 @@ from gitlab_mcp.transports.http.cancel_on_disconnect import cancel_on_disconnect
 from gitlab_mcp.transports.http.health import Health
 from gitlab_mcp.transports.http.options import HttpOptions
 from gitlab_mcp.transports.http.rejection import Rejected, rejection_response
-from gitlab_mcp.transports.http.request_body import ClientGone, discard_body, read_body
+from gitlab_mcp.transports.http.request_body import ClientGone, read_body
 from gitlab_mcp.transports.http.request_headers import REQUEST_ID, requested_error_style
 
 PATH = "/mcp"
@@ -66,8 +67,10 @@ class HttpApplication:
                 Route("/metrics", health.metrics, methods=["GET"]),
                 Route(METADATA_PATH + "{path:path}", self._metadata, methods=["GET"]),
             ],
+            exception_handlers={404: self._no_such_path, 405: self._only_get},
             lifespan=self._lifespan,
         )
+        self._other_routes.router.redirect_slashes = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -100,7 +103,7 @@ class HttpApplication:
             # CallFailed: the file with the secret that requests must bring can no longer be read.
             rejected = refusal if isinstance(refusal, Rejected) else Rejected(refusal.failure, 500)
             refused = True
-            await self._reject(rejected, request_id, scope, receive, send_with_headers)
+            await self.refusal(rejected, headers)(scope, receive, send_with_headers)
         except ClientGone:
             pass
         self._metrics.count_request(status)
@@ -125,9 +128,7 @@ class HttpApplication:
     ) -> None:
         self._allowed_hosts.check(headers)
         if scope["method"] != "POST":
-            # There are no sessions, so there is no stream to open (GET) and nothing to end (DELETE).
-            await Response(status_code=405, headers={"Allow": "POST"})(scope, receive, send)
-            return
+            raise Rejected(_only_post(), 405, {"Allow": "POST"})
         challenge = self._challenge(headers)
         request_context = self._authenticator.request_context(headers, request_id, challenge)
         if (
@@ -136,10 +137,7 @@ class HttpApplication:
             and await self._token_is_accepted(request_context) is False
         ):
             raise token_not_accepted(challenge)
-        options = self._options
-        body = await read_body(
-            headers.get("content-length"), receive, options.max_request_bytes, options.client_timeout
-        )
+        body = await read_body(headers.get("content-length"), receive, self._options.max_request_bytes)
         try:
             message = read_message(body)
         except NoMessage as unreadable:
@@ -152,18 +150,16 @@ class HttpApplication:
         sessions = self._event_sessions if wants_events else self._json_sessions
         await cancel_on_disconnect(sessions.handle_request, scope, message.content, receive, send)
 
-    async def _reject(
-        self, rejected: Rejected, request_id: str, scope: Scope, receive: Receive, send: Send
-    ) -> None:
+    def refusal(self, rejected: Rejected, headers: Headers) -> Response:
+        """Log and count the refusal of a request with these headers; the answer to it."""
         try:
-            error_style = requested_error_style(Headers(scope=scope)) or self._options.error_style
+            error_style = requested_error_style(headers) or self._options.error_style
         except Rejected:
             error_style = self._options.error_style
-        rejected.failure = self._server.record_refusal(rejected.failure)
-        response = rejection_response(rejected, error_style, request_id)
-        if not await discard_body(receive):
-            response.headers["Connection"] = "close"
-        await response(scope, receive, send)
+        failure = self._server.record_refusal(rejected.failure)
+        return rejection_response(
+            rejected, failure, error_style, logs.REQUEST_ID.get() or _request_id(headers)
+        )
 
     def _challenge(self, headers: Headers) -> str:
         url = self._allowed_hosts.metadata_url(headers["host"])
@@ -176,8 +172,7 @@ class HttpApplication:
                 Headers(raw=[pair for pair in request.headers.raw if pair[0] != b"origin"])
             )
         except Rejected as rejected:
-            rejected.failure = self._server.record_refusal(rejected.failure)
-            return rejection_response(rejected, self._options.error_style, _request_id(request.headers))
+            return self.refusal(rejected, request.headers)
         resource = self._allowed_hosts.resource(request.headers["host"])
         if self._options.bearer is not None:
             return Response(status_code=404)
@@ -191,10 +186,27 @@ class HttpApplication:
         # Clients in web pages must be able to read it too.
         return JSONResponse(metadata, headers={"Access-Control-Allow-Origin": "*"})
 
+    async def _no_such_path(self, request: Request, error: Exception) -> Response:
+        failure = Failure(Code.NOT_FOUND, "There is nothing at this path.")
+        return self.refusal(
+            Rejected(failure.knowing(suggested_fix=f"MCP is at {PATH}."), 404), request.headers
+        )
+
+    async def _only_get(self, request: Request, error: Exception) -> Response:
+        failure = Failure(Code.INVALID_VALUE, "Only GET is served at this path.")
+        rejected = Rejected(failure.knowing(suggested_fix="Send a GET."), 405, {"Allow": "GET"})
+        return self.refusal(rejected, request.headers)
+
     @asynccontextmanager
     async def _lifespan(self, app: Starlette) -> AsyncIterator[None]:
         async with self._json_sessions.run(), self._event_sessions.run():
             yield
+
+
+def _only_post() -> Failure:
+    return Failure(Code.INVALID_VALUE, "Only POST is served at this path.").knowing(
+        suggested_fix="Send each message as a POST: there is no session to end and no stream to open."
+    )
 
 
 def _request_id(headers: Headers) -> str:

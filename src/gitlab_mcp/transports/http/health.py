@@ -16,12 +16,12 @@ from gitlab_mcp.callers import Secret
 from gitlab_mcp.failures.failure import CallFailed
 from gitlab_mcp.observability.metrics import CONTENT_TYPE, Metrics
 from gitlab_mcp.transports.http.allowed_hosts import is_localhost
+from gitlab_mcp.transports.http.client_address import is_forwarded
 
 ReadinessCheck = Callable[[], Awaitable[bool]]
 
 _REMEMBERED_SECONDS: Final = 5.0
 """How long a check is remembered, so that frequent requests to us do not become frequent requests to GitLab."""
-_PROXY_HEADERS: Final = ("forwarded", "x-forwarded-for", "x-real-ip", "via", "origin")
 
 
 class Health:
@@ -74,10 +74,11 @@ class Health:
             except CallFailed:
                 return False
             return hmac.compare_digest(given.strip().encode(), secret.encode()) and scheme.lower() == "bearer"
-        # Behind a proxy on this machine every request comes from localhost; a proxy adds one of these headers.
+        # Behind a proxy on this machine every connection comes from localhost. Only a web page sends an origin.
         return (
             request.client is not None
             and ip_address(request.client.host).is_loopback
             and is_localhost(request.headers.get("host", ""))
-            and not any(name in request.headers for name in _PROXY_HEADERS)
+            and not is_forwarded(request.headers)
+            and "origin" not in request.headers
         )

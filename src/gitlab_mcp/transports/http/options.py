@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from gitlab_mcp.callers import Secret
+from gitlab_mcp.transports.http.client_address import Network
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +29,10 @@ class HttpOptions:
     """What clients should ask GitLab for."""
     max_request_bytes: int
     client_timeout: float
-    """Seconds for a client to send a request, or to take the next part of an answer."""
+    """Seconds for a client to send the head of a request, to send its body, or to take the next part of an answer."""
+    max_connections: int
+    connections_per_address: int
+    trusted_proxies: tuple[Network, ...]
+    """Proxies whose word on the client's address is taken."""
     deadline: float
     """Seconds of the longest call: a stop waits for it."""

@@ -33,12 +33,17 @@ class Rejected(Exception):
         self.id = id
 
 
-def rejection_response(rejected: Rejected, error_style: str, request_id: str) -> JSONResponse:
-    """A JSON-RPC error, since MCP clients read nothing else."""
-    failure = rejected.failure.knowing(request_id=request_id)
+def rejection_response(
+    rejected: Rejected, failure: Failure, error_style: str, request_id: str
+) -> JSONResponse:
+    """A JSON-RPC error, since MCP clients read nothing else. `failure` is that of `rejected`, as it was recorded."""
+    failure = failure.knowing(request_id=request_id)
     body: dict[str, Any] = {
         "jsonrpc": "2.0",
         "id": rejected.id,
         "error": error_object(failure, rejected.json_rpc_code, error_style),
     }
-    return JSONResponse(body, rejected.status, dict(rejected.headers))
+    headers = {"X-Request-Id": request_id, **rejected.headers}
+    if "retry_after_seconds" in failure.facts:
+        headers["Retry-After"] = str(failure.facts["retry_after_seconds"])
+    return JSONResponse(body, rejected.status, headers)

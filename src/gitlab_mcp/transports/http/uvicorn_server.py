@@ -9,6 +9,7 @@ import os
 import signal
 import socket
 from collections.abc import Awaitable, Callable, Iterator, Mapping
+from functools import partial
 
 import anyio
 import uvicorn
@@ -18,8 +19,9 @@ from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.observability.metrics import Metrics
 from gitlab_mcp.protocol.server import GitLabServer
+from gitlab_mcp.transports.http.admission import Admission
 from gitlab_mcp.transports.http.asgi_application import PATH, HttpApplication
-from gitlab_mcp.transports.http.connection_timeouts import with_timeouts
+from gitlab_mcp.transports.http.connection import Connection, ConnectionRules
 from gitlab_mcp.transports.http.health import Health, ReadinessCheck
 from gitlab_mcp.transports.http.options import HttpOptions
 
@@ -27,8 +29,6 @@ _SECONDS_BEFORE_CLOSING = 1.0
 """Between the signal to stop and closing the port. In this time `/readyz` fails and answers say
 `Connection: close`, so that clients go elsewhere; new requests are still served."""
 _EXTRA_SECONDS_TO_FINISH = 5.0
-_MAX_HEAD_BYTES = 32 * 1024
-_MAX_CONNECTIONS = 1000
 _KEEP_ALIVE_SECONDS = 75
 """Longer than proxies keep idle connections, so that they close first and we lose no request."""
 
@@ -63,17 +63,21 @@ def serve(
     application = HttpApplication(
         server, options, token_is_accepted=token_is_accepted, health=health, metrics=metrics
     )
+    admission = Admission(
+        connections=options.max_connections,
+        per_address=options.connections_per_address,
+        proxies=options.trusted_proxies,
+    )
+    rules = ConnectionRules(options.client_timeout, admission, application.refusal)
     config = uvicorn.Config(
         application,
-        http=with_timeouts(options.client_timeout),  # type: ignore[arg-type]
+        http=partial(Connection, rules),  # type: ignore[arg-type]
         ws="none",
         lifespan="on",
         log_config=None,
         access_log=False,
         proxy_headers=False,
         server_header=False,
-        limit_concurrency=_MAX_CONNECTIONS,
-        h11_max_incomplete_event_size=_MAX_HEAD_BYTES,
         timeout_keep_alive=_KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=int(options.deadline + _EXTRA_SECONDS_TO_FINISH),
     )
