@@ -201,11 +201,15 @@ class App:
         in_flight = ("Tool calls being worked on.", lambda: server.in_flight.count)
         metrics = Metrics({"gitlab_mcp_calls_in_flight": in_flight})
         self.observe(metrics.count_call)
+        options = _http_options(self._settings)
+        port = http.listen(address.host, address.port)
+        if options.bearer is None and self._settings.uses_own_token:
+            options = http.with_generated_secret(options, port)
         try:
             return http.serve(
                 server,
-                http.listen(address.host, address.port),
-                _http_options(self._settings),
+                port,
+                options,
                 metrics=metrics,
                 token_is_accepted=self.token_is_accepted,
                 readiness_checks={"gitlab": self.reaches_gitlab, "store": self._store.alive},

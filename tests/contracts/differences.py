@@ -17,6 +17,8 @@ DIFFERENCES: dict[str, str] = {
     "browse_merge_requests dependencies: no route GET " + _BLOCKS: _NEWER,
     "manage_merge_request add_dependency: no route POST " + _BLOCKS: _NEWER,
     "manage_merge_request delete_dependency: no route DELETE " + _BLOCKS + "/{block_id}": _NEWER,
+    "browse_projects list: order_by allows ['star_count']": "only with a group, before newer versions",
+    "browse_projects list: min_access_level allows ['15', '25']": _NEWER,
     "browse_merge_requests list: scope allows ['reviews_for_me']": "sent as the filters that it stands for",
     "browse_merge_requests commits: page is not known to GitLab": _PAGED,
     "browse_merge_requests commits: per_page is not known to GitLab": _PAGED,

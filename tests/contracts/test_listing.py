@@ -9,7 +9,7 @@ from typing import Any
 from rs_bpe.bpe import openai
 
 from gitlab_mcp.actions.registry import TOOLSETS, Registry, declared
-from gitlab_mcp.actions.schema import LISTED_OPTIONS, SELF_EXPLAINING, listing
+from gitlab_mcp.actions.schema import LISTED_OPTIONS, SELF_EXPLAINING, listing, required_fields
 from gitlab_mcp.actions.shape import shapes
 from gitlab_mcp.tiers.feature_map import tier_map
 from gitlab_mcp.tiers.marks import TierMarks
@@ -107,17 +107,33 @@ def given_in_all(description: str) -> list[str]:
 
 
 def signatures(description: str, every: set[str]) -> dict[str, set[str]]:
-    """The fields that each action's signature names."""
-    found: dict[str, set[str]] = {}
+    """The fields that the sentence about required fields names for each action."""
+    found: dict[str, set[str]] = {name: set() for name in every}
     required = re.search(r"Required: (.*?\))\.(?: |$)", description)
-    for names, fields in re.findall(r"([a-z_, ]+)\(([^)]*)\)", required[1] if required else ""):
-        for name in names.strip().split(", "):
-            found[name] = set(re.split(r"[|+]|, ", fields))
-    for rest in ("others", "all"):
-        if rest in found and rest not in every:
-            fields = found.pop(rest)
-            found = {name: found.get(name, fields) for name in every}
+    named: set[str] = set()
+    for part in required[1].split("; ") if required else ():
+        if once := re.fullmatch(r"(.*) \(except (.*)\)", part):
+            names, fields = every - set(once[2].split(", ")), once[1]
+        else:
+            before, fields = part.rstrip(")").split("(")
+            names = set(before.split(", "))
+            if names & {"others", "all"} - every:
+                names = every - named
+            named |= names
+        for name in names:
+            found[name] |= set(re.split(r"[|+]|, ", fields)) - {""}
     return found
+
+
+@for_each(LISTING, lambda tool: str(tool["name"]))
+def test_what_the_listing_says_is_required_is_required(tool: dict[str, Any]) -> None:
+    """The rest is what every action requires: it is in `required`, or under `Give`."""
+    actions = REGISTRY.tool(tool["name"]).actions
+    said = signatures(tool["description"], set(actions))
+    for name, action in actions.items():
+        needed = {each for field in required_fields(action) for each in re.split(r"[|+]", field)}
+        of_all = {*tool["inputSchema"]["required"], *given_in_all(tool["description"])}
+        assert said[name] | of_all - {"action"} >= needed >= said[name], name
 
 
 def test_the_default_listing_costs_at_most_8500_tokens() -> None:

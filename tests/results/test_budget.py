@@ -10,6 +10,7 @@ from gitlab_mcp.actions.exchange import Answer
 from gitlab_mcp.actions.result import DiffText, Notice, Result, TailText, Text
 from gitlab_mcp.results.content_blocks import TextBlock, content_blocks
 from gitlab_mcp.results.present_answer import present_answer
+from gitlab_mcp.results.size_limit import limit_size
 from tests.support.recorded_answers import GetFile, GetIssue, GetPlain, ListIssues, ListWithoutPages, recorded
 
 ISSUE = GetIssue(project_id="1", issue_iid=1)
@@ -200,3 +201,10 @@ def test_a_recorded_list_of_issues_fits_a_small_budget() -> None:
     found = present_answer(ListIssues(project_id="22"), answer, detail="full", max_bytes=6000)
     assert 5000 < weight(found) <= 6000
     assert found.data["next_page"] == 2
+
+
+def test_a_list_is_never_cut_to_an_empty_one() -> None:
+    data = {f"list_{number}": [{"name": "x" * 40, "log": "y" * 40}] * 3 for number in range(12)}
+    cut = limit_size(Result(data=data), 1200).data
+    assert cut
+    assert [] not in cut.values()

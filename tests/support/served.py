@@ -64,6 +64,14 @@ class Served:
         return "".join(self.lines)
 
     @property
+    def secret(self) -> str:
+        """The one that the server made and printed."""
+        self.wait_until_said("--require-bearer-file")
+        found = re.search(r"^    Authorization: Bearer (\S+)$", self.log, re.MULTILINE)
+        assert found, self.log
+        return found[1]
+
+    @property
     def port(self) -> int:
         return int(self.url.rpartition(":")[2].partition("/")[0])
 

@@ -25,7 +25,7 @@ async def test_a_page_of_diffs_is_never_above_thirty(standin: StandIn, against: 
     arguments = {"action": "diffs", "project_id": "1", "merge_request_iid": 1, "per_page": 31}
     with pytest.raises(CallFailed) as failed:
         await against().call("browse_merge_requests", arguments)
-    assert failed.value.failure.facts["invalid_fields"][0]["expected"] == "number, at most 30"
+    assert failed.value.failure.facts["invalid_fields"][0]["expected"] == "a number, at most 30"
     assert not standin.requests
 
 
@@ -133,7 +133,8 @@ async def test_readiness_without_graphql_says_that_more_may_block(
     standin.answer("POST", "/api/graphql", body=unknown)
     arguments = {"action": "merge_readiness", "project_id": "acme/shop", "merge_request_iid": 19}
     data = (await against().call("browse_merge_requests", arguments)).data
-    assert [blocker["check"] for blocker in data["blockers"]] == ["draft_status"]
+    shown_by_rest = ["draft_status", "conflict", "discussions_not_resolved"]
+    assert [blocker["check"] for blocker in data["blockers"]] == shown_by_rest
     assert [warning["code"] for warning in data["warnings"]] == ["FALLBACK_USED"]
     assert sum(request.path.endswith("graphql") for request in standin.requests) == 2
 

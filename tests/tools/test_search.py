@@ -84,3 +84,11 @@ async def test_an_empty_search_says_that_only_the_default_branch_was_searched(
     assert (await against().call("search", arguments)).data["filters_not_asked_for"] == said
     with_ref = await against().call("search", {**arguments, "ref": "main"})
     assert "filters_not_asked_for" not in with_ref.data
+
+
+async def test_an_empty_search_does_not_advise_to_leave_out_what_it_needs(
+    standin: StandIn, against: Against
+) -> None:
+    standin.answer("GET", "*", body=[])
+    result = await against().call("search", {"action": "issues", "project_id": "1", "search": "gift card"})
+    assert result.data["why_empty"].startswith("Nothing matches search.")

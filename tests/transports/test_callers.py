@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from pathlib import Path
+from secrets import token_hex
 from typing import Any
 
 import anyio
@@ -154,7 +155,7 @@ async def test_no_token_is_written_anywhere_even_when_everything_is_logged(
     labels: StandIn, tmp_path: Path
 ) -> None:
     secret = tmp_path / "secret"
-    secret.write_text("canary-secret")
+    secret.write_text("canary-secret-0123456789-abcdefghij")
     labels.answer("GET", "/projects/2/labels", 401, {"message": "401 Unauthorized"})
     labels.answer("GET", "/projects/3/labels", 500, "canary-body")
     said = ""
@@ -169,7 +170,9 @@ async def test_no_token_is_written_anywhere_even_when_everything_is_logged(
             for project in ("1", "2", "3", "../canary"):
                 arguments = {"action": "list", "project_id": project}
                 said += (await post(server.url, call("browse_labels", arguments), **{header: value})).text
-        async with httpx2.AsyncClient(headers={"Authorization": "Bearer canary-secret"}) as http:
+        async with httpx2.AsyncClient(
+            headers={"Authorization": "Bearer canary-secret-0123456789-abcdefghij"}
+        ) as http:
             said += (await http.get(server.at("/metrics"))).text + (await http.get(server.at("/readyz"))).text
         server.stop()
         assert server.ended() == 0
@@ -177,11 +180,61 @@ async def test_no_token_is_written_anywhere_even_when_everything_is_logged(
     assert "canary" not in said.replace("../canary", "") + server.log
 
 
-async def test_on_this_machine_a_request_without_a_token_uses_the_servers_own(labels: StandIn) -> None:
-    with served(labels.url, GITLAB_TOKEN="house") as server:
-        for headers in ({}, {"PRIVATE_TOKEN": "alice"}):
-            await post(server.url, call("browse_labels", LIST), **headers)
+@ERAS
+@pytest.mark.parametrize("variable", ["GITLAB_TOKEN", "CI_JOB_TOKEN"])
+async def test_the_servers_own_token_serves_those_who_bring_the_secret_it_printed(
+    labels: StandIn, era: Any, variable: str
+) -> None:
+    with served(labels.url, "--log-level", "debug", **{variable: "house"}) as server:
+        message = call("browse_labels", LIST)
+        for without in (
+            {},
+            {"PRIVATE_TOKEN": "alice"},
+            {"Authorization": "Bearer house"},
+            {"Authorization": f"Basic {server.secret}"},
+            {"X_Forwarded_For": "203.0.113.9"},
+        ):
+            refusal = await post(server.url, message, **without)
+            assert refusal.status_code == 401
+            assert refusal.json()["error"]["data"]["error_code"] == "AUTHENTICATION_FAILED"
+            assert server.secret not in refusal.text
+        assert labels.requests == []
+        async with connected(server.url, era, Authorization=f"Bearer {server.secret}") as client:
+            assert told(await client.call_tool("browse_labels", LIST))["items"]
+        right = {"Authorization": f"Bearer {server.secret}"}
+        assert (await post(server.url, message, **right, PRIVATE_TOKEN="alice")).status_code == 200
+        async with httpx2.AsyncClient() as http:
+            metrics = (await http.get(server.at("/metrics"))).text
+        server.stop()
+        assert server.ended() == 0
     assert [request.token for request in labels.requests] == ["house", "alice"]
+    assert server.secret not in metrics
+    # In the header alone, and in the line to paste.
+    assert server.log.count(server.secret) == 2
+    line = f'claude mcp add --transport http gitlab {server.url} --header "Authorization: Bearer {server.secret}"'
+    assert line in server.log
+
+
+async def test_each_start_makes_another_secret_and_recordings_need_none(labels: StandIn) -> None:
+    with served(labels.url, GITLAB_TOKEN="house") as one, served(labels.url, GITLAB_TOKEN="house") as other:
+        assert one.secret != other.secret
+        stale = await post(other.url, Authorization=f"Bearer {one.secret}")
+        assert stale.status_code == 401
+    cassettes = Path(__file__).parents[2] / "cassettes"
+    with served("https://gitlab.example.com", "--replay", str(cassettes)) as server:
+        assert (await post(server.url)).status_code == 200
+        assert "Bearer" not in server.log
+
+
+@pytest.mark.parametrize("flag", ["--require-bearer-file", "--operator-secret-file"])
+@pytest.mark.parametrize("weak", ["x", "open-sesame", "a" * 64, "abcabcabcabcabcabcabcabcabcabcabcabc"])
+async def test_a_secret_that_can_be_guessed_stops_the_start(flag: str, weak: str, tmp_path: Path) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text(weak)
+    ended = refused("https://gitlab.example.com", "--http", "127.0.0.1:0", flag, str(secret))
+    assert ended.returncode == 2
+    assert "CONFIGURATION_ERROR" in ended.stderr and "openssl rand -hex 32" in ended.stderr
+    assert weak not in ended.stderr or weak == "x"
 
 
 @pytest.mark.parametrize("variable", ["GITLAB_TOKEN", "CI_JOB_TOKEN"])
@@ -199,23 +252,27 @@ async def test_behind_a_secret_the_servers_token_serves_those_who_bring_the_secr
     labels: StandIn, tmp_path: Path
 ) -> None:
     secret = tmp_path / "secret"
-    secret.write_text("open-sesame\n")
+    first, second = token_hex(32), token_hex(32)
+    secret.write_text(f"{first}\n")
     flags = ("--require-bearer-file", str(secret))
     with served(labels.url, *flags, address="0.0.0.0:0", GITLAB_TOKEN="house") as server:
         url = f"http://127.0.0.1:{server.port}/mcp"
         message = call("browse_labels", LIST)
-        right = {"Authorization": "Bearer open-sesame"}
+        right = {"Authorization": f"Bearer {first}"}
         for wrong in ({}, {"Authorization": "Bearer house"}, {"PRIVATE_TOKEN": "alice"}):
             assert (await post(url, message, **wrong)).status_code == 401
         assert labels.requests == []
         assert (await post(url, message, **right)).status_code == 200
         assert (await post(url, message, **right, PRIVATE_TOKEN="alice")).status_code == 200
-        secret.write_text("changed\n")
+        secret.write_text(f"{second}\n")
         assert (await post(url, message, **right)).status_code == 401
+        assert (await post(url, message, Authorization=f"Bearer {second}")).status_code == 200
+        secret.write_text("weak\n")
+        assert (await post(url, message, Authorization="Bearer weak")).status_code == 500
         secret.unlink()
-        gone = await post(url, message, Authorization="Bearer changed")
+        gone = await post(url, message, Authorization=f"Bearer {second}")
         assert (gone.status_code, gone.json()["error"]["data"]["error_code"]) == (500, "CONFIGURATION_ERROR")
-    assert [request.token for request in labels.requests] == ["house", "alice"]
+    assert [request.token for request in labels.requests] == ["house", "alice", "house"]
 
 
 async def test_a_gitlab_that_the_operator_did_not_allow_receives_nothing(
@@ -236,6 +293,7 @@ async def test_an_allowed_gitlab_is_asked_with_the_callers_token_and_never_with_
     with served(labels.url, "--allow-gitlab-host", foreign.url, GITLAB_TOKEN="house") as server:
         message = call("browse_labels", LIST)
         there = {"X_GitLab_API_URL": f"{foreign.url}/api/v4"}
+        there["Authorization"] = f"Bearer {server.secret}"
         assert (await post(server.url, message, **there)).status_code == 401
         assert foreign.requests == []
         assert (await post(server.url, message, **there, PRIVATE_TOKEN="alice")).status_code == 200

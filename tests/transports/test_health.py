@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import socket
 from pathlib import Path
+from secrets import token_hex
 
 import httpx2
 import pytest
@@ -86,11 +87,12 @@ async def test_metrics_are_for_the_operator_alone(labels: StandIn, tmp_path: Pat
         ):
             assert (await get(server.at("/metrics"), **told)).status_code == 401
     secret = tmp_path / "operator"
-    secret.write_text("only-me\n")
+    only_me = token_hex(32)
+    secret.write_text(f"{only_me}\n")
     with served(labels.url, "--operator-secret-file", str(secret)) as server:
         assert (await get(server.at("/metrics"))).status_code == 401
-        assert (await get(server.at("/metrics"), Authorization="Bearer only-m")).status_code == 401
-        given = {"Authorization": "Bearer only-me", "Host": "10.1.2.3:8080"}
+        assert (await get(server.at("/metrics"), Authorization=f"Bearer {only_me[:-1]}")).status_code == 401
+        given = {"Authorization": f"Bearer {only_me}", "Host": "10.1.2.3:8080"}
         assert (await get(server.at("/metrics"), **given)).status_code == 200
         assert "checks" in (await get(server.at("/readyz"), **given)).json()
         secret.unlink()

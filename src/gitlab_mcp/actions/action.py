@@ -51,6 +51,7 @@ ROLE_NAMES: Final = {
     0: "no member",
     5: "Minimal access",
     15: "Planner",
+    25: "Security manager",
     **{int(role): role.name.capitalize() for role in Role},
 }
 
@@ -177,7 +178,11 @@ class Action(BaseModel):
 
     async def run(self, gitlab: GitLab) -> Answer | Result:
         """Send the fields to the endpoint. Override where GitLab needs more than that."""
-        return await gitlab.send(self.request())
+        return await self.completed(gitlab, await gitlab.send(self.request()))
+
+    async def completed(self, gitlab: GitLab, answer: Answer) -> Answer:
+        """Override where one more read adds what the answer lacks."""
+        return answer
 
     async def run_with(self, server: Server) -> Answer | Result:
         """Override in place of `run` where a read needs more than GitLab: other tools, the tiers."""

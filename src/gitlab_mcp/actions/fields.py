@@ -129,10 +129,14 @@ def _from_json(value: Any) -> Any:
     """Models often send arrays and objects as JSON text."""
     if isinstance(value, str) and value.lstrip()[:1] in ("[", "{"):
         try:
-            return json.loads(value)
+            return json.loads(value, parse_constant=_no_constant)
         except (ValueError, RecursionError):
             return value
     return value
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(f"{name} is no JSON")
 
 
 def _listed(value: Any) -> Any:
@@ -225,6 +229,39 @@ def broken_rule(what_would_be_right: str, field: str) -> PydanticCustomError:
     return PydanticCustomError("broken_rule", "{right}", {"right": what_would_be_right, "field": field})
 
 
+_LONGEST_REGEX = 511
+"""GitLab keeps no longer one."""
+_WRONG_EVERYWHERE = (
+    "unterminated",
+    "unbalanced",
+    "missing",
+    "nothing to repeat",
+    "multiple repeat",
+    "min repeat greater",
+    "bad character range",
+)
+
+
+def _a_regex(value: str) -> str:
+    """GitLab uses RE2 and answers 500 to a pattern that it cannot compile. Only what is wrong in RE2 and in Python
+    alike is refused here; the pattern is never run."""
+    try:
+        re.compile(value)
+    except re.error as problem:
+        if problem.msg.startswith(_WRONG_EVERYWHERE):
+            raise ValueError("a regular expression is expected") from None
+    except (OverflowError, RecursionError):
+        # A repetition beyond all numbers, or groups inside of groups without end.
+        raise ValueError("a regular expression is expected") from None
+    return value
+
+
+Regex = Annotated[
+    str,
+    Field(max_length=_LONGEST_REGEX),
+    AfterValidator(_a_regex),
+    Expects("a regular expression (RE2)"),
+]
 FromJson = BeforeValidator(_from_json)
 """Beside the type of an array of objects: it may come as JSON text."""
 Listed = BeforeValidator(_listed)
@@ -245,7 +282,7 @@ DateOrEmpty = Annotated[
 ]
 Duration = Annotated[
     str,
-    Field(pattern=r"^-?\s*(\d+(\.\d+)?\s*(mo|w|d|h|m|s)\s*)+$", description="Like 1w 2d 3h30m"),
+    Field(pattern=r"^-?\s*(\d+(\.\d+)?\s*(mo|w|d|h|m|s)\s*)+$", description="Like 1w 2d 3h"),
 ]
 PathOrId = Annotated[str, Field(min_length=1, max_length=1024), Expects("a path or number")]
 
@@ -314,7 +351,8 @@ SemanticVersion = Annotated[
     Expects("a semantic version like 1.2.0"),
 ]
 Sha = Annotated[str, Field(min_length=1, max_length=64)]
-FilePath = Annotated[Line, Field(description="Path in the repository")]
+FilePath = Line
+"""In the repository."""
 Labels = Annotated[Words, Csv()]
 Search = Line
 SearchIn = Annotated[
@@ -326,7 +364,28 @@ PerPage = Annotated[Integer, Field(ge=1, le=100)]
 Sort = Literal["asc", "desc"]
 Numbered = BeforeValidator(_number)
 """Beside a choice of numbers: it may come as text."""
-AccessLevel = Annotated[Literal[10, 20, 30, 40, 50], Numbered]
+AccessLevel = Annotated[Literal[10, 15, 20, 25, 30, 40, 50], Numbered]
+"""15 is Planner and 25 Security manager, which only newer versions of GitLab have."""
+EventAction = Annotated[
+    Literal[
+        "created",
+        "updated",
+        "closed",
+        "reopened",
+        "pushed",
+        "commented",
+        "merged",
+        "joined",
+        "left",
+        "destroyed",
+        "expired",
+        "approved",
+    ],
+    Sent("action"),
+]
+EventTarget = Literal[
+    "issue", "milestone", "merge_request", "note", "project", "snippet", "user", "wiki", "design"
+]
 WebUrl = Annotated[str, Field(pattern=r"^https?://\S+$", max_length=2048), Expects("an http or https URL")]
 CiStatus = Literal[
     "created",

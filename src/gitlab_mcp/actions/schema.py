@@ -14,6 +14,7 @@ from typing import Any, Protocol
 from gitlab_mcp.actions.action import Action, Danger
 from gitlab_mcp.actions.call import Options
 from gitlab_mcp.actions.shape import Shape, required, shapes
+from gitlab_mcp.actions.signatures import required_sentence, shared_by_all
 from gitlab_mcp.actions.tool import Tool
 
 LISTED_OPTIONS = ("detail",)
@@ -70,23 +71,14 @@ def hints(tool: Tool) -> dict[str, Any]:
 def description(tool: Tool) -> str:
     """What the tool is for, what each action requires beyond what all do, and whose the unmarked fields are."""
     needs = {name: required_fields(action) for name, action in tool.actions.items()}
-    shared = _in_all(list(needs.values()))
-    groups: dict[tuple[str, ...], list[str]] = {}
-    for name, fields in needs.items():
-        groups.setdefault(tuple(field for field in fields if field not in shared), []).append(name)
-    common = max(groups, key=lambda group: len(groups[group]))
-    signatures = [
-        f"{', '.join(names)}({', '.join(fields)})"
-        for fields, names in groups.items()
-        if fields != common and (fields or common)
-    ]
-    if common:
-        signatures.append(f"{'others' if len(groups) > 1 else 'all'}({', '.join(common)})")
+    shared = shared_by_all(list(needs.values()))
+    needed = required_sentence(
+        {name: [field for field in fields if field not in shared] for name, fields in needs.items()}
+    )
     places = [f"Give {field.replace('|', ' or ')}." for field in shared if "|" in field]
-    needed = [f"Required: {'; '.join(signatures)}."] if signatures else []
     unmarked = _unmarked(tool)
     notes = [f"Optional fields without a note: {unmarked}."] if unmarked and unmarked != "list" else []
-    return " ".join([tool.about, *needed, *places, *notes])
+    return " ".join(filter(None, [tool.about, needed, *places, *notes]))
 
 
 def required_fields(action: type[Action]) -> list[str]:
@@ -115,11 +107,7 @@ def listed_options(tool: Tool) -> list[str]:
 
 def always_required(tool: Tool) -> list[str]:
     """The fields that every action of the tool requires."""
-    return _in_all([required(action) for action in tool.actions.values()])
-
-
-def _in_all(lists: list[list[str]]) -> list[str]:
-    return [name for name in lists[0] if all(name in names for names in lists[1:])]
+    return shared_by_all([required(action) for action in tool.actions.values()])
 
 
 def input_schema(tool: Tool, marks: Marks) -> dict[str, Any]:
@@ -175,9 +163,7 @@ def _note(name: str, users: Collection[str], tool: Tool) -> str:
         return f"Also for {takers}"
     if takers == _unmarked(tool):
         return ""
-    if len(others) == 1 and len(takers) > len(f"Not {others[0]}"):
-        return f"Not for {others[0]}"
-    return f"For {takers}"
+    return min(f"For {takers}", f"Not for {', '.join(others)}", key=len)
 
 
 def _takers(name: str, users: Iterable[str], tool: Tool) -> str:

@@ -14,7 +14,7 @@ from gitlab_mcp.actions.action import Action
 from gitlab_mcp.actions.arguments.defaults import InstanceDefaults
 from gitlab_mcp.actions.arguments.validation import validate
 from gitlab_mcp.actions.ask import Ask, NobodyToAsk
-from gitlab_mcp.actions.call import LONGEST_TOKEN, Call
+from gitlab_mcp.actions.call import FEWEST_BYTES, LONGEST_TOKEN, MOST_BYTES, Call
 from gitlab_mcp.actions.exchange import Answer, GitLab, Request
 from gitlab_mcp.actions.ids import as_sent, ids_among, is_short
 from gitlab_mcp.actions.names import has_names
@@ -24,6 +24,7 @@ from gitlab_mcp.actions.shape import shapes
 from gitlab_mcp.callers import NOBODY_TO_ASK, CallerKey, Consent
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Declined, FailedCall, Failure
+from gitlab_mcp.failures.size_limit import limit_size
 from gitlab_mcp.failures.tool_names import UNKNOWN, operation_name
 from gitlab_mcp.observability.call_log import CallLog
 from gitlab_mcp.observability.outcome import Outcome
@@ -118,6 +119,7 @@ class Dispatch:
         if made_of:
             failure = failure.knowing(taken_as=redact_strings(made_of))
         failure = await self.stop_loops(caller, tool, arguments, failure)
+        failure = limit_size(failure, self._most_bytes_of(arguments), self.render)
         outcome = ended(failure, explaining_seconds=time.perf_counter() - caught)
         raise CallFailed(self.call_log.record(outcome, bug) or failure) from cause
 
@@ -202,6 +204,12 @@ class Dispatch:
         from gitlab_mcp.refusals.translate import translate
 
         return await translate(problem, action, session.ask if session else NobodyToAsk(), self.tiers)
+
+    def _most_bytes_of(self, arguments: Mapping[str, Any]) -> int:
+        """What the caller asked for, as far as it can be understood although the call failed."""
+        asked = arguments.get("max_bytes")
+        understood = isinstance(asked, int) and FEWEST_BYTES <= asked <= MOST_BYTES
+        return asked if understood and isinstance(asked, int) else self.max_bytes
 
     def _request_of(self, read: str, arguments: Mapping[str, Any]) -> Request:
         """The request that an action such as `browse_branches get` makes of these arguments."""

@@ -44,7 +44,7 @@ class ListedTools:
         return self._listings[key]
 
     def offered(self, context: RequestContext | None = None, *, can_ask: bool = False) -> OfferedTools:
-        """What the caller of a request can use of this server, listed or not. `can_ask`: its client can ask the person."""
+        """What the caller of a request can use of this server, listed or not. `can_ask`: a person can be asked."""
         narrowed = context or RequestContext("")
         trust = self._trust or (Danger.DANGEROUS if can_ask else Danger.DESTRUCTIVE)
         if narrowed.trust is not None and exceeds(trust, narrowed.trust):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -85,12 +85,24 @@ def failed_checks(merge_request: Mapping[str, Any], checks: Mapping[str, Any] | 
         return ()
     status = str(merge_request.get("detailed_merge_status", ""))
     if checks is None:
-        return () if status in ("", "mergeable", *BEING_CHECKED) else (status,)
+        first = () if status in ("", "mergeable", *BEING_CHECKED) else (status,)
+        return tuple(dict.fromkeys((*first, *_checks_shown_by_rest(merge_request))))
     found = [name for check in checks.get("mergeabilityChecks") or () if (name := _name_of_failed(check))]
     if "commits_status" in found:
         # GitLab reports a conflict too where there is nothing to merge.
         found = [check for check in found if check != "conflict"]
     return tuple(found)
+
+
+def _checks_shown_by_rest(merge_request: Mapping[str, Any]) -> Iterator[str]:
+    """Blockers that the merge request itself shows. Not those that depend on a setting of its project."""
+    if merge_request.get("draft") is True:
+        yield "draft_status"
+    if merge_request.get("has_conflicts") is True:
+        yield "conflict"
+    # False only where the project asks for resolved threads.
+    if merge_request.get("blocking_discussions_resolved") is False:
+        yield "discussions_not_resolved"
 
 
 def _name_of_failed(check: Mapping[str, Any]) -> str | None:

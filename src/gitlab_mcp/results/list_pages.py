@@ -115,8 +115,10 @@ def _why_empty(action: Action, answer: Answer, total: int | str | None) -> str:
         else "There are none that this token can see."
     )
     if filters:
-        more = f"{another} or leave one out" if another else "leave one out"
-        why = f"Nothing matches {', '.join(filters)}{within}; {more} to see more."
+        optional = [name for name in filters if not type(action).model_fields[name].is_required()]
+        leave_out = f"leave {'one' if len(optional) > 1 else optional[0]} out" if optional else ""
+        more = " or ".join(filter(None, (another, leave_out)))
+        why = f"Nothing matches {', '.join(filters)}{within}" + (f"; {more} to see more." if more else ".")
     return " ".join([why, *default_filters(action)])
 
 

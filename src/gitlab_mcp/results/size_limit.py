@@ -205,7 +205,8 @@ class _TooLarge:
             (_READABLE_STRING, longest_string, lambda most: self._shorten(most, longest_list)),
             (_READABLE_LIST, longest_list, lambda most: self._shorten(_READABLE_STRING, most)),
             (_SHORTEST_STRING, _READABLE_STRING, lambda most: self._shorten(most, _READABLE_LIST)),
-            (0, _READABLE_LIST, lambda most: self._shorten(_SHORTEST_STRING, most)),
+            # Never to nothing: an empty list would read as "there are none".
+            (1, _READABLE_LIST, lambda most: self._shorten(_SHORTEST_STRING, most)),
         )
         for least, most, shorten in steps:
             shortened = self._largest_that_fits(least, most, shorten)

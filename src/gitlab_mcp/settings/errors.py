@@ -8,6 +8,7 @@ from difflib import get_close_matches
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.settings.metadata import Setting
+from gitlab_mcp.settings.parsers import LEAST_SECRET_LENGTH
 
 
 class SettingsError(CallFailed):
@@ -19,7 +20,9 @@ def bad_value(setting: Setting, source: str) -> Failure:
 
 
 def bad_secret_file(setting: str, source: str) -> Failure:
-    what = "token" if setting == "token_file" else "secret"
+    what = "token"
+    if setting != "token_file":
+        what = f"secret of at least {LEAST_SECRET_LENGTH} characters, as `openssl rand -hex 32` makes them,"
     expected = f"a readable file that holds one {what} and nothing else"
     return problem(setting, source, expected, f"Let the file named by {source} be {expected}.")
 

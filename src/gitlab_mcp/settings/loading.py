@@ -28,6 +28,7 @@ from gitlab_mcp.settings.git_remote import project_of_checkout
 from gitlab_mcp.settings.metadata import Setting
 from gitlab_mcp.settings.recorded_url import recorded_url
 from gitlab_mcp.settings.settings import SETTINGS, Settings
+from gitlab_mcp.settings.token_sources import secret_parser
 
 DEFAULT = "default"
 """The source of a value that was not given."""
@@ -88,7 +89,7 @@ def load(
     for name in ("token_file", "require_bearer_file", "operator_secret_file"):
         if given[name] is not None:
             try:
-                parsers.secret(given[name].read_text("utf-8"))
+                secret_parser(name)(given[name].read_text("utf-8"))
             except (OSError, ValueError):
                 problems.append(bad_secret_file(name, sources[name]))
     if problems:

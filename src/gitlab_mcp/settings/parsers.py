@@ -13,6 +13,10 @@ from urllib.parse import urlsplit
 from gitlab_mcp.actions.places import parse_places
 from gitlab_mcp.callers import Secret
 
+LEAST_SECRET_LENGTH = 32
+"""128 bits, written in hexadecimal digits."""
+_LEAST_DIFFERENT_CHARACTERS = 8
+
 
 def text(value: Any) -> str:
     if isinstance(value, bool) or not isinstance(value, str | int):
@@ -29,6 +33,14 @@ def secret(value: Any) -> Secret:
     if not re.fullmatch(r"[!-~]+", line) or line.startswith(("${", "<", '"', "'")):
         raise ValueError
     return Secret(line)
+
+
+def strong_secret(value: Any) -> Secret:
+    """A secret that nobody guesses."""
+    found = secret(value)
+    if len(found.reveal()) < LEAST_SECRET_LENGTH or len(set(found.reveal())) < _LEAST_DIFFERENT_CHARACTERS:
+        raise ValueError
+    return found
 
 
 def word(value: Any) -> str:

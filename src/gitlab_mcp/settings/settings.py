@@ -312,13 +312,15 @@ class Settings:
     )
     require_bearer_file: Path | None = readable_file(
         group="Serving over HTTP",
-        help="A file with a secret that every request must bring as `Authorization: Bearer`. Only with it may "
-        "a server that holds a token of its own listen beyond this machine.",
+        help="A file with a secret that every request must bring as `Authorization: Bearer`; `openssl rand -hex 32` "
+        "makes one. Only with it may a server that holds a token of its own listen beyond this machine. On this "
+        "machine such a server makes a secret when it starts and prints it, where no file is given.",
         environment=("GITLAB_MCP_REQUIRE_BEARER_FILE",),
     )
     operator_secret_file: Path | None = readable_file(
         group="Serving over HTTP",
-        help="A file with a secret that opens /metrics and the details of /readyz, as `Authorization: Bearer`. "
+        help="A file with a secret that opens /metrics and the details of /readyz, as `Authorization: Bearer`; "
+        "`openssl rand -hex 32` makes one. "
         "Without it, they are shown to this machine only.",
         environment=("GITLAB_MCP_OPERATOR_SECRET_FILE",),
     )
@@ -463,12 +465,15 @@ class Settings:
     def serving_address(self) -> Address:
         """Where to listen for HTTP. SettingsError where other machines could then use the server's own token."""
         assert self.http is not None
-        held = next(
-            (name for name in ("token_file", "token", "job_token") if getattr(self, name) is not None), None
-        )
+        held = self._held_token()
         if held and not self.http.loopback and self.require_bearer_file is None:
             raise SettingsError(token_exposed(self.sources.get(held, held), str(self.http)))
         return self.http
+
+    @property
+    def uses_own_token(self) -> bool:
+        """Whether calls are made with a token of the server's own. What is replayed needs none."""
+        return self._held_token() is not None and not self.replay
 
     def bearer_source(self) -> Callable[[], Secret] | None:
         """The secret that every request over HTTP must bring."""
@@ -486,6 +491,11 @@ class Settings:
         if place == "stdout" and self.http is None:
             raise SettingsError(audit_on_stdout(self.sources.get("audit_log", "audit_log")))
         return None if place == "none" else place
+
+    def _held_token(self) -> str | None:
+        """The setting that gives the server a token of its own."""
+        names = ("token_file", "token", "job_token")
+        return next((name for name in names if getattr(self, name) is not None), None)
 
     def _secret_file(self, setting: str, path: Path) -> SecretFile:
         return SecretFile(path, setting, self.sources.get(setting, setting))

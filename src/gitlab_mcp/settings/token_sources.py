@@ -11,6 +11,11 @@ from gitlab_mcp.settings import parsers
 from gitlab_mcp.settings.errors import SettingsError, bad_secret_file
 
 
+def secret_parser(setting: str) -> Callable[[str], Secret]:
+    """What checks the file of a setting. How strong a token is, GitLab decides; a secret of ours must be strong."""
+    return parsers.secret if setting == "token_file" else parsers.strong_secret
+
+
 class SecretFile:
     """Gives the secret as it is now: reads the file again when it has changed."""
 
@@ -27,7 +32,7 @@ class SecretFile:
             # The inode too: a file renamed into place can carry the time of the old one.
             now = (stat.st_mtime_ns, stat.st_size, stat.st_ino)
             if self._secret is None or now != self._read_at:
-                self._secret, self._read_at = parsers.secret(self._path.read_text("utf-8")), now
+                self._secret, self._read_at = secret_parser(self._setting)(self._path.read_text("utf-8")), now
         except (OSError, ValueError) as problem:
             raise SettingsError(bad_secret_file(self._setting, self._source)) from problem
         return self._secret

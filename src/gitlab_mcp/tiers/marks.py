@@ -47,7 +47,7 @@ class TierMarks:
 def _field_mark(field: str, feature: Feature) -> str:
     only = feature.only.get(field)
     if only == SEVERAL_ENTRIES:
-        return f"more than one: {feature.tier}"
+        return f"several: {feature.tier}"
     values: Mapping[str, str] = feature.only_for
     if field in values:
         return f"{values[field]}: {feature.tier}"

@@ -9,7 +9,7 @@ from typing import Any, Final
 from gitlab_mcp.actions.result import Notice
 from gitlab_mcp.failures.codes import NoticeCode
 from gitlab_mcp.tiers.effective_tier import EffectiveTier
-from gitlab_mcp.tiers.feature_map import Feature
+from gitlab_mcp.tiers.feature_map import SEVERAL_ENTRIES, Feature
 
 _MOST_ALTERNATIVES: Final = 2
 
@@ -25,6 +25,8 @@ class TierNotices:
 
     def ignored(self) -> Notice:
         subject = f"{self.field} was ignored" if self.field else "What was asked for was dropped"
+        if self.field and self.feature.only.get(self.field) == SEVERAL_ENTRIES:
+            subject = f"Only one entry of {self.field} was kept"
         otherwise = f" {self.feature.otherwise}" if self.feature.otherwise else ""
         return self._notice(NoticeCode.TIER_IGNORED, f"{subject}: {self._needs}.{otherwise}")
 

@@ -14,6 +14,7 @@ from gitlab_mcp.actions.fields import (
     Date,
     GroupId,
     Line,
+    Listed,
     ProjectId,
     Words,
     broken_rule,
@@ -28,6 +29,8 @@ browse = Tool(
     "Read DORA metrics (Ultimate), value streams, contributions and code review (Premium).",
     toolset="insight",
 )
+
+EnvironmentTier = Literal["production", "staging", "testing", "development", "other"]
 
 _VALUE = "{ value unit }"
 _BETWEEN_DATES = "(from: $from, to: $to)"
@@ -96,7 +99,7 @@ class Dora(InProjectOrGroup):
     start_date: Date | None = None
     end_date: Date | None = None
     interval: Literal["all", "monthly", "daily"] | None = None
-    environment_tiers: Words | None = None
+    environment_tiers: Annotated[list[EnvironmentTier], Listed] | None = None
 
 
 @browse.action(

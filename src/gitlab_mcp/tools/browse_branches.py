@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator
+from pydantic import Field
 
 from gitlab_mcp.actions.action import GET
-from gitlab_mcp.actions.fields import Branch, Expects, Line, Search
+from gitlab_mcp.actions.fields import Branch, Regex, Search
 from gitlab_mcp.actions.scopes import InProject, Paged
 from gitlab_mcp.actions.tool import Tool
 
@@ -28,19 +27,6 @@ BRANCH = (
 )
 
 
-def _a_regex(value: str) -> str:
-    # GitLab answers 500 to a pattern it cannot compile. It uses RE2, which knows escapes that Python does not.
-    try:
-        re.compile(value)
-    except re.error as error:
-        if not error.msg.startswith("bad escape"):
-            raise ValueError("a regular expression is expected") from None
-    return value
-
-
-Regex = Annotated[Line, AfterValidator(_a_regex), Expects("a regular expression (RE2)")]
-
-
 @browse.action(
     "list",
     GET("/projects/{project_id}/repository/branches"),
@@ -51,7 +37,7 @@ class ListBranches(InProject, Paged):
     """List branches; `^` and `$` in search bind to the ends of the name."""
 
     search: Search | None = None
-    regex: Regex | None = None
+    regex: Annotated[Regex, Field(min_length=1)] | None = None
     sort: Literal["name_asc", "updated_asc", "updated_desc"] | None = None
 
 

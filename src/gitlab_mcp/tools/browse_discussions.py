@@ -49,7 +49,7 @@ SHOWN_THREAD = (
 SHOWN_EMOJI = "id name user created_at"
 
 
-SystemNotes = Annotated[Flag, Field(description="Also what GitLab noted itself")]
+SystemNotes = Annotated[Flag, Field(description="With GitLab's own notes")]
 
 
 class OfIssueMergeRequestOrCommit(OfIssueOrMergeRequest):

@@ -126,7 +126,19 @@ class DeploymentMergeRequests(InProject, Paged):
     author_username: Username | None = None
     labels: Labels | None = None
     milestone: Line | None = None
-    order_by: Literal["created_at", "updated_at", "merged_at", "title"] | None = None
+    order_by: (
+        Literal[
+            "created_at",
+            "updated_at",
+            "merged_at",
+            "title",
+            "priority",
+            "label_priority",
+            "milestone_due",
+            "popularity",
+        ]
+        | None
+    ) = None
     sort: Sort | None = None
 
 

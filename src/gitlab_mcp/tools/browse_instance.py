@@ -155,7 +155,7 @@ class Template(Action):
     """One template with its text."""
 
     type: TemplateType
-    name: Annotated[Line, Field(description="Key of the template")]
+    name: Annotated[Line, Field(description="Its key")]
 
     async def run(self, gitlab: GitLab) -> Answer:
         endpoint = Endpoint("GET", f"/templates/{self.type}/{{name}}")

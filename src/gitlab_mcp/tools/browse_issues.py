@@ -59,7 +59,7 @@ MERGE_REQUEST = "iid title state draft author project=references.full web_url"
 CHANGE = "user action state created_at"
 
 DueDate = Annotated[
-    Literal["0", "any", "today", "tomorrow", "overdue", "week", "month"],
+    Literal["0", "any", "today", "tomorrow", "overdue", "week", "month", "next_month_and_previous_two_weeks"],
     Field(description="overdue finds closed ones too"),
 ]
 
@@ -104,11 +104,22 @@ class ListIssues(IssueFilters, Paged):
 
     state: Literal["opened", "closed", "all"] | None = None
     due_date: DueDate | None = None
-    issue_type: Literal["issue", "incident", "test_case", "task"] | None = None
+    issue_type: Literal["issue", "incident", "test_case", "requirement", "task"] | None = None
     weight: Annotated[Integer, Needs("issue_weight")] | None = None
     epic_id: Annotated[Id, Needs("issue_epic_param"), Within()] | None = None
     order_by: (
-        Literal["created_at", "updated_at", "due_date", "priority", "milestone_due", "popularity", "title"]
+        Literal[
+            "created_at",
+            "updated_at",
+            "due_date",
+            "priority",
+            "label_priority",
+            "milestone_due",
+            "popularity",
+            "relative_position",
+            "title",
+            "weight",
+        ]
         | None
     ) = None
     sort: Sort | None = None

@@ -40,7 +40,7 @@ CADENCES = """query($path: ID!) {
 class ListIterations(InProjectOrGroup, Paged):
     """List iterations, with those of the groups above."""
 
-    state: Literal["opened", "upcoming", "current", "closed", "all"] | None = None
+    state: Literal["opened", "upcoming", "started", "current", "closed", "all"] | None = None
     search: Search | None = None
     include_ancestors: Flag | None = None
     updated_after: Time | None = None

@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from gitlab_mcp.actions.action import GET, Role
 from gitlab_mcp.actions.action_facts import Differs
-from gitlab_mcp.actions.exchange import GitLab
+from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.actions.fields import (
     ME,
     Branch,
@@ -44,6 +44,7 @@ from gitlab_mcp.workflows.merge_readiness import merge_readiness
 from gitlab_mcp.workflows.merge_readiness_facts import read_merge_facts
 from gitlab_mcp.workflows.merge_request_diffs import read_file_diff
 from gitlab_mcp.workflows.review_bundle import read_review_bundle
+from gitlab_mcp.workflows.review_states import with_review_states
 
 browse = Tool(
     "browse_merge_requests",
@@ -84,8 +85,8 @@ MR = "/projects/{project_id}/merge_requests/{merge_request_iid}"
 EXAMPLE = {"project_id": "acme/website", "merge_request_iid": 1}
 
 MERGE_REQUEST = (
-    "iid title state draft:mark author=author.username reviewers=reviewers.username source_branch target_branch"
-    " detailed_merge_status:mark created_at:date updated_at:date merged_at:date web_url"
+    "iid title state draft:mark author=author.username reviewers=reviewers.username reviews source_branch"
+    " target_branch detailed_merge_status:mark created_at:date updated_at:date merged_at:date web_url"
     " | description labels assignees=assignees.username milestone=milestone.title sha"
     " head_pipeline_id=head_pipeline.id head_pipeline=head_pipeline.status has_conflicts"
     " blocking_discussions_resolved changes_count user_notes_count merge_when_pipeline_succeeds"
@@ -150,7 +151,16 @@ class ListMergeRequests(InProjectOrGroupOrOwn, Paged):
     not_reviewer_username: Annotated[Username, Sent("not[reviewer_username]")] | None = None
     not_milestone: Annotated[Line, Sent("not[milestone]")] | None = None
     order_by: (
-        Literal["created_at", "updated_at", "merged_at", "title", "priority", "milestone_due", "popularity"]
+        Literal[
+            "created_at",
+            "updated_at",
+            "merged_at",
+            "title",
+            "priority",
+            "label_priority",
+            "milestone_due",
+            "popularity",
+        ]
         | None
     ) = None
     sort: Sort | None = None
@@ -164,6 +174,11 @@ class ListMergeRequests(InProjectOrGroupOrOwn, Paged):
         if given.keys() & {"reviewer_username", "reviewer_id"}:
             raise broken_rule("all, where a reviewer is named", field="scope")
         return {**given, "scope": "all", "reviewer_username": ME}
+
+    async def completed(self, gitlab: GitLab, answer: Answer) -> Answer:
+        """Whoever asks for a reviewer wants to know who still has to review."""
+        asked_for_reviewer = self.model_fields_set & {"reviewer_username", "reviewer_id"}
+        return await with_review_states(gitlab, answer) if asked_for_reviewer else answer
 
 
 @browse.action(

@@ -11,11 +11,12 @@ from gitlab_mcp.actions.action_facts import Differs
 from gitlab_mcp.actions.fields import (
     AccessLevel,
     Date,
+    EventAction,
+    EventTarget,
     Flag,
     GroupId,
     Line,
     Search,
-    Sent,
     Sort,
     Time,
     UserId,
@@ -107,7 +108,7 @@ class ListProjects(Paged):
     search_namespaces: Flag | None = None
     include_subgroups: Flag | None = None
     with_shared: Flag | None = None
-    order_by: OrderBy | None = None
+    order_by: Literal[OrderBy, "star_count"] | None = None
     sort: Sort | None = None
 
     @model_validator(mode="after")
@@ -199,12 +200,8 @@ class Starrers(ListOfProject):
 class Events(InProject, Paged):
     """What happened lately: pushes, comments, merges."""
 
-    event_action: Annotated[Line, Sent("action"), Field(description="pushed, commented, merged…")] | None = (
-        None
-    )
-    target_type: (
-        Literal["issue", "milestone", "merge_request", "note", "project", "snippet", "user"] | None
-    ) = None
+    event_action: EventAction | None = None
+    target_type: EventTarget | None = None
     before: Date | None = None
     after: Date | None = None
     sort: Sort | None = None
@@ -318,7 +315,7 @@ class Template(InProject):
     """One template with its text."""
 
     type: TemplateType
-    name: Annotated[Line, Field(description="Key of the template")]
+    name: Annotated[Line, Field(description="Its key")]
 
 
 @browse.action(

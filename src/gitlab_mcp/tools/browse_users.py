@@ -11,10 +11,10 @@ from gitlab_mcp.actions.action_facts import Differs
 from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.actions.fields import (
     Date,
+    EventAction,
+    EventTarget,
     Flag,
-    Line,
     Search,
-    Sent,
     Sort,
     Time,
     UserId,
@@ -169,12 +169,8 @@ class Events(OfUser, Paged):
     """What a user did lately; without a user, what the caller did."""
 
     scope: Annotated[Literal["all"], Field(description="Everybody's in my projects")] | None = None
-    event_action: Annotated[Line, Sent("action"), Field(description="pushed, commented, merged…")] | None = (
-        None
-    )
-    target_type: (
-        Literal["issue", "milestone", "merge_request", "note", "project", "snippet", "user"] | None
-    ) = None
+    event_action: EventAction | None = None
+    target_type: EventTarget | None = None
     before: Date | None = None
     after: Date | None = None
     sort: Sort | None = None

@@ -147,7 +147,7 @@ APPROVED = "approved approvals_required approvals_left approved_by=approved_by.u
 TIME = "human_time_estimate human_total_time_spent time_estimate total_time_spent"
 COMMIT = "id=short_id title"
 
-HeadSha = Annotated[Sha, Field(description="Refuse if the source branch's head is another")]
+HeadSha = Annotated[Sha, Field(description="Refuse if the source's head is another")]
 Users = Annotated[UserIds, Needs("multiple_mr_assignees_reviewers")]
 DRAFT = "Draft: "
 _OF_DRAFTS = ("draft:", "[draft]", "(draft)")

@@ -58,7 +58,7 @@ FeatureAccess = Literal["disabled", "private", "enabled"]
 NamespaceId = Annotated[
     PathOrId,
     NamesPlace("namespace", own_if_absent=True),
-    Field(description="Path or number of a group or user"),
+    Field(description="Group or user: path or number"),
 ]
 
 
@@ -280,7 +280,7 @@ class ForkProject(InProject):
     path: Line | None = None
     description: str | None = None
     visibility: Visibility | None = None
-    branches: Annotated[Line, Field(description="Only this branch")] | None = None
+    branches: Annotated[Line, Field(description="One branch")] | None = None
 
     async def run(self, gitlab: GitLab) -> Answer:
         return await gitlab.send(self.request(namespace_id=await _number_of(gitlab, self.namespace_id)))

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any
-
-from pydantic import AfterValidator
+from typing import Annotated, Any, Literal
 
 from gitlab_mcp.actions.action import DELETE, PATCH, POST, Danger, something_to_change
 from gitlab_mcp.actions.allow_lists import AllowList
-from gitlab_mcp.actions.fields import Expects, Flag, Integer, Needs
+from gitlab_mcp.actions.fields import Flag, Needs, Numbered
 from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup
 from gitlab_mcp.actions.scopes import OfProtectedBranch, OfProtectedTag
 from gitlab_mcp.actions.tool import Tool
@@ -37,14 +35,7 @@ TAG = (
 )
 
 
-def _a_level(level: int) -> int:
-    """Not a choice in the schema: the description of the tool names the levels once for three fields."""
-    if level not in (0, 30, 40, 60):
-        raise ValueError("no such level")
-    return level
-
-
-Level = Annotated[Integer, AfterValidator(_a_level), Expects("0, 30, 40 or 60")]
+Level = Annotated[Literal[0, 30, 40, 60], Numbered]
 PaidList = Annotated[AllowList, Needs("protected_branch_allowlist")]
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from typing import Annotated
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import Field, model_validator
 
 from gitlab_mcp.actions.action import DELETE, POST, PUT, Danger, Role
-from gitlab_mcp.actions.fields import Expects, Flag, Integer, broken_rule
+from gitlab_mcp.actions.fields import Flag, Integer, Regex, broken_rule
 from gitlab_mcp.actions.recovery_lookup import RecoveryLookup, as_asked
 from gitlab_mcp.actions.scopes import WithPushRules
 from gitlab_mcp.actions.tool import Tool
@@ -22,19 +21,6 @@ RULES = (
 )
 
 
-def _balanced(value: str) -> str:
-    # GitLab uses RE2. Only what is wrong in RE2 and in Python alike is refused here.
-    try:
-        re.compile(value)
-    except re.error as problem:
-        if "unterminated" in problem.msg or "unbalanced" in problem.msg or "missing" in problem.msg:
-            raise ValueError("a regular expression is expected") from None
-    return value
-
-
-Regex = Annotated[
-    str, Field(max_length=511), AfterValidator(_balanced), Expects("a regular expression (RE2)")
-]
 Megabytes = Annotated[Integer, Field(ge=0, le=2**31 - 1)]
 
 

@@ -19,6 +19,7 @@ Can a merge request be merged?
 Reviews of merge requests:
 
 - `review_bundle.py`: reads all that a reviewer needs
+- `review_states.py`: what the reviewers in a list of merge requests have said
 - `merge_request_diffs.py`: reads the diff of one file
 - `open_threads.py`: the threads that are not resolved
 - `thread_filters.py`: threads without what nobody asked for

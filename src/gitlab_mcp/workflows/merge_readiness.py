@@ -37,7 +37,7 @@ def merge_readiness(facts: MergeFacts) -> Result:
     }
     warnings = partial_read_notices(facts.unread)
     if facts.checks is None:
-        message = "GitLab told only the first blocker: others may appear when it is lifted."
+        message = "GitLab did not tell all its checks: other blockers may appear when these are lifted."
         warnings.append(Notice(NoticeCode.FALLBACK_USED, message))
     empty: tuple[Any, ...] = (None, [], {})
     return Result(data={name: value for name, value in data.items() if value not in empty}, warnings=warnings)
@@ -143,7 +143,10 @@ def _approvals(approvals: Json | None) -> dict[str, Any]:
 
 def _auto_merge(facts: MergeFacts) -> str | None:
     if facts.merge_request.get("merge_when_pipeline_succeeds"):
-        return "set: it merges by itself as soon as its checks pass"
+        others = [check for check in _failed_checks(facts) if check not in _WAITED_FOR_BY_MWPS]
+        return "set: it merges by itself once " + (
+            "nothing of the above blocks it" if others else "its pipeline succeeds"
+        )
     strategies = (facts.checks or {}).get("availableAutoMergeStrategies") or ()
     others = [check for check in _failed_checks(facts) if check not in _WAITED_FOR_BY_MWPS]
     if strategies and not (others and "merge_when_checks_pass" not in strategies):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from typing import Any, Final
 
 from gitlab_mcp.actions.action import Action, fill
@@ -20,13 +21,18 @@ from gitlab_mcp.failures.failure import CallFailed, Failure
 _USERNAME: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 _MOST_CANDIDATES: Final = 10
 _LONGEST_SEARCH: Final = "100"
+_MOST_NAMES: Final = 50
+"""To be looked up for one call. Each takes a request."""
 
 
 async def replace_names(action: Action, ask: Ask) -> Action:
     """The same action with numbers for names, and the caller's username for `me`."""
     found: dict[str, dict[str, int | str]] = {}
     marks: dict[str, Names] = {}
-    for field, mark, name in names_given(action):
+    given = list(islice(names_given(action), _MOST_NAMES + 1))
+    if len(given) > _MOST_NAMES:
+        raise CallFailed(_too_many(given[-1][0]))
+    for field, mark, name in given:
         marks[field] = mark
         found.setdefault(field, {})[name] = await _look_up(action, field, mark, name, ask)
     changes = {
@@ -104,6 +110,16 @@ def _place_of_milestone(action: Action, field: str) -> tuple[str, dict[str, str]
     given = action.given()
     place = "target_project_id" if "target_project_id" in given else "project_id"
     return f"/projects/{{{place}}}", {"include_ancestors": "true"}
+
+
+def _too_many(field: str) -> Failure:
+    expected = f"at most {_MOST_NAMES} names, or numbers"
+    return Failure(
+        Code.INVALID_VALUE, f"{field} holds more names than are looked up. Nothing was sent."
+    ).knowing(
+        invalid_fields=[{"field": field, "expected": expected, "received": "more names"}],
+        suggested_fix=f"Give {field} as numbers, or fewer names at a time.",
+    )
 
 
 def _unknown(field: str, kind: str, look_in: str, **arguments: Any) -> Failure:

@@ -8,7 +8,15 @@ from typing import Any
 
 from gitlab_mcp.actions.action import Danger
 from gitlab_mcp.actions.arguments.field_names import candidates
-from gitlab_mcp.actions.arguments.words import SAME_VERB, VERBS, misspelt, same_words, snake, stems
+from gitlab_mcp.actions.arguments.words import (
+    SAME_VERB,
+    VERBS,
+    is_short_name,
+    misspelt,
+    same_words,
+    snake,
+    stems,
+)
 from gitlab_mcp.actions.other_names import Instead
 from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.actions.shape import shapes
@@ -81,7 +89,8 @@ def meant_in_place_of(
 def meant_tool(registry: Registry, name: str, given: Mapping[str, Any]) -> MeantCall | Tool | None:
     """The call, or at least the tool, that an unknown tool name means."""
     words = [word for word in snake(name).split("_") if word != "gitlab"]
-    action = snake(str(given.get("action", "")))
+    action = str(given.get("action", ""))
+    action = snake(action) if is_short_name(action) else ""
     if words and SAME_VERB.get(words[0]) == "search" and "search" in registry:
         calls = list(_within(registry, registry.tool("search"), "_".join(words[1:]), given))
         if calls:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gitlab_mcp.actions.action import Action
-from gitlab_mcp.actions.arguments.words import misspelt, same_words, snake
+from gitlab_mcp.actions.arguments.words import is_short_name, misspelt, same_words, snake
 from gitlab_mcp.actions.fields import AlsoCalled, Sent
 from gitlab_mcp.actions.other_names import VALUES, called
 from gitlab_mcp.actions.shape import Shape, shapes
@@ -29,6 +29,8 @@ class Meant:
 
 def what_is_meant(action: type[Action], name: str, value: Any, given: Mapping[str, Any]) -> Meant:
     """The field of the action that a name it does not have stands for."""
+    if not is_short_name(name):
+        return Meant()
     fields = shapes(action)
     plain = snake(name)
     if plain in fields:

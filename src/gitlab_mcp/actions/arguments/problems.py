@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from gitlab_mcp.actions.action import Action
 from gitlab_mcp.actions.arguments.field_names import candidates
-from gitlab_mcp.actions.arguments.words import misspelt
+from gitlab_mcp.actions.arguments.words import is_short_name, misspelt
 from gitlab_mcp.actions.schema import listed_fields, required_fields
 from gitlab_mcp.actions.secret_fields import is_secret
 from gitlab_mcp.actions.shape import Shape, shapes
@@ -20,6 +20,10 @@ from gitlab_mcp.failures.counted import counted
 from gitlab_mcp.failures.failure import Failure
 
 COMBINATION = "a combination that does not work"
+MOST_LISTED = 20
+"""Of the problems of one call. The failure says how many more there are."""
+_MOST_SAID = 5
+"""Of the names in one sentence."""
 
 
 @dataclass(slots=True)
@@ -38,11 +42,19 @@ class Problems:
     """The call as it would be made, where other names were given."""
     allowed: dict[str, None] = field(default_factory=dict)
     """The fields that stand where the unknown ones were given: of the action, or of an object inside."""
+    unlisted: int = 0
+    """Problems beyond those that are listed."""
 
     def __bool__(self) -> bool:
         return bool(self.missing or self.invalid or self.unknown)
 
+    @property
+    def is_full(self) -> bool:
+        """Whether as many problems are listed as an error may list."""
+        return len(self.missing) + len(self.invalid) + len(self.unknown) >= MOST_LISTED
+
     def wrong(self, name: str, expected: str, received: str, *, of_type: bool = False) -> None:
+        # No more than a few dozen are kept, so that looking through them is quick.
         if all(known["field"] != name for known in self.invalid):
             self.invalid.append({"field": name, "expected": expected, "received": received})
             self.of_type = self.of_type or of_type
@@ -55,6 +67,7 @@ class Problems:
             missing_fields=self.missing or None,
             invalid_fields=self.invalid or None,
             unknown_fields=list(self.unknown) or None,
+            more_problems=self.unlisted or None,
             did_you_mean=guesses or None,
             allowed_fields=self._allowed() if self.unknown else None,
             taken_as=self.taken_as or None,
@@ -78,21 +91,22 @@ class Problems:
     def _message(self, name: str) -> str:
         parts = []
         if self.missing:
-            parts.append(f"needs {_and([name.replace('|', ' or ') for name in self.missing])}")
+            parts.append(f"needs {_few([name.replace('|', ' or ') for name in self.missing])}")
         if values := [each["field"] for each in self.invalid if each["received"] != COMBINATION]:
-            parts.append(f"cannot use the value of {_and(values)}")
+            parts.append(f"cannot use the value of {_few(values)}")
         if rules := [each["field"] for each in self.invalid if each["received"] == COMBINATION]:
-            parts.append(f"has a rule for {_and(rules)} that is not kept")
+            parts.append(f"has a rule for {_few(rules)} that is not kept")
         if self.unknown:
-            parts.append(f"does not take {_and(list(self.unknown))}")
-        return f"{name} {_and(parts)}."
+            parts.append(f"does not take {_few(list(self.unknown))}")
+        more = f" {self.unlisted} more problems are not listed." if self.unlisted else ""
+        return f"{name} {_and(parts)}.{more}"
 
     def _fix(self, guesses: Mapping[str, str]) -> str:
         needed = [name for name in self.missing if name not in guesses.values()]
         steps = [f"add {_and([name.replace('|', ' or ') for name in needed])}"] if needed else []
         steps += [_step(each) for each in self.invalid]
         steps += [self._about_unknown(word, meant) for word, meant in self.unknown.items()]
-        sentence = "; ".join(steps)
+        sentence = "; ".join(dict.fromkeys(steps))
         return sentence[:1].upper() + sentence[1:] + "."
 
     def _about_unknown(self, word: str, meant: tuple[str, ...]) -> str:
@@ -114,6 +128,12 @@ def _step(invalid: Mapping[str, str]) -> str:
     return verb.format(**invalid)
 
 
+def _few(words: list[str]) -> str:
+    """The first of them, where they are many: the facts name them all."""
+    others = len(words) - _MOST_SAID
+    return _and([*words[:_MOST_SAID], f"{others} more"] if others > 1 else words)
+
+
 def _and(words: list[str]) -> str:
     return " and ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else words[0]
 
@@ -123,7 +143,9 @@ def collect_problems(error: ValidationError, fields: Mapping[str, Shape], proble
         location = detail["loc"]
         kind = detail["type"]
         name = _location(location)
-        if kind == "missing":
+        if problems.is_full:
+            problems.unlisted += name not in problems.unknown
+        elif kind == "missing":
             problems.missing.append(name)
         elif kind == "extra_forbidden":
             if name not in problems.unknown:
@@ -149,6 +171,8 @@ def _inside(
     around = _shape_at(location[:-1], fields) if len(location) > 1 else None
     members = dict(around.members) if around else {}
     word = str(location[-1])
+    if not is_short_name(word):
+        return ()
     found = candidates(word, members) or [each for each in [misspelt(word, members)] if each]
     if not found and members:
         problems.advice[name] = f"in place of {name}, each takes {', '.join(members)}"
@@ -239,7 +263,7 @@ def _kind(value: Any) -> str:
 
 def safe_to_repeat(word: object) -> str:
     """A name the caller sent, safe to say back: one line, short, plain."""
-    return plain(word)[:64]
+    return plain(str(word)[:64])
 
 
 def plain(word: object) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import ChainMap
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,7 +15,7 @@ from gitlab_mcp.actions.arguments.field_names import what_is_meant
 from gitlab_mcp.actions.arguments.limits import check_transportable
 from gitlab_mcp.actions.arguments.not_offered import not_offered
 from gitlab_mcp.actions.arguments.problems import Problems, collect_problems, example_of, safe_to_repeat
-from gitlab_mcp.actions.arguments.words import snake
+from gitlab_mcp.actions.arguments.words import is_short_name, snake
 from gitlab_mcp.actions.call import Call, Options
 from gitlab_mcp.actions.quick_actions import WANTED
 from gitlab_mcp.actions.registry import Registry
@@ -51,7 +52,7 @@ def _tool(registry: Registry, name: str, given: Mapping[str, Any]) -> Tool:
     if name in registry:
         return registry.tool(name)
     failure = Failure(Code.UNKNOWN_TOOL, "There is no such tool.")
-    meant = meant_tool(registry, name, given)
+    meant = meant_tool(registry, name, given) if is_short_name(name) else None
     if isinstance(meant, MeantCall):
         raise CallFailed(_suggesting(failure, [meant], given, called=None))
     if meant is not None:
@@ -60,7 +61,7 @@ def _tool(registry: Registry, name: str, given: Mapping[str, Any]) -> Tool:
                 did_you_mean=meant.name, suggested_fix=f"Call {meant.name}.", send={"tool": meant.name}
             )
         )
-    advice = not_offered(registry, snake(name))
+    advice = not_offered(registry, snake(name)) if is_short_name(name) else None
     raise CallFailed(failure.knowing(suggested_fix=advice or "Call one of the tools that tools/list names."))
 
 
@@ -74,7 +75,7 @@ def _which_call(
         if meant is None:
             return tool, tool.actions[name], {}
         calls, typo = [meant], None
-    elif isinstance(name, str) and name:
+    elif isinstance(name, str) and name and is_short_name(name):
         calls, typo = meant_action(registry, tool, name, given)
     else:
         calls, typo = [], None
@@ -117,7 +118,7 @@ def _no_action(
     failure = Failure(Code.INVALID_ACTION, f"{tool.name} has no such action.").knowing(**facts)
     if calls:
         return _suggesting(failure, calls, given, called=tool)
-    if advice := not_offered(registry, snake(str(name))):
+    if is_short_name(str(name)) and (advice := not_offered(registry, snake(str(name)))):
         return failure.knowing(suggested_fix=advice)
     if typo:
         return _suggesting(failure, [MeantCall(tool, typo)], given, called=tool)
@@ -155,15 +156,19 @@ def _step_to(call: MeantCall, called: Tool | None) -> str:
 
 def _options_by_our_names(action: type[Action], given: dict[str, Any]) -> None:
     for name in [name for name in given if name not in shapes(action)]:
-        if (ours := snake(name)) in shapes(Options) and ours not in given:
+        if is_short_name(name) and (ours := snake(name)) in shapes(Options) and ours not in given:
             given[ours] = given.pop(name)
 
 
 def _by_our_names(action: type[Action], given: dict[str, Any], problems: Problems) -> dict[str, Any]:
     """Put fields under our names in place; what changed. What is not certain goes to the problems."""
     changed: dict[str, Any] = {}
+    known = ChainMap(changed, given)
     for name in [name for name in given if name not in shapes(action) and name not in shapes(Options)]:
-        meant = what_is_meant(action, name, given[name], {**given, **changed})
+        if problems.is_full:
+            # The model counts those that are left.
+            break
+        meant = what_is_meant(action, name, given[name], known)
         if meant.taken is not None:
             del given[name]
             changed.update(meant.taken)

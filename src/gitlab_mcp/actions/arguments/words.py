@@ -43,6 +43,15 @@ COMMON_WORDS = frozenset(_WORDS.split())
 """A word of its own is never the misspelling of another: `close` is no typo of `clone`."""
 
 
+_LONGEST_NAME = 64
+"""Twice the longest name of ours."""
+
+
+def is_short_name(name: str) -> bool:
+    """Whether a name is worth reading as one of ours: a longer one is none, and would take long to take apart."""
+    return len(name) <= _LONGEST_NAME
+
+
 @lru_cache(maxsize=4096)
 def snake(name: str) -> str:
     """`merge_request_iid` for mergeRequestIid, merge-request-iid and Merge Request IID."""

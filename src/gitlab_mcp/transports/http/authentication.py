@@ -119,7 +119,10 @@ def _no_token() -> Failure:
 def _no_secret() -> Failure:
     return Failure(
         Code.AUTHENTICATION_FAILED, "The request does not bring the secret this server asks for."
-    ).knowing(suggested_fix="Send the secret that the operator gave you as Authorization: Bearer.")
+    ).knowing(
+        suggested_fix="Send the secret of this server as Authorization: Bearer. The operator has it: in the file of "
+        "--require-bearer-file, or the server printed it when it started."
+    )
 
 
 def _several_tokens() -> Failure:

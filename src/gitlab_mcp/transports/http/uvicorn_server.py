@@ -50,6 +50,11 @@ def listen(host: str, number: int) -> socket.socket:
         raise CallFailed(failure) from None
 
 
+def local_url(port: socket.socket) -> str:
+    host, number = port.getsockname()[:2]
+    return f"http://{f'[{host}]' if ':' in host else host}:{number}{PATH}"
+
+
 def serve(
     server: GitLabServer,
     port: socket.socket,
@@ -82,8 +87,7 @@ def serve(
         timeout_graceful_shutdown=int(options.deadline + _EXTRA_SECONDS_TO_FINISH),
     )
     log.setLevel(logging.INFO)
-    host, number = port.getsockname()[:2]
-    log.info("serving MCP at http://%s%s", f"[{host}]:{number}" if ":" in host else f"{host}:{number}", PATH)
+    log.info("serving MCP at %s", local_url(port))
     anyio.run(_serve, _UvicornServer(config), health, port)
     log.info("stopped")
     return 0

@@ -1,0 +1,67 @@
+"""What reviewers have said, in lists that were asked for by reviewer. GitLab's answers here are synthetic."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from gitlab_mcp.app import App
+from tests.support.standin import StandIn
+
+pytestmark = pytest.mark.anyio
+Against = Callable[..., App]
+
+
+def merge_request(project: str, iid: int) -> dict[str, Any]:
+    return {
+        "iid": iid,
+        "title": "x",
+        "state": "opened",
+        "reviewers": [{"username": "bob"}],
+        "references": {"short": f"!{iid}", "full": f"{project}!{iid}"},
+    }
+
+
+def reviewed(iid: int, state: str) -> dict[str, Any]:
+    reviewer = {"username": "bob", "mergeRequestInteraction": {"reviewState": state}}
+    nodes = [{"iid": str(iid), "reviewers": {"nodes": [reviewer]}}]
+    return {"data": {"project": {"mergeRequests": {"nodes": nodes}}}}
+
+
+async def reviews_of(app: App, **arguments: Any) -> list[Any]:
+    result = await app.call("browse_merge_requests", {"action": "list", **arguments})
+    return [row.get("reviews") for row in result.data["items"]]
+
+
+async def test_a_list_by_reviewer_says_what_the_reviewer_said(standin: StandIn, against: Against) -> None:
+    standin.answer("GET", "*/merge_requests", body=[merge_request("acme/shop", 1)])
+    standin.answer("POST", "/api/graphql", body=reviewed(1, "REQUESTED_CHANGES"))
+    found = await reviews_of(against(), project_id="acme/shop", reviewer_username="bob")
+    assert found == [{"bob": "requested_changes"}]
+
+
+async def test_each_project_of_the_list_is_asked_once(standin: StandIn, against: Against) -> None:
+    rows = [merge_request("acme/shop", 1), merge_request("acme/shop", 2), merge_request("acme/web", 1)]
+    standin.answer("GET", "*/merge_requests", body=rows)
+    standin.answer("POST", "/api/graphql", body=reviewed(1, "UNREVIEWED"))
+    found = await reviews_of(against(), reviewer_username="bob")
+    assert found == [{"bob": "unreviewed"}, None, {"bob": "unreviewed"}]
+    asked = [request for request in standin.requests if request.method == "POST"]
+    assert sorted((request.json or {})["variables"]["i"] for request in asked) == [["1"], ["1", "2"]]
+
+
+@pytest.mark.parametrize("data", [{"errors": [{"message": "no"}]}, {"data": {"project": None}}, {"data": []}])
+async def test_the_list_comes_without_the_states_where_graphql_does_not_tell(
+    standin: StandIn, against: Against, data: Any
+) -> None:
+    standin.answer("GET", "*/merge_requests", body=[merge_request("acme/shop", 1)])
+    standin.answer("POST", "/api/graphql", body=data)
+    assert await reviews_of(against(), project_id="acme/shop", reviewer_username="bob") == [None]
+
+
+async def test_other_lists_ask_nothing_more(standin: StandIn, against: Against) -> None:
+    standin.answer("GET", "*/merge_requests", body=[merge_request("acme/shop", 1)])
+    assert await reviews_of(against(), project_id="acme/shop") == [None]
+    assert [request.method for request in standin.requests] == ["GET"]
