@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -17,6 +17,7 @@ from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.actions.result import Result
 from gitlab_mcp.callers import NOBODY_TO_ASK, CallerKey, Consent, RequestContext, Token
 from gitlab_mcp.calls.dispatch import Dispatch, Session
+from gitlab_mcp.failures.secret_text import hiding, redact_trace
 from gitlab_mcp.observability.audit import Audit, to_file, to_stderr, to_stdout
 from gitlab_mcp.observability.call_log import CallLog
 from gitlab_mcp.observability.outcome import Outcome
@@ -26,7 +27,6 @@ from gitlab_mcp.policy.calls_per_caller import CallsPerCaller
 from gitlab_mcp.policy.listed_tools import ListedTools
 from gitlab_mcp.policy.loop_detection import LoopDetection
 from gitlab_mcp.policy.rules import Rules, last_guards, operator_guards, request_guards
-from gitlab_mcp.results.secret_redaction import redact_text
 from gitlab_mcp.settings import Settings, SettingsError
 from gitlab_mcp.settings.errors import (
     bad_tier_features,
@@ -48,8 +48,6 @@ if TYPE_CHECKING:
     from gitlab_mcp.tiers.feature_map import TierMap
     from gitlab_mcp.transports.http import HttpOptions
 
-_BRIEF = 60.0
-"""Seconds for which GitLab's word on a token is believed."""
 _QUICK = 5.0
 """Seconds for a question about GitLab or a token, not about anything in it."""
 
@@ -116,7 +114,13 @@ class App:
         )
         connect = partial(self._session, caller, url, token, report, limited=request_context is not None)
         dispatch = self._dispatch_for(request_context, can_ask=consent.can_ask)
-        return await dispatch(tool, arguments, caller, connect, consent)
+        with hiding(*(each.value.reveal() for each in (token, self._own_token()) if each)):
+            return await dispatch(tool, arguments, caller, connect, consent)
+
+    def _own_token(self) -> Token | None:
+        with suppress(SettingsError):
+            return self._token()
+        return None
 
     def record_refusal(self, failure: Failure) -> Failure:
         """Log and count a request that was refused before it became a call."""
@@ -135,20 +139,14 @@ class App:
         url = request_context.gitlab_url or self._settings.url
         gitlab = _as(self._connected(url), request_context.token, deadline=_QUICK)
 
-        async def learn() -> bool | None:
-            try:
-                await gitlab.get("/user")
-            except Refused as refused:
-                # A token without the scope to read it is refused with 403, and is alive.
-                return refused.status != 401
-            except Exception:
-                return None
-            return True
-
-        known: bool | None = await self._remembered().get_or_fetch(
-            (url, request_context.token.fingerprint, "alive"), _BRIEF, learn
-        )
-        return known
+        try:
+            await gitlab.get("/user")
+        except Refused as refused:
+            # A token without the scope to read it is refused with 403, and is alive.
+            return {401: False, 403: True}.get(refused.status)
+        except Exception:
+            return None
+        return True
 
     async def reaches_gitlab(self) -> bool:
         """Whether GitLab answers at all. Nobody's token is used for it."""
@@ -201,6 +199,8 @@ class App:
         in_flight = ("Tool calls being worked on.", lambda: server.in_flight.count)
         metrics = Metrics({"gitlab_mcp_calls_in_flight": in_flight})
         self.observe(metrics.count_call)
+        token_checks = http.TokenChecks(self.token_is_accepted, self._settings.url)
+        self.observe(token_checks.hear)
         options = _http_options(self._settings)
         port = http.listen(address.host, address.port)
         if options.bearer is None and self._settings.uses_own_token:
@@ -211,7 +211,7 @@ class App:
                 port,
                 options,
                 metrics=metrics,
-                token_is_accepted=self.token_is_accepted,
+                token_checks=token_checks,
                 readiness_checks={"gitlab": self.reaches_gitlab, "store": self._store.alive},
             )
         finally:
@@ -373,7 +373,7 @@ def _audit(settings: Settings) -> Callable[[Outcome], None]:
     sinks = {"stdout": to_stdout, "stderr": to_stderr}
     sink = sinks[place] if isinstance(place, str) else to_file(place)
     # The target is what the caller named, and that may be a token in the wrong field.
-    return Audit(lambda line: sink(redact_text(line)))
+    return Audit(lambda line: sink(redact_trace(line)))
 
 
 def _http_options(settings: Settings) -> HttpOptions:

@@ -326,4 +326,4 @@ def _action_name(action: Action | None, arguments: Mapping[str, Any]) -> str | N
         return action.spec.name
     name = arguments.get("action")
     fits = isinstance(name, str) and name.isidentifier() and len(name) <= LONGEST_ACTION_NAME
-    return name if fits else None
+    return redact_text(str(name)) if fits else None

@@ -6,7 +6,7 @@ import logging
 import re
 import time
 import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from starlette.applications import Starlette
@@ -24,13 +24,15 @@ from gitlab_mcp.observability.metrics import Metrics
 from gitlab_mcp.protocol.messages import NoMessage, read_message
 from gitlab_mcp.protocol.server import GitLabServer
 from gitlab_mcp.transports.http.allowed_hosts import METADATA_PATH, AllowedHosts
-from gitlab_mcp.transports.http.authentication import Authenticator, token_not_accepted
+from gitlab_mcp.transports.http.authentication import Authenticator
+from gitlab_mcp.transports.http.body_budget import BodyBudget
 from gitlab_mcp.transports.http.cancel_on_disconnect import cancel_on_disconnect
 from gitlab_mcp.transports.http.health import Health
 from gitlab_mcp.transports.http.options import HttpOptions
 from gitlab_mcp.transports.http.rejection import Rejected, rejection_response
 from gitlab_mcp.transports.http.request_body import ClientGone, read_body
 from gitlab_mcp.transports.http.request_headers import REQUEST_ID, requested_error_style
+from gitlab_mcp.transports.http.token_checks import TokenChecks
 
 PATH = "/mcp"
 
@@ -43,7 +45,7 @@ class HttpApplication:
         server: GitLabServer,
         options: HttpOptions,
         *,
-        token_is_accepted: Callable[[RequestContext], Awaitable[bool | None]],
+        token_checks: TokenChecks,
         health: Health,
         metrics: Metrics,
     ) -> None:
@@ -51,7 +53,8 @@ class HttpApplication:
         self._server = server
         self._allowed_hosts = AllowedHosts(options.public_url, PATH)
         self._authenticator = Authenticator(options)
-        self._token_is_accepted = token_is_accepted
+        self._token_checks = token_checks
+        self._bodies = BodyBudget(options.max_request_bytes)
         self._health = health
         self._metrics = metrics
         self._json_sessions = server.http_session_manager(
@@ -131,20 +134,30 @@ class HttpApplication:
             raise Rejected(_only_post(), 405, {"Allow": "POST"})
         challenge = self._challenge(headers)
         request_context = self._authenticator.request_context(headers, request_id, challenge)
-        if (
-            request_context.token is not None
-            and request_context.token.kind == "bearer"
-            and await self._token_is_accepted(request_context) is False
-        ):
-            raise token_not_accepted(challenge)
-        body = await read_body(headers.get("content-length"), receive, self._options.max_request_bytes)
+        address = scope["state"]["client_address"]
+        await self._token_checks.check(request_context, address, challenge)
+        with self._bodies.share_of(address) as share:
+            body = await read_body(
+                headers.get("content-length"), receive, self._options.max_request_bytes, share
+            )
+            await self._serve_message(scope, headers, request_context, body, receive, send)
+
+    async def _serve_message(
+        self,
+        scope: Scope,
+        headers: Headers,
+        request_context: RequestContext,
+        body: bytes,
+        receive: Receive,
+        send: Send,
+    ) -> None:
         try:
             message = read_message(body)
         except NoMessage as unreadable:
             raise Rejected(
                 unreadable.failure, 400, json_rpc_code=unreadable.json_rpc_code, id=unreadable.id
             ) from None
-        scope.setdefault("state", {}).update(request_context=request_context, message=message)
+        scope["state"].update(request_context=request_context, message=message)
         # Progress needs a stream of events. A client that did not ask for progress gets plain JSON.
         wants_events = b'"progressToken"' in body and "text/event-stream" in headers.get("accept", "")
         sessions = self._event_sessions if wants_events else self._json_sessions

@@ -8,13 +8,12 @@ import logging
 import os
 import signal
 import socket
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 
 import anyio
 import uvicorn
 
-from gitlab_mcp.callers import RequestContext
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.observability.metrics import Metrics
@@ -24,6 +23,7 @@ from gitlab_mcp.transports.http.asgi_application import PATH, HttpApplication
 from gitlab_mcp.transports.http.connection import Connection, ConnectionRules
 from gitlab_mcp.transports.http.health import Health, ReadinessCheck
 from gitlab_mcp.transports.http.options import HttpOptions
+from gitlab_mcp.transports.http.token_checks import TokenChecks
 
 _SECONDS_BEFORE_CLOSING = 1.0
 """Between the signal to stop and closing the port. In this time `/readyz` fails and answers say
@@ -61,13 +61,11 @@ def serve(
     options: HttpOptions,
     *,
     metrics: Metrics,
-    token_is_accepted: Callable[[RequestContext], Awaitable[bool | None]],
+    token_checks: TokenChecks,
     readiness_checks: Mapping[str, ReadinessCheck],
 ) -> int:
     health = Health(metrics, readiness_checks, options.operator_secret)
-    application = HttpApplication(
-        server, options, token_is_accepted=token_is_accepted, health=health, metrics=metrics
-    )
+    application = HttpApplication(server, options, token_checks=token_checks, health=health, metrics=metrics)
     admission = Admission(
         connections=options.max_connections,
         per_address=options.connections_per_address,
