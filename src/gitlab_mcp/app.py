@@ -16,6 +16,7 @@ from gitlab_mcp.actions.places import is_elsewhere
 from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.actions.result import Result
 from gitlab_mcp.callers import NOBODY_TO_ASK, CallerKey, Consent, RequestContext, Token
+from gitlab_mcp.calls.claims import Claims
 from gitlab_mcp.calls.dispatch import Dispatch, Session
 from gitlab_mcp.failures.secret_text import hiding, redact_trace
 from gitlab_mcp.observability.audit import Audit, to_file, to_stderr, to_stdout
@@ -87,6 +88,7 @@ class App:
             stop_loops=LoopDetection(self._store),
             offered=self._listed_tools.offered(),
             call_log=CallLog(_audit(settings), self._sentry or (lambda outcome, bug: None)),
+            claims=Claims(self._store),
         )
         if settings.tier_features:
             # What the operator wrote is checked before anybody calls; what is packaged has been.
