@@ -23,7 +23,7 @@ from gitlab_mcp.gitlab.faults import (
     Unreachable,
     may_have_happened,
 )
-from gitlab_mcp.gitlab.pages import every_page
+from gitlab_mcp.gitlab.paging import every_page
 
 log = logging.getLogger("gitlab_mcp.recovery")
 
