@@ -20,7 +20,7 @@ from typing import Final, NamedTuple
 from gitlab_mcp.callers import CallerKey
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
-from gitlab_mcp.store import Store
+from gitlab_mcp.store import Store, StoreUnavailable, as_number
 
 LIFETIME: Final = 600
 """Seconds."""
@@ -72,13 +72,17 @@ class ConfirmationTokens:
         claim = f"{now} {secrets.token_hex(8)}"
         stored = await self.store.put_if_absent(f"used:{payload.nonce.hex()}", claim, LIFETIME + 60)
         if stored != claim:
-            consumed_at = utc_time(int(stored.partition(" ")[0]))
+            consumed_at = utc_time(as_number(stored.partition(" ")[0]))
             raise CallFailed(_refusal(Code.CONFIRMATION_USED).knowing(consumed_at=consumed_at))
 
     async def _signature(self, payload: bytes) -> bytes:
         # The first replica that needs the key makes it; all sign with it.
         key = await self.store.put_if_absent("key", secrets.token_hex(32), _KEY_LIFETIME)
-        return hmac.digest(bytes.fromhex(key), payload, "sha256")[:_SIGNATURE_BYTES]
+        try:
+            secret = bytes.fromhex(key)
+        except ValueError:
+            raise StoreUnavailable("the store holds something else than a key to sign with") from None
+        return hmac.digest(secret, payload, "sha256")[:_SIGNATURE_BYTES]
 
 
 def utc_time(seconds: int) -> str:
