@@ -19,6 +19,7 @@ from gitlab_mcp.actions.arguments.defaults import InstanceDefaults
 from gitlab_mcp.actions.arguments.validation import validate
 from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.app import App
+from gitlab_mcp.callers import Consent
 from gitlab_mcp.failures.codes import CODES, Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.failures.render import render
@@ -161,7 +162,7 @@ async def _played(code: Code, source: str) -> dict[str, Any]:
     with StandIn() as standin:
         async with played(code, standin) as (server, tool, arguments):
             try:
-                await server.call(tool, arguments, None, None)
+                await server.call(tool, arguments, None, None, Consent())
             except CallFailed as failed:
                 call = {"tool": tool, "arguments": _without_changes(arguments)}
                 example = _example(source, code, failed.failure, call)
