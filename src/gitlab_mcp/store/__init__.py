@@ -6,7 +6,8 @@ with Code.STORE_UNAVAILABLE; nothing is allowed by default.
 
 from __future__ import annotations
 
-from typing import Protocol
+import re
+from typing import Final, Protocol
 
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
@@ -30,6 +31,16 @@ class Store(Protocol):
     async def alive(self) -> bool: ...
 
     def close(self) -> None: ...
+
+
+NOT_OURS: Final = "what the store holds there was not written by this server"
+
+
+def stored_number(value: str) -> int:
+    """A count or a time. Raises StoreUnavailable for what is neither."""
+    if not re.fullmatch(r"[0-9]{1,11}", value):
+        raise StoreUnavailable(NOT_OURS)
+    return int(value)
 
 
 class StoreUnavailable(CallFailed):

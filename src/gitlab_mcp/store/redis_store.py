@@ -16,7 +16,7 @@ import redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from gitlab_mcp.store import StoreUnavailable
+from gitlab_mcp.store import NOT_OURS, StoreUnavailable
 
 T = TypeVar("T")
 
@@ -66,9 +66,12 @@ class RedisStore:
         return await self._run(put)
 
     async def increment(self, key: str, seconds: float) -> int:
-        return await self._run(
+        count = await self._run(
             lambda: int(cast("int", self._increment(keys=[KEY_PREFIX + key], args=[_milliseconds(seconds)])))
         )
+        if count < 1:
+            raise StoreUnavailable(NOT_OURS)
+        return count
 
     async def alive(self) -> bool:
         try:
@@ -84,6 +87,12 @@ class RedisStore:
             raise StoreUnavailable("Redis did not answer a moment ago")
         try:
             return await anyio.to_thread.run_sync(command)
+        except (redis.ResponseError, ValueError) as error:
+            # Redis answered; but another program wrote there, or the value is no text.
+            log.error(
+                "Redis holds what cannot be read: %s", type(error).__name__, extra={"component": "store"}
+            )
+            raise StoreUnavailable(NOT_OURS) from None
         except redis.RedisError as error:
             self._paused_until = time.monotonic() + _PAUSE_SECONDS
             log.error("Redis did not answer: %s", type(error).__name__, extra={"component": "store"})
