@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -16,7 +16,9 @@ from gitlab_mcp.actions.places import is_elsewhere
 from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.actions.result import Result
 from gitlab_mcp.callers import CallerKey, RequestContext, Token
+from gitlab_mcp.calls.claims import Claims
 from gitlab_mcp.calls.dispatch import Dispatch, Session
+from gitlab_mcp.failures.secret_text import hiding, redact_trace
 from gitlab_mcp.observability.audit import Audit, to_file, to_stderr, to_stdout
 from gitlab_mcp.observability.call_log import CallLog
 from gitlab_mcp.observability.outcome import Outcome
@@ -26,7 +28,6 @@ from gitlab_mcp.policy.calls_per_caller import CallsPerCaller
 from gitlab_mcp.policy.listed_tools import ListedTools
 from gitlab_mcp.policy.loop_detection import LoopDetection
 from gitlab_mcp.policy.rules import Rules, last_guards, operator_guards, request_guards
-from gitlab_mcp.results.secret_redaction import redact_text
 from gitlab_mcp.settings import Settings, SettingsError
 from gitlab_mcp.settings.errors import (
     bad_tier_features,
@@ -87,6 +88,7 @@ class App:
             stop_loops=LoopDetection(self._store),
             offered=self._listed_tools.offered(),
             call_log=CallLog(_audit(settings), self._sentry or (lambda outcome, bug: None)),
+            claims=Claims(self._store),
         )
         if settings.tier_features:
             # What the operator wrote is checked before anybody calls; what is packaged has been.
@@ -112,7 +114,13 @@ class App:
             token.fingerprint if token else "", url, request_context.request_id if request_context else None
         )
         connect = partial(self._session, caller, url, token, report, limited=request_context is not None)
-        return await self._dispatch_for(request_context)(tool, arguments, caller, connect)
+        with hiding(*(each.value.reveal() for each in (token, self._own_token()) if each)):
+            return await self._dispatch_for(request_context)(tool, arguments, caller, connect)
+
+    def _own_token(self) -> Token | None:
+        with suppress(SettingsError):
+            return self._token()
+        return None
 
     def record_refusal(self, failure: Failure) -> Failure:
         """Log and count a request that was refused before it became a call."""
@@ -366,7 +374,7 @@ def _audit(settings: Settings) -> Callable[[Outcome], None]:
     sinks = {"stdout": to_stdout, "stderr": to_stderr}
     sink = sinks[place] if isinstance(place, str) else to_file(place)
     # The target is what the caller named, and that may be a token in the wrong field.
-    return Audit(lambda line: sink(redact_text(line)))
+    return Audit(lambda line: sink(redact_trace(line)))
 
 
 def _http_options(settings: Settings) -> HttpOptions:

@@ -209,7 +209,8 @@ async def test_errors_inside_are_in_the_chosen_dialect(project: World, against: 
 
 async def test_the_bytes_are_shared(project: World, against: Callable[..., App]) -> None:
     project.things["labels"] = [
-        {"id": number, "name": f"label {number}", "description": "x" * 300} for number in range(100)
+        {"id": number, "name": f"label {number}", "description": f"{number}" + "x" * 300}
+        for number in range(100)
     ]
     project.files["main", "long.md"] = 'He said "so".\n' * 2000
     read = {

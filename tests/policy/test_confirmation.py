@@ -170,7 +170,7 @@ async def test_the_store_remembers_used_tokens_when_it_is_full_of_counts() -> No
 
 
 async def test_a_store_full_of_used_tokens_grants_nothing_more() -> None:
-    store = MemoryStore(capacity=2)
+    store = MemoryStore(capacity=1)
     tokens = ConfirmationTokens(store)
     first, second = [(await tokens.issue(ALICE, PURPOSE, "labels:delete"))[0] for _ in range(2)]
     await tokens.redeem(first, ALICE, PURPOSE)

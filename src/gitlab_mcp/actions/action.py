@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, model_validator
 from gitlab_mcp.actions.action_facts import Differs, looked_up
 from gitlab_mcp.actions.exchange import Answer, GitLab, Request
 from gitlab_mcp.actions.fields import Csv, Names, broken_rule
+from gitlab_mcp.actions.narrowing_defaults import NARROWING_DEFAULTS
 from gitlab_mcp.actions.result import Result
 from gitlab_mcp.actions.shape import sent_name, shapes
 
@@ -198,7 +199,8 @@ class Action(BaseModel):
     def filters_not_asked_for(self) -> Mapping[str, str]:
         """What narrows a list though the caller did not say so: GitLab's own defaults, and what is sent instead. The
         answer names them."""
-        return {}
+        defaults = NARROWING_DEFAULTS.get(self.endpoint().path, {})
+        return {name: value for name, value in defaults.items() if name not in self.model_fields_set}
 
     def endpoint(self) -> Endpoint:
         """The endpoint whose path the given fields fill, the most specific first."""

@@ -15,13 +15,14 @@ from gitlab_mcp.actions.arguments.defaults import InstanceDefaults
 from gitlab_mcp.actions.arguments.validation import validate
 from gitlab_mcp.actions.ask import Ask, NobodyToAsk
 from gitlab_mcp.actions.call import FEWEST_BYTES, LONGEST_TOKEN, MOST_BYTES, Call
-from gitlab_mcp.actions.exchange import Answer, GitLab, Request
+from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.actions.ids import as_sent, ids_among, is_short
 from gitlab_mcp.actions.names import has_names
 from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.actions.result import Notice, Result
 from gitlab_mcp.actions.shape import shapes
 from gitlab_mcp.callers import CallerKey
+from gitlab_mcp.calls.claims import Claims
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, FailedCall, Failure
 from gitlab_mcp.failures.size_limit import limit_size
@@ -66,6 +67,7 @@ class Dispatch:
     """Tells a caller whose same call fails the same way again and again to stop."""
     offered: OfferedTools
     call_log: CallLog
+    claims: Claims
 
     async def __call__(
         self,
@@ -171,7 +173,7 @@ class Dispatch:
             return await action.run_with(server)
         from gitlab_mcp.calls.recovery import run_recovering
 
-        return await run_recovering(action, server.gitlab, self._request_of)
+        return await run_recovering(action, server.gitlab, self._read_of, self.claims, server.caller)
 
     async def _check_success(self, action: Action, answer: Answer | Result, ask: Ask) -> Sequence[Notice]:
         from gitlab_mcp.success_checks.all_checks import run_all_checks
@@ -189,10 +191,10 @@ class Dispatch:
         understood = isinstance(asked, int) and FEWEST_BYTES <= asked <= MOST_BYTES
         return asked if understood and isinstance(asked, int) else self.max_bytes
 
-    def _request_of(self, read: str, arguments: Mapping[str, Any]) -> Request:
-        """The request that an action such as `browse_branches get` makes of these arguments."""
+    def _read_of(self, read: str, arguments: Mapping[str, Any]) -> Action:
+        """The action that is named so, such as `browse_branches get`, with these arguments."""
         tool, _, name = read.partition(" ")
-        return validate(self.registry, tool, {"action": name, **arguments}, self.defaults).action.request()
+        return validate(self.registry, tool, {"action": name, **arguments}, self.defaults).action
 
     def _declared(
         self, tool: str, arguments: Mapping[str, Any], action: Action | None
@@ -295,4 +297,4 @@ def _action_name(action: Action | None, arguments: Mapping[str, Any]) -> str | N
         return action.spec.name
     name = arguments.get("action")
     fits = isinstance(name, str) and name.isidentifier() and len(name) <= LONGEST_ACTION_NAME
-    return name if fits else None
+    return redact_text(str(name)) if fits else None

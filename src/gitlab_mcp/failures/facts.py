@@ -71,6 +71,7 @@ FACTS: Final[Mapping[str, str]] = MappingProxyType(
         "network_problem": "dns, connection refused, tls, a timeout, connection lost or proxy",
         "attempts": "how often it was tried",
         "setting": "the setting of this server to change",
+        "outcome": "unknown: the write may have happened all the same",
         "check_with": "the action, with arguments, that shows whether the write happened",
         "request": "the request that no recording answers: method, path and query",
         "confirmation_token": "send it with the same call to confirm",

@@ -54,7 +54,8 @@ class Failure:
     def recovery(self) -> Recovery:
         """What makes the next call work: the code's, unless this failure leaves less hope."""
         usual = CODES[self.code].recovery
-        if "check_with" in self.facts:
+        unsettled = "check_with" in self.facts or "outcome" in self.facts
+        if unsettled or any(map(_may_have_happened, self.facts.get("results", ()))):
             return Recovery.CHECK_FIRST
         hopeless = self.facts.get("loop") or self.facts.get("retryable") is False
         return Recovery.NO if hopeless and usual in RETRYABLE else usual
@@ -74,6 +75,11 @@ class Failure:
     def is_nobodys_mistake(self) -> bool:
         """Neither the caller's nor the operator's: reported, logged as an error, and given an event id."""
         return CODES[self.code].is_nobodys_mistake
+
+
+def _may_have_happened(item: Mapping[str, Any]) -> bool:
+    """Of an item of a batch."""
+    return isinstance(item.get("error"), Failure) and item["error"].recovery is Recovery.CHECK_FIRST
 
 
 class CallFailed(Exception):

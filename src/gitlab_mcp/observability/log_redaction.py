@@ -4,9 +4,8 @@
 - A log line carries its sentence and the fields named here. Arguments, bodies and headers are never written.
 - Libraries that log URLs are quiet below warnings.
 - Sentry gets stack traces without the texts of exceptions, which may quote what somebody sent, and without variables.
-- What looks like a token in a stack trace is replaced (`logs.py`).
-- What looks like a token is replaced in failures (`calls/dispatch.py`) and in audit lines (`app.py`), both with
-  `results/secret_redaction.py`.
+- What looks like a secret, and the caller's own token, is replaced in log lines (`logs.py`), in failures
+  (`calls/dispatch.py`) and in audit lines (`app.py`). What a secret is stands in `failures/secret_text.py`.
 """
 
 from __future__ import annotations

@@ -21,12 +21,11 @@ from typing import Final, NamedTuple
 from gitlab_mcp.callers import CallerKey
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
-from gitlab_mcp.store import NOT_OURS, Store, StoreUnavailable, stored_number
+from gitlab_mcp.store import Store, StoreUnavailable, as_number
 
 LIFETIME: Final = 600
 """Seconds."""
 _KEY_LIFETIME: Final = 10 * 365 * 24 * 3600
-_KEY_BYTES: Final = 32
 _NONCE_BYTES, _CALLER_BYTES, _PURPOSE_BYTES, _SIGNATURE_BYTES = 9, 8, 12, 16
 _LAYOUT: Final = struct.Struct(f">{_NONCE_BYTES}sI{_CALLER_BYTES}s{_PURPOSE_BYTES}s")
 
@@ -74,14 +73,14 @@ class ConfirmationTokens:
         claim = f"{now} {secrets.token_hex(8)}"
         stored = await self.store.put_if_absent(f"used:{payload.nonce.hex()}", claim, LIFETIME + 60)
         if stored != claim:
-            consumed_at = utc_time(stored_number(stored.partition(" ")[0]))
+            consumed_at = utc_time(as_number(stored.partition(" ")[0]))
             raise CallFailed(_refusal(Code.CONFIRMATION_USED).knowing(consumed_at=consumed_at))
 
     async def _signature(self, payload: bytes) -> bytes:
         # The first replica that needs the key makes it; all sign with it.
-        key = await self.store.put_if_absent("key", secrets.token_hex(_KEY_BYTES), _KEY_LIFETIME)
-        if not re.fullmatch(f"[0-9a-f]{{{2 * _KEY_BYTES}}}", key):
-            raise StoreUnavailable(NOT_OURS)
+        key = await self.store.put_if_absent("key", secrets.token_hex(32), _KEY_LIFETIME)
+        if not re.fullmatch("[0-9a-f]{64}", key):
+            raise StoreUnavailable("the store holds something else than a key to sign with")
         return hmac.digest(bytes.fromhex(key), payload, "sha256")[:_SIGNATURE_BYTES]
 
 

@@ -18,7 +18,7 @@ from gitlab_mcp.failures.codes import Code, NoticeCode
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.policy.confirmation_tokens import ConfirmationTokens, is_for, utc_time
 from gitlab_mcp.policy.guard import ProposedCall
-from gitlab_mcp.store import Store, StoreUnavailable, stored_number
+from gitlab_mcp.store import Store, StoreUnavailable, as_number
 
 _HOUR: Final = 3600
 _NOTICE_AT, _PAUSE_AT = 0.8, 0.9
@@ -57,7 +57,7 @@ class Quotas:
         if limit is None:
             return
         try:
-            used = stored_number(await self.store.get(self._key(proposed)) or "0")
+            used = as_number(await self.store.get(self._key(proposed)))
         except StoreUnavailable:
             # Reading goes on without the store, writing does not.
             if proposed.call.action.spec.writes:

@@ -15,6 +15,7 @@ from gitlab_mcp.policy.escaped_quick_actions import notice_escaped_quick_actions
 from gitlab_mcp.policy.guard import Guard
 from gitlab_mcp.policy.quotas import Quotas
 from gitlab_mcp.policy.read_only import refuse_writes
+from gitlab_mcp.policy.redacted_text import refuse_redacted_text
 from gitlab_mcp.policy.requested_toolsets import refuse_other_toolsets
 from gitlab_mcp.policy.trust import refuse_above_requested_trust, refuse_above_trust
 from gitlab_mcp.store import Store
@@ -41,7 +42,7 @@ class Rules:
 
 def operator_guards(rules: Rules) -> tuple[Guard, ...]:
     """Guards that need no request come first."""
-    guards: list[Guard] = [notice_escaped_quick_actions]
+    guards: list[Guard] = [notice_escaped_quick_actions, refuse_redacted_text]
     if rules.read_only:
         guards.append(refuse_writes)
     if rules.only_actions or rules.never_actions:

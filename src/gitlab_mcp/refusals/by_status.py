@@ -65,7 +65,7 @@ def without_json(case: Case) -> Finding:
     """Something in front of GitLab answered, or GitLab could not read the request."""
     refused = case.refused
     beginning = refused.content[:512].lstrip().lower()
-    if beginning.startswith((b"<!doctype", b"<html", b"<?xml")) or b"<html" in beginning:
+    if refused.is_web_page:
         return _web_page(refused)
     match refused.status:
         case 400 if beginning.startswith(b"bad request"):
