@@ -12,7 +12,7 @@ from typing import Annotated, Final
 
 from pydantic import AfterValidator, ValidationInfo
 
-from gitlab_mcp.actions.fields import Line
+from gitlab_mcp.actions.fields import NonEmpty
 
 WANTED: Final = "quick_actions"
 
@@ -59,5 +59,5 @@ def _unless_wanted(text: str, info: ValidationInfo) -> str:
 
 Spoken = Annotated[str, AfterValidator(_unless_wanted), Speaks()]
 """A description, which may be empty."""
-SpokenLine = Annotated[Line, AfterValidator(_unless_wanted), Speaks()]
+SpokenLine = Annotated[NonEmpty, AfterValidator(_unless_wanted), Speaks()]
 """A comment, which may not."""

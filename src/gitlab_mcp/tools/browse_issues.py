@@ -13,8 +13,8 @@ from gitlab_mcp.actions.fields import (
     Iids,
     Integer,
     Labels,
-    Line,
     Needs,
+    NonEmpty,
     Search,
     SearchIn,
     Sent,
@@ -75,9 +75,9 @@ class IssueFilters(InProjectOrGroupOrOwn):
     search_in: SearchIn | None = None
     labels: Labels | None = None
     not_labels: Annotated[Labels, Sent("not[labels]")] | None = None
-    milestone: Annotated[Line, Field(description="Title, None or Any")] | None = None
+    milestone: Annotated[NonEmpty, Field(description="Title, None or Any")] | None = None
     milestone_phase: Annotated[Literal["Upcoming", "Started"], Sent("milestone_id")] | None = None
-    not_milestone: Annotated[Line, Sent("not[milestone]")] | None = None
+    not_milestone: Annotated[NonEmpty, Sent("not[milestone]")] | None = None
     assignee_username: Usernames | None = None
     not_assignee_username: Annotated[Usernames, Sent("not[assignee_username]")] | None = None
     assignee_id: UserOrNone | None = None

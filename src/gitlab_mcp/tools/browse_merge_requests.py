@@ -18,8 +18,8 @@ from gitlab_mcp.actions.fields import (
     Iids,
     Integer,
     Labels,
-    Line,
     Needs,
+    NonEmpty,
     Search,
     SearchIn,
     Sent,
@@ -133,11 +133,11 @@ class ListMergeRequests(InProjectOrGroupOrOwn, Paged):
     approved_by_usernames: Annotated[Usernames, Needs("mr_approver_filters")] | None = None
     approved: Literal["yes", "no"] | None = None
     labels: Labels | None = None
-    milestone: Annotated[Line, Field(description="Title, None or Any")] | None = None
+    milestone: Annotated[NonEmpty, Field(description="Title, None or Any")] | None = None
     source_branch: Branch | None = None
     target_branch: Branch | None = None
     wip: Annotated[Literal["yes", "no"], Field(description="Drafts")] | None = None
-    environment: Line | None = None
+    environment: NonEmpty | None = None
     deployed_after: Time | None = None
     deployed_before: Time | None = None
     iids: Iids | None = None
@@ -149,7 +149,7 @@ class ListMergeRequests(InProjectOrGroupOrOwn, Paged):
     not_author_username: Annotated[Username, Sent("not[author_username]")] | None = None
     not_assignee_username: Annotated[Usernames, Sent("not[assignee_username]")] | None = None
     not_reviewer_username: Annotated[Username, Sent("not[reviewer_username]")] | None = None
-    not_milestone: Annotated[Line, Sent("not[milestone]")] | None = None
+    not_milestone: Annotated[NonEmpty, Sent("not[milestone]")] | None = None
     order_by: (
         Literal[
             "created_at",

@@ -13,7 +13,7 @@ from gitlab_mcp.actions.fields import (
     FilePath,
     Flag,
     Integer,
-    Line,
+    NonEmpty,
     PipelineId,
     Ref,
     WebUrl,
@@ -99,7 +99,7 @@ class CherryPick(OfCommit):
 
     branch: Branch
     dry_run: Flag | None = None
-    message: Line | None = None
+    message: NonEmpty | None = None
 
 
 @manage.action(
@@ -148,7 +148,7 @@ class SetStatus(OfCommit):
     """Report the outcome of an external check of a commit."""
 
     state: Literal["pending", "running", "success", "failed", "canceled", "skipped"]
-    name: Line | None = None
+    name: NonEmpty | None = None
     ref: Ref | None = None
     target_url: Annotated[WebUrl, Field(max_length=255)] | None = None
     description: Annotated[str, Field(max_length=255)] | None = None

@@ -18,9 +18,9 @@ from gitlab_mcp.actions.fields import (
     Flag,
     Id,
     Labels,
-    Line,
     MilestoneOrZero,
     Needs,
+    NonEmpty,
     ProjectNumber,
     Sent,
     Sha,
@@ -286,8 +286,8 @@ class Merge(OfMergeRequest):
     auto_merge: Annotated[Flag, Sent("merge_when_pipeline_succeeds")] | None = None
     squash: Flag | None = None
     should_remove_source_branch: Flag | None = None
-    merge_commit_message: Line | None = None
-    squash_commit_message: Line | None = None
+    merge_commit_message: NonEmpty | None = None
+    squash_commit_message: NonEmpty | None = None
 
     async def refuse_before_asking(self, ask: Ask) -> None:
         await refuse_blocked_merge(self.project_id, self.merge_request_iid, bool(self.auto_merge), ask)
@@ -519,7 +519,7 @@ class AddSpentTime(OfMergeRequest):
     """Book time on it; a minus takes it back."""
 
     duration: Duration
-    summary: Line | None = None
+    summary: NonEmpty | None = None
 
 
 @manage.action(
