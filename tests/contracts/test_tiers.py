@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from gitlab_mcp.actions.action import Action, Danger
-from gitlab_mcp.actions.fields import Needs, Sent
+from gitlab_mcp.actions.fields import Needs, SentAs
 from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.actions.schema import required_fields
 from gitlab_mcp.actions.shape import shapes
@@ -41,7 +41,7 @@ PAID = {
 
 
 def sent_as(action: type[Action], name: str) -> str:
-    sent = shapes(action)[name].mark(Sent)
+    sent = shapes(action)[name].mark(SentAs)
     return sent.name if sent else name
 
 

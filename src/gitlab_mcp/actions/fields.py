@@ -1,7 +1,7 @@
 """The vocabulary of fields: what a name means, in every tool alike.
 
 A field is an annotated type. Its description is the sentence an agent reads; leave it out where the name
-says it all. Marks beside it: `Sent` when GitLab calls it something else, `Csv` when GitLab wants commas,
+says it all. Marks beside it: `SentAs` when GitLab calls it something else, `Csv` when GitLab wants commas,
 `Needs` when the field alone is paid, `AlsoCalled` when people know it by another name here, `Names` when a name is
 taken where GitLab wants a number.
 
@@ -27,7 +27,7 @@ ME = "me"
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
+class SentAs:
     """The name GitLab uses, where ours is another."""
 
     name: str
@@ -357,7 +357,7 @@ Labels = Annotated[Words, Csv()]
 Search = NonEmpty
 SearchIn = Annotated[
     Literal["title", "description"],
-    Sent("in"),
+    SentAs("in"),
 ]
 Page = Annotated[Integer, Field(ge=1, le=BIGGEST_ID)]
 PerPage = Annotated[Integer, Field(ge=1, le=100)]
@@ -381,7 +381,7 @@ EventAction = Annotated[
         "expired",
         "approved",
     ],
-    Sent("action"),
+    SentAs("action"),
 ]
 EventTarget = Literal[
     "issue", "milestone", "merge_request", "note", "project", "snippet", "user", "wiki", "design"

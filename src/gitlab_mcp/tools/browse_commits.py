@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 
 from gitlab_mcp.actions.action import GET, Role, fill
 from gitlab_mcp.actions.exchange import Answer, GitLab
-from gitlab_mcp.actions.fields import Flag, NonEmpty, ProjectNumber, Ref, Sent, Strings, Time, broken_rule
+from gitlab_mcp.actions.fields import Flag, NonEmpty, ProjectNumber, Ref, SentAs, Strings, Time, broken_rule
 from gitlab_mcp.actions.other_names import Instead
 from gitlab_mcp.actions.result import Omission, Result
 from gitlab_mcp.actions.scopes import InProject, OfCommit, Paged
@@ -132,8 +132,8 @@ class CommitDiff(OfCommit, Paged):
 class Compare(InProject):
     """Commits and diffs that to_ref has beyond from_ref; straight also shows what it lacks."""
 
-    from_ref: Annotated[NonEmpty, Sent("from")]
-    to_ref: Annotated[NonEmpty, Sent("to")]
+    from_ref: Annotated[NonEmpty, SentAs("from")]
+    to_ref: Annotated[NonEmpty, SentAs("to")]
     straight: Flag | None = None
     diffs: Annotated[Flag, Field(description="false: commits and file names only")] | None = None
     from_project_id: ProjectNumber | None = None

@@ -22,7 +22,7 @@ from gitlab_mcp.actions.fields import (
     NonEmpty,
     Search,
     SearchIn,
-    Sent,
+    SentAs,
     Sort,
     Time,
     UserId,
@@ -145,11 +145,11 @@ class ListMergeRequests(InProjectOrGroupOrOwn, Paged):
     created_before: Time | None = None
     updated_after: Time | None = None
     updated_before: Time | None = None
-    not_labels: Annotated[Labels, Sent("not[labels]")] | None = None
-    not_author_username: Annotated[Username, Sent("not[author_username]")] | None = None
-    not_assignee_username: Annotated[Usernames, Sent("not[assignee_username]")] | None = None
-    not_reviewer_username: Annotated[Username, Sent("not[reviewer_username]")] | None = None
-    not_milestone: Annotated[NonEmpty, Sent("not[milestone]")] | None = None
+    not_labels: Annotated[Labels, SentAs("not[labels]")] | None = None
+    not_author_username: Annotated[Username, SentAs("not[author_username]")] | None = None
+    not_assignee_username: Annotated[Usernames, SentAs("not[assignee_username]")] | None = None
+    not_reviewer_username: Annotated[Username, SentAs("not[reviewer_username]")] | None = None
+    not_milestone: Annotated[NonEmpty, SentAs("not[milestone]")] | None = None
     order_by: (
         Literal[
             "created_at",

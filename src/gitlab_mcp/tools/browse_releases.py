@@ -12,7 +12,7 @@ from gitlab_mcp.actions.fields import (
     Id,
     NonEmpty,
     SemanticVersion,
-    Sent,
+    SentAs,
     Sort,
     Time,
 )
@@ -116,8 +116,8 @@ class Changelog(InProject):
     """Notes for a version, from the commits whose message has a Changelog trailer."""
 
     version: SemanticVersion
-    from_ref: Annotated[NonEmpty, Sent("from")] | None = None
-    to_ref: Annotated[NonEmpty, Sent("to")] | None = None
+    from_ref: Annotated[NonEmpty, SentAs("from")] | None = None
+    to_ref: Annotated[NonEmpty, SentAs("to")] | None = None
 
     async def run(self, gitlab: GitLab) -> Result:
         notes = (await gitlab.send(self.request())).body["notes"]

@@ -22,7 +22,7 @@ from gitlab_mcp.actions.fields import (
     Needs,
     NonEmpty,
     ProjectNumber,
-    Sent,
+    SentAs,
     Sha,
     Title,
     UserIds,
@@ -283,7 +283,7 @@ class Merge(OfMergeRequest):
     """Merge, now or (auto_merge) as soon as its pipeline has succeeded."""
 
     sha: HeadSha | None = None
-    auto_merge: Annotated[Flag, Sent("merge_when_pipeline_succeeds")] | None = None
+    auto_merge: Annotated[Flag, SentAs("merge_when_pipeline_succeeds")] | None = None
     squash: Flag | None = None
     should_remove_source_branch: Flag | None = None
     merge_commit_message: NonEmpty | None = None
@@ -622,4 +622,4 @@ class AddToMergeTrain(OfMergeRequest):
 
     sha: HeadSha | None = None
     squash: Flag | None = None
-    auto_merge: Annotated[Flag, Sent("when_pipeline_succeeds")] | None = None
+    auto_merge: Annotated[Flag, SentAs("when_pipeline_succeeds")] | None = None

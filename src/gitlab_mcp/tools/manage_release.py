@@ -19,7 +19,7 @@ from gitlab_mcp.actions.fields import (
     NonEmpty,
     Ref,
     SemanticVersion,
-    Sent,
+    SentAs,
     Strings,
     Time,
 )
@@ -260,8 +260,8 @@ class AddChangelog(InProject):
     """Commit the notes for a version to the changelog file."""
 
     version: SemanticVersion
-    from_ref: Annotated[NonEmpty, Sent("from")] | None = None
-    to_ref: Annotated[NonEmpty, Sent("to")] | None = None
+    from_ref: Annotated[NonEmpty, SentAs("from")] | None = None
+    to_ref: Annotated[NonEmpty, SentAs("to")] | None = None
     branch: Branch | None = None
     file: Annotated[NonEmpty, Field(description="CHANGELOG.md if not given")] | None = None
     message: Annotated[NonEmpty, Field(description="Of the commit")] | None = None

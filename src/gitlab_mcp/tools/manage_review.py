@@ -16,7 +16,7 @@ from gitlab_mcp.actions.fields import (
     Flag,
     Id,
     Integer,
-    Sent,
+    SentAs,
     Sha,
     broken_rule,
 )
@@ -163,8 +163,8 @@ class CommentFile(Comment):
 class CreateDraft(OfMergeRequest):
     """Write a draft on the merge request as a whole, or as an answer in a thread."""
 
-    body: Annotated[Body, Sent("note")]
-    discussion_id: Annotated[DiscussionId, Sent("in_reply_to_discussion_id")] | None = None
+    body: Annotated[Body, SentAs("note")]
+    discussion_id: Annotated[DiscussionId, SentAs("in_reply_to_discussion_id")] | None = None
     resolve_discussion: Flag | None = None
 
     @model_validator(mode="after")
@@ -187,7 +187,7 @@ class UpdateDraft(OfMergeRequest):
     """Rewrite a draft; its place stays."""
 
     draft_note_id: Id
-    body: Annotated[Body, Sent("note")]
+    body: Annotated[Body, SentAs("note")]
 
 
 @manage.action(
