@@ -20,7 +20,7 @@ from gitlab_mcp.actions.fields import (
     broken_rule,
 )
 from gitlab_mcp.actions.other_names import Instead
-from gitlab_mcp.actions.quick_actions import SpokenLine
+from gitlab_mcp.actions.quick_actions import CommentText
 from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup, said
 from gitlab_mcp.actions.scopes import OfCommit
 from gitlab_mcp.actions.tool import Tool
@@ -62,7 +62,7 @@ manage = Tool(
 class CommentCommit(OfCommit):
     """Comment on a commit, or on one line of its diff."""
 
-    note: SpokenLine
+    note: CommentText
     path: FilePath | None = None
     line: Annotated[Integer, Field(ge=1, le=2**31 - 1)] | None = None
     line_type: Literal["new", "old"] | None = None

@@ -29,7 +29,7 @@ from gitlab_mcp.actions.fields import (
     Words,
 )
 from gitlab_mcp.actions.other_names import Instead
-from gitlab_mcp.actions.quick_actions import Spoken
+from gitlab_mcp.actions.quick_actions import DescriptionText
 from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup, made, new
 from gitlab_mcp.actions.result import Result
 from gitlab_mcp.actions.scopes import InProject, OfMergeRequest
@@ -203,7 +203,7 @@ class CreateMergeRequest(InProject):
     source_branch: Branch
     target_branch: Branch
     title: Title
-    description: Spoken | None = None
+    description: DescriptionText | None = None
     target_project_id: Annotated[ProjectNumber, Field(description="Where a fork's changes go")] | None = None
     assignee_ids: Users | None = None
     reviewer_ids: Users | None = None
@@ -236,7 +236,7 @@ class UpdateMergeRequest(OfMergeRequest):
 
     state_event: Literal["close", "reopen"] | None = None
     title: Title | None = None
-    description: Spoken | None = None
+    description: DescriptionText | None = None
     target_branch: Branch | None = None
     assignee_ids: Users | None = None
     reviewer_ids: Users | None = None

@@ -21,7 +21,7 @@ from gitlab_mcp.actions.fields import (
     broken_rule,
 )
 from gitlab_mcp.actions.other_names import Instead
-from gitlab_mcp.actions.quick_actions import SpokenLine
+from gitlab_mcp.actions.quick_actions import CommentText
 from gitlab_mcp.actions.recovery_lookup import RecoveryLookup, begun_with
 from gitlab_mcp.actions.result import Notice, Result
 from gitlab_mcp.actions.scopes import OfMergeRequest
@@ -66,7 +66,7 @@ DRAFT = f"{MR}/draft_notes/{{draft_note_id}}"
 EXAMPLE = {"project_id": "acme/shop", "merge_request_iid": 25}
 
 # GitLab accepts an empty draft, and drops it when it is published.
-Body = Annotated[SpokenLine, Field(pattern=r"^\s*\S"), Expects("text that is not empty")]
+Body = Annotated[CommentText, Field(pattern=r"^\s*\S"), Expects("text that is not empty")]
 LineNumber = Annotated[Integer, Field(ge=1)]
 
 
