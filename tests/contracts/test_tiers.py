@@ -125,7 +125,7 @@ def test_the_page_of_an_action_is_one_of_gitlabs(action: type[Action]) -> None:
 def test_the_page_of_a_call_is_that_of_its_endpoint(action: type[Action]) -> None:
     for endpoint in action.spec.endpoints:
         known = find(str(endpoint))
-        if "docs" not in action.spec.said and known and known.docs:
+        if "docs" not in action.spec.own_facts and known and known.docs:
             assert action.spec.docs_at(endpoint) == known.docs
 
 
