@@ -1,6 +1,7 @@
 """Counts, durations and gauges in the text format of Prometheus.
 
-No label holds anything that a caller chose: operations are from the catalogue, codes are ours.
+No label holds anything that a caller chose: operations are from the catalogue, codes are ours. The text may be made in
+another thread than the one that counts; so it is made from copies.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ class Histogram:
         self._sums[labels] += seconds
 
     def lines(self, name: str, label_names: Labels) -> Iterator[str]:
-        for labels, counts in self._counts.items():
+        for labels, counts in list(self._counts.items()):
             running = 0
             for bound, count in zip((*self._bounds, None), counts, strict=True):
                 running += count
@@ -102,7 +103,7 @@ def _header(name: str, kind: str, description: str) -> Iterator[str]:
 
 
 def _counts(name: str, label_names: Labels, counts: Counter[Labels]) -> Iterator[str]:
-    for labels, count in counts.items():
+    for labels, count in list(counts.items()):
         yield f"{name}{_label_text(label_names, labels)} {count}"
 
 

@@ -29,7 +29,7 @@ from gitlab_mcp.actions.fields import (
     broken_rule,
 )
 from gitlab_mcp.actions.other_names import Instead
-from gitlab_mcp.actions.quick_actions import Spoken
+from gitlab_mcp.actions.quick_actions import DescriptionText
 from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup, made
 from gitlab_mcp.actions.scopes import InProject, OfIssue
 from gitlab_mcp.actions.tool import Tool
@@ -114,7 +114,7 @@ class CreateIssue(InProject):
     """Open an issue."""
 
     title: Title
-    description: Spoken | None = None
+    description: DescriptionText | None = None
     labels: Labels | None = None
     assignee_ids: Assignees | None = None
     milestone_id: MilestoneOrZero | None = None
@@ -141,7 +141,7 @@ class UpdateIssue(OfIssue):
 
     state_event: Literal["close", "reopen"] | None = None
     title: Title | None = None
-    description: Spoken | None = None
+    description: DescriptionText | None = None
     labels: Labels | None = None
     add_labels: Labels | None = None
     remove_labels: Labels | None = None

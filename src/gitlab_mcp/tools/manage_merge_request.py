@@ -18,18 +18,18 @@ from gitlab_mcp.actions.fields import (
     Flag,
     Id,
     Labels,
-    Line,
     MilestoneOrZero,
     Needs,
+    NonEmpty,
     ProjectNumber,
-    Sent,
+    SentAs,
     Sha,
     Title,
     UserIds,
     Words,
 )
 from gitlab_mcp.actions.other_names import Instead
-from gitlab_mcp.actions.quick_actions import Spoken
+from gitlab_mcp.actions.quick_actions import DescriptionText
 from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup, made, new
 from gitlab_mcp.actions.result import Result
 from gitlab_mcp.actions.scopes import InProject, OfMergeRequest
@@ -203,7 +203,7 @@ class CreateMergeRequest(InProject):
     source_branch: Branch
     target_branch: Branch
     title: Title
-    description: Spoken | None = None
+    description: DescriptionText | None = None
     target_project_id: Annotated[ProjectNumber, Field(description="Where a fork's changes go")] | None = None
     assignee_ids: Users | None = None
     reviewer_ids: Users | None = None
@@ -236,7 +236,7 @@ class UpdateMergeRequest(OfMergeRequest):
 
     state_event: Literal["close", "reopen"] | None = None
     title: Title | None = None
-    description: Spoken | None = None
+    description: DescriptionText | None = None
     target_branch: Branch | None = None
     assignee_ids: Users | None = None
     reviewer_ids: Users | None = None
@@ -283,11 +283,11 @@ class Merge(OfMergeRequest):
     """Merge, now or (auto_merge) as soon as its pipeline has succeeded."""
 
     sha: HeadSha | None = None
-    auto_merge: Annotated[Flag, Sent("merge_when_pipeline_succeeds")] | None = None
+    auto_merge: Annotated[Flag, SentAs("merge_when_pipeline_succeeds")] | None = None
     squash: Flag | None = None
     should_remove_source_branch: Flag | None = None
-    merge_commit_message: Line | None = None
-    squash_commit_message: Line | None = None
+    merge_commit_message: NonEmpty | None = None
+    squash_commit_message: NonEmpty | None = None
 
     async def refuse_before_asking(self, ask: Ask) -> None:
         await refuse_blocked_merge(self.project_id, self.merge_request_iid, bool(self.auto_merge), ask)
@@ -519,7 +519,7 @@ class AddSpentTime(OfMergeRequest):
     """Book time on it; a minus takes it back."""
 
     duration: Duration
-    summary: Line | None = None
+    summary: NonEmpty | None = None
 
 
 @manage.action(
@@ -622,4 +622,4 @@ class AddToMergeTrain(OfMergeRequest):
 
     sha: HeadSha | None = None
     squash: Flag | None = None
-    auto_merge: Annotated[Flag, Sent("when_pipeline_succeeds")] | None = None
+    auto_merge: Annotated[Flag, SentAs("when_pipeline_succeeds")] | None = None

@@ -11,7 +11,7 @@ import anyio
 from pydantic import BaseModel, ConfigDict, model_validator
 
 from gitlab_mcp.actions.call import FEWEST_BYTES
-from gitlab_mcp.actions.fields import FromJson, Line, ReachesNothing
+from gitlab_mcp.actions.fields import FromJson, NonEmpty, ReachesNothing
 from gitlab_mcp.actions.result import Notice, Omission, Result, TailText, Text
 from gitlab_mcp.actions.server import Server
 from gitlab_mcp.failures.codes import Code, NoticeCode
@@ -29,7 +29,7 @@ _CUT_A_LITTLE_MORE = 0.95
 class BatchedCall(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
-    tool: Line
+    tool: NonEmpty
     arguments: Annotated[dict[str, Any], FromJson, ReachesNothing()]
 
     @model_validator(mode="before")
