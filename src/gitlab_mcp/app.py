@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -15,8 +15,10 @@ from gitlab_mcp.actions.exchange import Report
 from gitlab_mcp.actions.places import is_elsewhere
 from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.actions.result import Result
-from gitlab_mcp.callers import CallerKey, RequestContext, Token
+from gitlab_mcp.callers import NOBODY_TO_ASK, CallerKey, Consent, RequestContext, Token
+from gitlab_mcp.calls.claims import Claims
 from gitlab_mcp.calls.dispatch import Dispatch, Session
+from gitlab_mcp.failures.secret_text import hiding, redact_trace
 from gitlab_mcp.observability.audit import Audit, to_file, to_stderr, to_stdout
 from gitlab_mcp.observability.call_log import CallLog
 from gitlab_mcp.observability.outcome import Outcome
@@ -26,7 +28,6 @@ from gitlab_mcp.policy.calls_per_caller import CallsPerCaller
 from gitlab_mcp.policy.listed_tools import ListedTools
 from gitlab_mcp.policy.loop_detection import LoopDetection
 from gitlab_mcp.policy.rules import Rules, last_guards, operator_guards, request_guards
-from gitlab_mcp.results.secret_redaction import redact_text
 from gitlab_mcp.settings import Settings, SettingsError
 from gitlab_mcp.settings.errors import (
     bad_tier_features,
@@ -48,8 +49,6 @@ if TYPE_CHECKING:
     from gitlab_mcp.tiers.feature_map import TierMap
     from gitlab_mcp.transports.http import HttpOptions
 
-_BRIEF = 60.0
-"""Seconds for which GitLab's word on a token is believed."""
 _QUICK = 5.0
 """Seconds for a question about GitLab or a token, not about anything in it."""
 
@@ -75,7 +74,7 @@ class App:
             toolsets=settings.toolsets,
             read_only=settings.read_only,
             patterns=ActionPatterns(settings.only_actions, settings.never_actions),
-            trust=Danger(settings.trust),
+            trust=_rules(settings).trust,
             calls_unlisted=True,
         )
         self._dispatch = Dispatch(
@@ -89,6 +88,7 @@ class App:
             stop_loops=LoopDetection(self._store),
             offered=self._listed_tools.offered(),
             call_log=CallLog(_audit(settings), self._sentry or (lambda outcome, bug: None)),
+            claims=Claims(self._store),
         )
         if settings.tier_features:
             # What the operator wrote is checked before anybody calls; what is packaged has been.
@@ -108,13 +108,21 @@ class App:
         arguments: Mapping[str, Any],
         report: Report | None = None,
         request_context: RequestContext | None = None,
+        consent: Consent = NOBODY_TO_ASK,
     ) -> Result:
         url, token = self._whose(request_context)
         caller = CallerKey(
             token.fingerprint if token else "", url, request_context.request_id if request_context else None
         )
         connect = partial(self._session, caller, url, token, report, limited=request_context is not None)
-        return await self._dispatch_for(request_context)(tool, arguments, caller, connect)
+        dispatch = self._dispatch_for(request_context, can_ask=consent.can_ask)
+        with hiding(*(each.value.reveal() for each in (token, self._own_token()) if each)):
+            return await dispatch(tool, arguments, caller, connect, consent)
+
+    def _own_token(self) -> Token | None:
+        with suppress(SettingsError):
+            return self._token()
+        return None
 
     def record_refusal(self, failure: Failure) -> Failure:
         """Log and count a request that was refused before it became a call."""
@@ -133,20 +141,14 @@ class App:
         url = request_context.gitlab_url or self._settings.url
         gitlab = _as(self._connected(url), request_context.token, deadline=_QUICK)
 
-        async def learn() -> bool | None:
-            try:
-                await gitlab.get("/user")
-            except Refused as refused:
-                # A token without the scope to read it is refused with 403, and is alive.
-                return refused.status != 401
-            except Exception:
-                return None
-            return True
-
-        known: bool | None = await self._remembered().get_or_fetch(
-            (url, request_context.token.fingerprint, "alive"), _BRIEF, learn
-        )
-        return known
+        try:
+            await gitlab.get("/user")
+        except Refused as refused:
+            # A token without the scope to read it is refused with 403, and is alive.
+            return {401: False, 403: True}.get(refused.status)
+        except Exception:
+            return None
+        return True
 
     async def reaches_gitlab(self) -> bool:
         """Whether GitLab answers at all. Nobody's token is used for it."""
@@ -199,18 +201,22 @@ class App:
         in_flight = ("Tool calls being worked on.", lambda: server.in_flight.count)
         metrics = Metrics({"gitlab_mcp_calls_in_flight": in_flight})
         self.observe(metrics.count_call)
+        token_checks = http.TokenChecks(self.token_is_accepted, self._settings.url)
+        self.observe(token_checks.hear)
         options = _http_options(self._settings)
         port = http.listen(address.host, address.port)
         if options.bearer is None and self._settings.uses_own_token:
             options = http.with_generated_secret(options, port)
+        health = self._settings.health
         try:
             return http.serve(
                 server,
                 port,
                 options,
                 metrics=metrics,
-                token_is_accepted=self.token_is_accepted,
+                token_checks=token_checks,
                 readiness_checks={"gitlab": self.reaches_gitlab, "store": self._store.alive},
+                health_port=http.listen(health.host, health.port, "health") if health else None,
             )
         finally:
             self.close()
@@ -233,10 +239,11 @@ class App:
             self._upstreams.popitem()[1].close()
         self._store.close()
 
-    def _dispatch_for(self, request_context: RequestContext | None) -> Dispatch:
+    def _dispatch_for(self, request_context: RequestContext | None, *, can_ask: bool) -> Dispatch:
         """What a request says about itself comes on top of what the operator decided."""
+        offered = self._listed_tools.offered(request_context, can_ask=can_ask)
         if request_context is None:
-            return self._dispatch
+            return replace(self._dispatch, offered=offered)
         guards = request_guards(
             read_only=request_context.read_only,
             toolsets=request_context.toolsets,
@@ -254,7 +261,7 @@ class App:
             self._dispatch,
             defaults=defaults,
             guards=(*guards, *self._dispatch.guards),
-            offered=self._listed_tools.offered(request_context),
+            offered=offered,
             render=partial(_rendered, style),
         )
 
@@ -357,7 +364,7 @@ def _rules(settings: Settings) -> Rules:
         gitlabs=settings.gitlabs(),
         only_actions=settings.only_actions,
         never_actions=settings.never_actions,
-        trust=Danger(settings.trust),
+        trust=Danger(settings.trust) if settings.trust else None,
         confirm=None if settings.confirm == "never" else Danger(settings.confirm),
         quotas={kind: int(most) for kind, _, most in (each.partition("=") for each in settings.quota)},
     )
@@ -370,7 +377,7 @@ def _audit(settings: Settings) -> Callable[[Outcome], None]:
     sinks = {"stdout": to_stdout, "stderr": to_stderr}
     sink = sinks[place] if isinstance(place, str) else to_file(place)
     # The target is what the caller named, and that may be a token in the wrong field.
-    return Audit(lambda line: sink(redact_text(line)))
+    return Audit(lambda line: sink(redact_trace(line)))
 
 
 def _http_options(settings: Settings) -> HttpOptions:

@@ -209,7 +209,8 @@ async def test_errors_inside_are_in_the_chosen_dialect(project: World, against: 
 
 async def test_the_bytes_are_shared(project: World, against: Callable[..., App]) -> None:
     project.things["labels"] = [
-        {"id": number, "name": f"label {number}", "description": "x" * 300} for number in range(100)
+        {"id": number, "name": f"label {number}", "description": f"{number}" + "x" * 300}
+        for number in range(100)
     ]
     project.files["main", "long.md"] = 'He said "so".\n' * 2000
     read = {
@@ -264,3 +265,13 @@ async def test_a_cancelled_batch_stops(standin: StandIn, project: World, against
     assert standin.wait_for(lambda gitlab: gitlab.disconnects == 1)
     assert sum(request.method == "POST" for request in standin.requests) == 1
     assert project.count("labels") == 0
+
+
+async def test_a_batch_in_which_a_write_may_have_happened_is_not_to_be_sent_again(
+    standin: StandIn, against: Callable[..., App]
+) -> None:
+    """Synthetic: what stands before GitLab answers 502 to the write."""
+    standin.answer("POST", "/projects/*/labels", 502, "<html></html>")
+    lost, wrong = create("bug"), {"tool": "browse_labels", "arguments": {"action": "fly"}}
+    for calls, may in (((wrong,), True), ((wrong, lost), False), ((lost,), False)):
+        assert (await refused(against(), *calls)).retryable is may

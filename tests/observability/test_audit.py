@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,10 @@ import pytest
 
 from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.callers import Secret, Token
+from gitlab_mcp.failures.failure import Failure
+from gitlab_mcp.failures.render import STYLES, render
+from gitlab_mcp.observability.audit import to_file
+from gitlab_mcp.observability.logs import JsonLines
 from gitlab_mcp.settings import Settings, SettingsError
 from gitlab_mcp.settings.parsers import Address
 from tests.support.guarded import DEFAULTS, Server, delete_label, outcome, refused, request_by, with_labels
@@ -47,6 +52,47 @@ async def test_every_write_is_written_down_with_what_came_of_it(
     assert written[1]["target"] == {"project_id": "acme/website", "label_id": "bug"}
     assert (tmp_path / "audit.log").stat().st_mode & 0o077 == 0
     assert written[1]["who"] == Token(Secret("alice"), "private").fingerprint[:16]
+
+
+async def test_a_token_in_the_wrong_field_is_not_written_down_whatever_it_looks_like(
+    standin: StandIn, against: Server, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The server's and the caller's own, without a prefix: as a branch, a label, a project."""
+    theirs, own = "callersTokenWithoutPrefix", "serversTokenWithoutPrefix"
+    path = tmp_path / "audit.log"
+    app = against(audit_log=path, token=Secret(own))
+    standin.answer("DELETE", f"/projects/1/repository/branches/{own}", status=204)
+    for token in (theirs, own):
+        for tool, arguments in (
+            ("manage_branch", {"action": "delete", "project_id": "1", "branch": token}),
+            ("manage_branch", {"action": "delete", "project_id": token, "branch": "x"}),
+            ("manage_label", {"action": "delete", "project_id": "1", "label_id": f"a-{token}-b"}),
+            ("manage_issue", {"action": "update", "project_id": "1", "issue_iid": token}),
+            (token, {"action": token}),
+        ):
+            ended = await outcome(app, tool, arguments, request_by(theirs))
+            said = json.dumps([getattr(ended, "message", ""), dict(getattr(ended, "facts", {}))], default=str)
+            assert token not in said, (tool, arguments)
+            if isinstance(ended, Failure):
+                assert not [
+                    style for style in STYLES if token in json.dumps(render(ended, style), default=str)
+                ]
+    text = path.read_text()
+    assert len(lines(path)) >= 6 and theirs not in text and own not in text
+    formatted = [JsonLines().format(record) for record in caplog.records]
+    assert formatted and not any(theirs in line or own in line for line in formatted)
+
+
+def test_a_link_to_a_file_of_somebody_else_is_not_written_through(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "theirs").write_text("")
+    (tmp_path / "audit.log").symlink_to(tmp_path / "theirs")
+    to_file(tmp_path / "audit.log")("mine")
+    monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
+    with pytest.raises(PermissionError):
+        to_file(tmp_path / "audit.log")("not mine")
+    assert (tmp_path / "theirs").read_text() == "mine\n"
 
 
 async def test_the_audit_holds_no_contents_and_no_tokens(

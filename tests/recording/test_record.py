@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import json
+import os
+import stat
 import subprocess
 import sys
 from functools import partial
@@ -16,8 +18,8 @@ from vcr.serializers import jsonserializer
 
 from gitlab_mcp.actions.exchange import Request
 from gitlab_mcp.gitlab.client import Upstream
-from gitlab_mcp.recording.cassette import load_cassettes
-from gitlab_mcp.recording.record import RecordingAdapter
+from gitlab_mcp.recording.cassette import Interaction, load_cassettes
+from gitlab_mcp.recording.record import CassetteWriter, RecordingAdapter
 from gitlab_mcp.recording.replay import ReplayAdapter
 from gitlab_mcp.recording.scrub import Scrubber
 from tests.support.fault_server import Connection, FaultServer, Received, replying
@@ -156,6 +158,81 @@ async def test_no_secret_reaches_the_disk(tmp_path: Path) -> None:
     assert json.loads(kept.content)["rss"].endswith("page_token=keep")
     assert json.loads(kept.request_body or "")["title"] == "kept too"
     assert kept.uri.endswith("?private_token=REDACTED")
+
+
+async def test_what_is_set_for_webhooks_and_pipelines_and_signed_addresses_is_removed(tmp_path: Path) -> None:
+    answer = {
+        "custom_headers": [{"key": "X-Api", "value": "canary-1"}],
+        "url_variables": [{"key": "k", "value": "canary-2"}],
+        "request_headers": {"X-Gitlab-Token": "canary-3", "X-Own": "canary-4"},
+        "api_key": "canary-5",
+        "signing_key": "canary-6",
+        "signing_token": "canary-7",
+        "secret_word": "canary-8",
+        "password_hash": "canary-9",
+        "note": "https://s3.example.com/a?X-Amz-Signature=canary-10&X-Amz-Date=kept or sig=canary-11",
+        "key": "-----BEGIN PRIVATE KEY-----\\ncanary-12\\n-----END PRIVATE KEY-----",
+        "title": "kept",
+    }
+    file = tmp_path / "life.json"
+    headers = {"location": "https://storage.example.com/a?X-Goog-Signature=canary-13&sig=canary-14"}
+    sent = [
+        Request("PUT", "/projects/1/hooks/2/custom_headers/X-Api", body={"value": "canary-15"}),
+        Request("PUT", "/groups/1/hooks/2/url_variables/k", body={"value": "canary-16"}),
+        Request("PUT", "/projects/1/variables/DB", body={"value": "canary-17", "masked": True}),
+        Request("POST", "/projects/1/hooks", body={"url": "https://a.b?sig=canary-18", "token": "canary-19"}),
+    ]
+    with FaultServer(replying(200, answer, **headers)) as server:
+        upstream = recorder(server, file)
+        client = upstream.as_caller(OLD_CANARY)
+        for request in sent:
+            await client.send(request)
+        await client.get(f"/projects/1/repository/branches/{OLD_CANARY}")
+        upstream.close()
+    text = file.read_text()
+    assert "canary" not in text
+    assert "X-Amz-Date=kept" in text and '\\"title\\":\\"kept\\"' in text
+    # Another value is the same request when it is played back.
+    played = Request("PUT", "/projects/1/hooks/2/custom_headers/X-Api", body={"value": "something else"})
+    assert (await player(file).as_caller("whoever").send(played)).body["title"] == "kept"
+
+
+def record_once(file: Path) -> None:
+    writer = CassetteWriter(file)
+    writer.add(Interaction("a", "GET", "https://gitlab.example.com/api/v4/user", None, 200, "OK", {}, b"{}"))
+    writer.flush()
+
+
+def mode(file: Path) -> int:
+    return stat.S_IMODE(file.stat().st_mode)
+
+
+def test_a_recording_is_for_its_owner_alone(tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        record_once(tmp_path / "new.json")
+    finally:
+        os.umask(before)
+    assert mode(tmp_path / "new.json") == 0o600
+    assert [each.name for each in tmp_path.iterdir()] == ["new.json"]
+
+
+@pytest.mark.parametrize("given", [0o600, 0o640, 0o644])
+def test_a_recording_that_goes_on_keeps_its_mode(given: int, tmp_path: Path) -> None:
+    file = tmp_path / "life.json"
+    record_once(file)
+    file.chmod(given)
+    record_once(file)
+    assert mode(file) == given
+
+
+def test_a_link_in_place_of_a_recording_is_replaced_and_not_written_through(tmp_path: Path) -> None:
+    record_once(tmp_path / "somebody.json")
+    theirs = (tmp_path / "somebody.json").read_text()
+    (tmp_path / "life.json").symlink_to(tmp_path / "somebody.json")
+    record_once(tmp_path / "life.json")
+    assert (tmp_path / "somebody.json").read_text() == theirs
+    assert not (tmp_path / "life.json").is_symlink() and mode(tmp_path / "life.json") == 0o600
 
 
 async def test_email_addresses_are_scrubbed_when_asked(tmp_path: Path) -> None:

@@ -39,7 +39,7 @@ async def test_a_person_or_a_text_is_looked_for_among_everybodys(
 ) -> None:
     sent, data = await listed(standin, against, tool, [MERGE_REQUEST], **person_or_text)
     assert sent["scope"] == "all"
-    assert data["filters_not_asked_for"] == {"scope": "all"}
+    assert data["filters_not_asked_for"]["scope"] == "all"
 
 
 @pytest.mark.parametrize("field", ["reviewer_username", "merge_user_username", "not_author_username"])
@@ -60,7 +60,7 @@ async def test_a_place_or_a_scope_that_was_given_is_kept(
         standin, against, "browse_issues", [MERGE_REQUEST], author_username="bob", **place_or_scope
     )
     assert sent.get("scope") == place_or_scope.get("scope")
-    assert "filters_not_asked_for" not in data
+    assert "scope" not in data.get("filters_not_asked_for", {})
 
 
 @pytest.mark.parametrize("tool", ["browse_merge_requests", "browse_issues"])
@@ -69,7 +69,7 @@ async def test_gitlab_s_own_default_is_named_in_a_list_of_one_s_own(
 ) -> None:
     sent, data = await listed(standin, against, tool, [MERGE_REQUEST], labels=["bug"])
     assert "scope" not in sent
-    assert data["filters_not_asked_for"] == {"scope": "created_by_me"}
+    assert data["filters_not_asked_for"]["scope"] == "created_by_me"
 
 
 async def test_an_empty_list_of_one_s_own_says_that_it_was_one_s_own(
@@ -180,3 +180,39 @@ async def test_jobs_and_bridges_of_a_pipeline_are_narrowed_alike(standin: StandI
         ("scope[]", "failed")
     }
     assert set(asked) == {"/projects/1/pipelines/2/jobs", "/projects/1/pipelines/2/bridges"}
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "named"),
+    [
+        ("browse_issues", {"group_id": "1"}, {"non_archived": "true"}),
+        ("browse_merge_requests", {"group_id": "1"}, {"non_archived": "true"}),
+        ("browse_issues", {}, {"scope": "created_by_me", "non_archived": "true"}),
+        ("browse_projects", {"group_id": "1"}, {"include_subgroups": "false"}),
+        ("browse_projects", {"group_id": "1", "include_subgroups": True}, None),
+        ("browse_pipelines", {"project_id": "1"}, {"source": "all but parent_pipeline"}),
+        ("browse_pipelines", {"project_id": "1", "source": "push"}, None),
+        ("browse_jobs", {"project_id": "1", "pipeline_id": 1}, {"include_retried": "false"}),
+        ("browse_jobs", {"project_id": "1"}, None),
+    ],
+)
+@pytest.mark.parametrize("count", [0, 1])
+async def test_what_gitlab_leaves_out_by_default_is_named_also_where_something_was_found(
+    standin: StandIn,
+    against: Against,
+    tool: str,
+    arguments: dict[str, Any],
+    named: dict[str, str] | None,
+    count: int,
+) -> None:
+    found = [{"id": 1, "iid": 1}] * count
+    _, data = await listed(standin, against, tool, found, action="list", **arguments)
+    assert data.get("filters_not_asked_for") == named
+
+
+async def test_a_filter_that_is_not_offered_is_not_told_to_be_changed(
+    standin: StandIn, against: Against
+) -> None:
+    _, data = await listed(standin, against, "browse_issues", action="list", group_id="1", labels=["bug"])
+    assert "non_archived true" in data["why_empty"]
+    assert "another non_archived" not in data["why_empty"]

@@ -59,11 +59,25 @@ async def test_a_log_without_arguments_shows_the_error_that_its_tail_does_not(
     standin.answer(
         "GET", "/projects/*/jobs/7/trace", body="\n".join(lines), headers={"content-type": "text/plain"}
     )
+    standin.answer("GET", "/projects/*/jobs/7", body={"id": 7, "status": "failed"})
     found = await log(against(), 7)
+    assert found.data["status"] == "failed"
     assert found.data["start_line"] > 111
     assert "100: E   AssertionError: 1 != 2" in found.data["error_lines"].splitlines()
     assert "error_lines" in found.data["untrusted"]
     assert "error_lines" not in (await log(against(), 7, tail=20)).data
+
+
+async def test_a_job_that_succeeded_is_not_said_to_have_an_error(standin: StandIn, against: Against) -> None:
+    """Synthetic: the first lines of its log look like an error."""
+    lines = ["ERROR: could not read the cache", *(f"line {number}" for number in range(2, 601))]
+    standin.answer(
+        "GET", "/projects/*/jobs/7/trace", body="\n".join(lines), headers={"content-type": "text/plain"}
+    )
+    standin.answer("GET", "/projects/*/jobs/7", body={"id": 7, "status": "success"})
+    found = await log(against(), 7)
+    assert found.data["status"] == "success"
+    assert "error_lines" not in found.data
 
 
 async def test_a_link_to_one_line_of_a_log_shows_the_lines_around_it(replayed: App) -> None:

@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, model_validator
 from gitlab_mcp.actions.action_facts import Differs, looked_up
 from gitlab_mcp.actions.exchange import Answer, GitLab, Request
 from gitlab_mcp.actions.fields import Csv, Names, broken_rule
+from gitlab_mcp.actions.narrowing_defaults import NARROWING_DEFAULTS
 from gitlab_mcp.actions.result import Result
 from gitlab_mcp.actions.shape import sent_name, shapes
 
@@ -106,7 +107,7 @@ class Spec:
     example: Mapping[str, Any]
     shows: str
     """The fields to show of an answer: see `results.shown_fields`."""
-    said: Mapping[str, Any]
+    own_facts: Mapping[str, Any]
     """Those of docs, switch, feature and role that are not looked up by the endpoint."""
     repeatable: bool
     recover_with: RecoveryLookup | None
@@ -148,10 +149,10 @@ class Spec:
         return Role[role.upper()] if isinstance(role, str) else role
 
     def _fact(self, name: str) -> Any:
-        if name not in self.said:
+        if name not in self.own_facts:
             return looked_up(self.tool.name, self.name).get(name)
-        said = self.said[name]
-        return said.value if isinstance(said, Differs) else said
+        fact = self.own_facts[name]
+        return fact.value if isinstance(fact, Differs) else fact
 
     @property
     def writes(self) -> bool:
@@ -198,7 +199,8 @@ class Action(BaseModel):
     def filters_not_asked_for(self) -> Mapping[str, str]:
         """What narrows a list though the caller did not say so: GitLab's own defaults, and what is sent instead. The
         answer names them."""
-        return {}
+        defaults = NARROWING_DEFAULTS.get(self.endpoint().path, {})
+        return {name: value for name, value in defaults.items() if name not in self.model_fields_set}
 
     def endpoint(self) -> Endpoint:
         """The endpoint whose path the given fields fill, the most specific first."""

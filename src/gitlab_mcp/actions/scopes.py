@@ -18,10 +18,10 @@ from gitlab_mcp.actions.fields import (
     Iid,
     IssueIid,
     JobId,
-    Line,
     MergeRequestIid,
     MilestoneId,
     Needs,
+    NonEmpty,
     Page,
     PerPage,
     PipelineId,
@@ -63,13 +63,13 @@ class InProjectOrGroupOrOwn(InProjectOrGroup):
     otherwise. Whoever asks for a person or a text means everybody's."""
 
     def filters_not_asked_for(self) -> Mapping[str, str]:
-        given = self.model_fields_set
+        given, defaults = self.model_fields_set, super().filters_not_asked_for()
         if given & {"project_id", "group_id", "scope"}:
-            return {}
+            return defaults
         people = {
             name for name, mark in fields_that_name(type(self)).items() if mark.kind in ("user", "username")
         }
-        return {"scope": "all" if given & {*people, "search"} else "created_by_me"}
+        return {"scope": "all" if given & {*people, "search"} else "created_by_me", **defaults}
 
     def request_to(self, endpoint: Endpoint, **changes: Any) -> Request:
         everybodys = {"scope": "all"} if self.filters_not_asked_for().get("scope") == "all" else {}
@@ -116,7 +116,7 @@ class OfRelease(OfTag):
 
 
 class OfProtectedTag(InProject):
-    name: Line
+    name: NonEmpty
 
 
 class OfEpic(InGroup):
@@ -132,7 +132,7 @@ class WithProtectedBranches(InProjectOrGroup):
 
 
 class OfProtectedBranch(WithProtectedBranches):
-    name: Line
+    name: NonEmpty
 
 
 class WithProtectedEnvironments(InProjectOrGroup):
@@ -156,4 +156,4 @@ class WithWiki(InProjectOrGroup):
 
 
 class OfWikiPage(WithWiki):
-    slug: Line
+    slug: NonEmpty

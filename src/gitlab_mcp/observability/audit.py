@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import stat
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -69,7 +70,13 @@ def to_file(path: Path) -> Sink:
 
 
 def _only_for_the_owner(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)
+    descriptor = os.open(path, flags, 0o600)
+    found = os.fstat(descriptor)
+    # A link that somebody else could have put there must not lead into a file of theirs; /dev/stderr is a link too.
+    if Path(path).is_symlink() and stat.S_ISREG(found.st_mode) and found.st_uid != os.geteuid():
+        os.close(descriptor)
+        raise PermissionError(f"{path} is a link to a file of another user")
+    return descriptor
 
 
 def to_stdout(line: str) -> None:

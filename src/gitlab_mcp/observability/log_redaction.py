@@ -5,8 +5,8 @@
 - Libraries that log URLs are quiet below warnings.
 - Sentry gets stack traces without the texts of exceptions, which may quote what somebody sent, and without variables.
 - A stack trace in the log names files, lines, functions and types (`logs.py`).
-- What looks like a token is replaced in failures (`calls/dispatch.py`) and in audit lines (`app.py`), both with
-  `results/secret_redaction.py`.
+- What looks like a secret, and the caller's own token, is replaced in log lines (`logs.py`), in failures
+  (`calls/dispatch.py`) and in audit lines (`app.py`). What a secret is stands in `failures/secret_text.py`.
 """
 
 from __future__ import annotations
@@ -14,6 +14,22 @@ from __future__ import annotations
 import logging
 from typing import Any, Final
 
+CAUSE_FIELDS: Final = (
+    "confidence",
+    "missing",
+    "missing_fields",
+    "state",
+    "switch",
+    "role_required",
+    "scope_required",
+    "tier_required",
+    "token_problem",
+    "network_problem",
+    "attempts",
+    "limit_type",
+    "gitlab_request_id",
+)
+"""The facts of a failure that say why, in words of ours alone: no value that a caller or GitLab chose."""
 FIELDS: Final = (
     "component",
     "operation",
@@ -21,6 +37,7 @@ FIELDS: Final = (
     "http_status",
     "exception_type",
     "event_id",
+    *CAUSE_FIELDS,
     "duration_ms",
     "method",
     "path",

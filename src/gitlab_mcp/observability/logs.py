@@ -9,6 +9,7 @@ import traceback
 from contextvars import ContextVar
 from datetime import UTC, datetime
 
+from gitlab_mcp.failures.secret_text import redact_trace
 from gitlab_mcp.observability.log_redaction import allowed_fields, quiet_libraries
 
 REQUEST_ID: ContextVar[str | None] = ContextVar("request_id", default=None)
@@ -27,7 +28,11 @@ def configure(level: str, format: str) -> None:
 
 def _fields(record: logging.LogRecord) -> dict[str, object]:
     request_id = REQUEST_ID.get()
-    return {"request_id": request_id, **allowed_fields(record)} if request_id else allowed_fields(record)
+    fields = {
+        name: redact_trace(value) if isinstance(value, str) else value
+        for name, value in allowed_fields(record).items()
+    }
+    return {"request_id": request_id, **fields} if request_id else fields
 
 
 class JsonLines(logging.Formatter):
@@ -36,7 +41,7 @@ class JsonLines(logging.Formatter):
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
             "logger": record.name,
-            "message": record.getMessage(),
+            "message": redact_trace(record.getMessage()),
             **_fields(record),
         }
         if record.exc_info:
@@ -48,7 +53,7 @@ class TextLines(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         fields = " ".join(f"{name}={value}" for name, value in _fields(record).items())
         line = f"{record.levelname.lower():<8}{record.getMessage()} {fields}".rstrip()
-        return "\n".join([_escaped(line), *self._trace(record)])
+        return "\n".join([_escaped(redact_trace(line)), *self._trace(record)])
 
     def _trace(self, record: logging.LogRecord) -> list[str]:
         lines = trace(record.exc_info[1]) if record.exc_info else []

@@ -11,10 +11,12 @@ from gitlab_mcp.policy.allowed_places import AllowedPlaces
 from gitlab_mcp.policy.confirmation import AskForConfirmation
 from gitlab_mcp.policy.confirmation_required import confirmation_required
 from gitlab_mcp.policy.confirmation_tokens import ConfirmationTokens
+from gitlab_mcp.policy.consent import PersonsAnswers
 from gitlab_mcp.policy.escaped_quick_actions import notice_escaped_quick_actions
 from gitlab_mcp.policy.guard import Guard
 from gitlab_mcp.policy.quotas import Quotas
 from gitlab_mcp.policy.read_only import refuse_writes
+from gitlab_mcp.policy.redacted_text import refuse_redacted_text
 from gitlab_mcp.policy.requested_toolsets import refuse_other_toolsets
 from gitlab_mcp.policy.trust import refuse_above_requested_trust, refuse_above_trust
 from gitlab_mcp.store import Store
@@ -31,8 +33,9 @@ class Rules:
     """It, and those that a request may choose."""
     only_actions: tuple[str, ...]
     never_actions: tuple[str, ...]
-    trust: Danger
-    """The most dangerous kind of action that callers may take."""
+    trust: Danger | None
+    """The most dangerous kind of action that callers may take; None: the most dangerous kind where a person says yes to
+    it, and the one below it where nobody can be asked."""
     confirm: Danger | None
     """The least dangerous kind of action that a person must confirm; None: no confirmations."""
     quotas: Mapping[str, int]
@@ -41,7 +44,7 @@ class Rules:
 
 def operator_guards(rules: Rules) -> tuple[Guard, ...]:
     """Guards that need no request come first."""
-    guards: list[Guard] = [notice_escaped_quick_actions]
+    guards: list[Guard] = [notice_escaped_quick_actions, refuse_redacted_text]
     if rules.read_only:
         guards.append(refuse_writes)
     if rules.only_actions or rules.never_actions:
@@ -61,9 +64,10 @@ def operator_guards(rules: Rules) -> tuple[Guard, ...]:
 
 def last_guards(rules: Rules, store: Store) -> tuple[Guard, ...]:
     """Those that use something up (a token, a quota). They see numbers where the caller gave names."""
-    tokens = ConfirmationTokens(store)
-    quotas = Quotas(rules.quotas, tokens, store)
-    return quotas.check, AskForConfirmation(confirmation_required(rules.confirm), tokens), quotas.count
+    answers = PersonsAnswers(ConfirmationTokens(store), store)
+    quotas = Quotas(rules.quotas, answers, store)
+    required = confirmation_required(rules.confirm, rules.trust)
+    return quotas.check, AskForConfirmation(required, answers), quotas.count
 
 
 def request_guards(

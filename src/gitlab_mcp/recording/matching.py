@@ -47,7 +47,7 @@ def request_key(method: str, uri: str, body: str | None, scrubber: Scrubber) -> 
         method=method.upper(),
         path=normalized_path(uri, scrubber),
         query=tuple(sorted(pair for pair in pairs if pair not in _DEFAULT_PAGING)),
-        body=_normalized_body(scrubber.body(body) if body else ""),
+        body=_normalized_body(scrubber.request_body(uri, body) if body else ""),
     )
 
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import stat
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from itertools import count
 from pathlib import Path
+from tempfile import mkstemp
 from threading import Lock, Timer
 from typing import Any
 
@@ -71,9 +74,19 @@ class CassetteWriter:
             )
 
     def _write(self) -> None:
-        temporary = self._path.with_name(f".{self._path.name}.{os.getpid()}")
-        temporary.write_text(dump_cassette(self._lines), encoding="utf-8")
-        temporary.replace(self._path)
+        # Made new under a name that nobody can foresee, for the owner alone; a symbolic link is replaced, not followed.
+        descriptor, name = mkstemp(prefix=f".{self._path.name}.", dir=self._path.parent)
+        temporary = Path(name)
+        try:
+            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+                if self._path.is_file() and not self._path.is_symlink():
+                    os.fchmod(descriptor, stat.S_IMODE(self._path.stat().st_mode))
+                file.write(dump_cassette(self._lines))
+            temporary.replace(self._path)
+        except BaseException:
+            with suppress(OSError):
+                temporary.unlink()
+            raise
 
 
 class RecordingAdapter(BaseAdapter):
@@ -121,7 +134,7 @@ class RecordingAdapter(BaseAdapter):
                 alias=alias,
                 method=request.method or "",
                 uri=scrubber.uri(self._hide_url(request.url or "")),
-                request_body=scrubber.body(body) if body else None,
+                request_body=scrubber.request_body(request.url or "", body) if body else None,
                 status=response.status_code,
                 reason=response.reason or "",
                 headers={

@@ -16,11 +16,6 @@ _NEVER_COUNTED = ("/projects/{project_id}/jobs", "/repository/commits", "/reposi
 _TOO_MANY_TO_COUNT = "10000+"
 _NEXT_LINK = re.compile(r'<([^<>]*)>;\s{0,8}rel="next"')
 _CURSORS = ("cursor", "page_token", "id_after", "id_before")
-_DEFAULT_FILTERS = (
-    ("/projects/{project_id}/search", "ref", "Only the default branch was searched: ref names another."),
-    ("/jobs", "include_retried", "Jobs that were retried are left out: include_retried=true shows them."),
-)
-"""The end of an endpoint's path, the field that would replace GitLab's filter, and what to say without it."""
 _NO_FILTERS = frozenset(("page", "per_page", "order_by", "sort", "pagination", *_CURSORS))
 
 
@@ -106,31 +101,18 @@ def _why_empty(action: Action, answer: Answer, total: int | str | None) -> str:
         return "GitLab counts more than it shows: this token may not see them."
     filters = sorted(action.model_fields_set - _NO_FILTERS - set(action.endpoint().placeholders))
     unasked = action.filters_not_asked_for()
-    narrower = [f"{name} {value}" for name, value in unasked.items() if value != "all"]
-    within = f" within {' and '.join(narrower)}, GitLab's default" if narrower else ""
-    another = f"give another {next(iter(unasked))}" if narrower else ""
-    why = (
-        f"There are none{within}; {another} to see more."
-        if narrower
-        else "There are none that this token can see."
-    )
+    narrower = {name: value for name, value in unasked.items() if value != "all"}
+    named = " and ".join(f"{name} {value}" for name, value in narrower.items())
+    within = f" within {named}, GitLab's default" if narrower else ""
+    another = next((f"give another {name}" for name in narrower if name in type(action).model_fields), "")
     if filters:
         optional = [name for name in filters if not type(action).model_fields[name].is_required()]
         leave_out = f"leave {'one' if len(optional) > 1 else optional[0]} out" if optional else ""
         more = " or ".join(filter(None, (another, leave_out)))
-        why = f"Nothing matches {', '.join(filters)}{within}" + (f"; {more} to see more." if more else ".")
-    return " ".join([why, *default_filters(action)])
-
-
-def default_filters(action: Action) -> list[str]:
-    """A sentence for each filter that GitLab applies where the caller gives none, and that is not named already."""
-    path = action.endpoint().path
-    named = {*action.model_fields_set, *action.filters_not_asked_for()}
-    return [
-        sentence
-        for ending, field, sentence in _DEFAULT_FILTERS
-        if path.endswith(ending) and field in type(action).model_fields and field not in named
-    ]
+        return f"Nothing matches {', '.join(filters)}{within}" + (f"; {more} to see more." if more else ".")
+    if another:
+        return f"There are none{within}; {another} to see more."
+    return f"There are none{within} that this token can see."
 
 
 def _number(headers: Mapping[str, str], name: str, default: int) -> int:

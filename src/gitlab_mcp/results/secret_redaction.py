@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
-from gitlab_mcp.failures.secret_text import REDACTED, redact_text
+from gitlab_mcp.failures.secret_text import REDACTED, is_secret_name, redact_text
 
 __all__ = ["REDACTED", "VisibleSecret", "keep_visible", "redact_json", "redact_strings", "redact_text"]
 
-_SECRET_NAME = re.compile(
-    r"(?:^|_)(?:token|password|secret|private_key|signing_key|secret_access_key|api_key|client_key_pass)$"
+_HEADERS_THAT_TELL_NOTHING: Final = frozenset(
+    {"content-type", "user-agent", "idempotency-key", "x-gitlab-event", "x-gitlab-event-uuid"}
+    | {"x-gitlab-instance", "x-gitlab-webhook-uuid"}
 )
+_WITH_SECRET_VALUES: Final = ("custom_headers", "url_variables")
 
 
 class VisibleSecret(str):
@@ -59,7 +60,26 @@ def redact_strings(value: Any) -> Any:
 
 
 def _redact_member(parent: Mapping[str, Any], name: str, member: Any) -> Any:
+    if (name == "request_headers" and isinstance(member, Mapping)) or (
+        name in _WITH_SECRET_VALUES and isinstance(member, list)
+    ):
+        return _redact_of_webhook(name, member)
     if isinstance(member, VisibleSecret) or not isinstance(member, str) or not member:
         return redact_json(member)
     is_ci_variable = name == "value" and "key" in parent and "variable_type" in parent
-    return REDACTED if is_ci_variable or _SECRET_NAME.search(name) else redact_text(member)
+    return REDACTED if is_ci_variable or is_secret_name(name) else redact_text(member)
+
+
+def _redact_of_webhook(name: str, member: Any) -> Any:
+    """The headers of a webhook and the variables in its address: only their names are shown."""
+    if name == "request_headers":
+        return {
+            key: value if key.lower() in _HEADERS_THAT_TELL_NOTHING else REDACTED
+            for key, value in member.items()
+        }
+    return [
+        {**redact_json(each), "value": REDACTED}
+        if isinstance(each, Mapping) and "value" in each
+        else redact_json(each)
+        for each in member
+    ]

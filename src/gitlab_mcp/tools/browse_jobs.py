@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Annotated, Self
 
 from pydantic import AfterValidator, Field, model_validator
@@ -15,7 +16,7 @@ from gitlab_mcp.actions.fields import (
     Flag,
     Integer,
     JobId,
-    Line,
+    NonEmpty,
     PipelineId,
     Search,
     broken_rule,
@@ -69,9 +70,11 @@ def _inside_the_archive(path: str) -> str:
 
 
 ArtifactPath = Annotated[
-    Line, AfterValidator(_inside_the_archive), Expects("a path inside the archive, without // and dots alone")
+    NonEmpty,
+    AfterValidator(_inside_the_archive),
+    Expects("a path inside the archive, without // and dots alone"),
 ]
-RefName = Annotated[Line, Field(description="Branch or tag, of its newest successful pipeline")]
+RefName = Annotated[NonEmpty, Field(description="Branch or tag, of its newest successful pipeline")]
 
 
 @browse.action(
@@ -147,8 +150,13 @@ class ReadLog(OfJob):
             )
 
         window = await gitlab.stream(Request("GET", path), read)
-        if window.total_bytes:
+        if window.total_bytes and not _has_error_before(window):
             return self._shown(window)
+        if window.total_bytes:
+            # Programs talk of errors that they get over. Only the job tells whether it failed.
+            job = (await gitlab.get(path.removesuffix("/trace"))).body
+            shown = self._shown(window if job["status"] != "success" else replace(window, error=None))
+            return replace(shown, data={"status": job["status"], **shown.data})
         # GitLab answers 200 and nothing for a log that was erased, was lost or never written; the job tells which.
         job = (await gitlab.get(path.removesuffix("/trace"))).body
         return Result(data={"empty": True, "status": job["status"], "why_empty": why_no_log(job)})
@@ -168,9 +176,14 @@ class ReadLog(OfJob):
             data["why_empty"] = beyond if window.matches is None else "No line holds the text."
             return Result(data=data)
         data["start_line"] = window.start_line
-        if window.error is not None and window.error.start_line < window.start_line:
+        if window.error is not None and _has_error_before(window):
             data["error_lines"] = window.error.numbered()
         return Result(data=data, text=window.text(f"log of job {self.job_id}"), truncated=window.truncated)
+
+
+def _has_error_before(window: LogWindow) -> bool:
+    """Whether the log has what looks like an error, and the lines to show do not hold it."""
+    return window.error is not None and bool(window.excerpts) and window.error.start_line < window.start_line
 
 
 class OfArtifacts(InProject):
@@ -178,7 +191,7 @@ class OfArtifacts(InProject):
 
     job_id: JobId | None = None
     ref_name: RefName | None = None
-    job: Annotated[Line, Field(description="Name of the job, with ref_name")] | None = None
+    job: Annotated[NonEmpty, Field(description="Name of the job, with ref_name")] | None = None
 
     @model_validator(mode="after")
     def _a_job_by_name(self) -> Self:

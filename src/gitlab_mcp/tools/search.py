@@ -24,7 +24,7 @@ from gitlab_mcp.actions.fields import (
 from gitlab_mcp.actions.other_names import Instead
 from gitlab_mcp.actions.result import Result, Text
 from gitlab_mcp.actions.tool import Tool
-from gitlab_mcp.results.list_pages import default_filters, list_page
+from gitlab_mcp.results.list_pages import list_page
 
 find = Tool(
     "search",
@@ -258,8 +258,7 @@ def _excerpts(action: Action, answer: Answer, source: str, why_empty: str | None
     items = [_place(hit, in_one_project) for hit in answer.body]
     data = list_page(action, answer, items)
     if not items:
-        why = " ".join([why_empty, *default_filters(action)]) if why_empty else data["why_empty"]
-        return Result(data={**data, "why_empty": why})
+        return Result(data={**data, "why_empty": why_empty or data["why_empty"]})
     return Result(data=data, text=Text(_as_text(answer.body), source))
 
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from http import HTTPStatus
+from http.client import responses
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from types import TracebackType
@@ -63,6 +63,7 @@ class StandIn:
         self._answers: list[tuple[str, str, Reply]] = []
         self._recorded = Recorded()
         self._worlds: list[World] = []
+        self._known_tokens: frozenset[str] | None = None
         self._errors: list[BaseException] = []
         self._server = _Server(self, host, port)
         self._thread = threading.Thread(target=self._server.serve_forever, args=(POLL_SECONDS,), daemon=True)
@@ -153,6 +154,11 @@ class StandIn:
         with self._changed:
             self._answers.insert(0, (method, path, Reply.of(status, body, headers)))
 
+    def knows(self, *tokens: str) -> None:
+        """From now on answer 401 to every other token."""
+        with self._changed:
+            self._known_tokens = frozenset(tokens)
+
     def _add(self, world: World) -> World:
         with self._changed:
             self._worlds.append(world)
@@ -169,6 +175,8 @@ class StandIn:
 
     def reply_to(self, received: Received) -> Reply:
         with self._changed:
+            if self._known_tokens is not None and received.token not in self._known_tokens:
+                return Reply.of(401, {"message": "401 Unauthorized"})
             for method, path, reply in self._answers:
                 if method in ("*", received.method) and fnmatchcase(received.route, path):
                     return reply
@@ -310,6 +318,7 @@ class _ConnectionHandler(BaseHTTPRequestHandler):
     @staticmethod
     def _head(status: int, headers: Mapping[str, str], synthetic: bool) -> bytes:
         fields = {**headers, "X-Synthetic": "true"} if synthetic else headers
-        lines = [f"HTTP/1.1 {status} {HTTPStatus(status).phrase}"]
+        # Proxies answer with statuses that are no standard.
+        lines = [f"HTTP/1.1 {status} {responses.get(status, 'Unknown')}"]
         lines += [f"{name}: {value}" for name, value in fields.items()]
         return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1")

@@ -2,6 +2,7 @@
 
 from gitlab_mcp.transports.http.generated_secret import with_generated_secret
 from gitlab_mcp.transports.http.options import HttpOptions
+from gitlab_mcp.transports.http.token_checks import TokenChecks
 from gitlab_mcp.transports.http.uvicorn_server import listen, serve
 
-__all__ = ["HttpOptions", "listen", "serve", "with_generated_secret"]
+__all__ = ["HttpOptions", "TokenChecks", "listen", "serve", "with_generated_secret"]

@@ -6,7 +6,7 @@ import logging
 import re
 import time
 import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from starlette.applications import Starlette
@@ -24,13 +24,15 @@ from gitlab_mcp.observability.metrics import Metrics
 from gitlab_mcp.protocol.messages import NoMessage, read_message
 from gitlab_mcp.protocol.server import GitLabServer
 from gitlab_mcp.transports.http.allowed_hosts import METADATA_PATH, AllowedHosts
-from gitlab_mcp.transports.http.authentication import Authenticator, token_not_accepted
+from gitlab_mcp.transports.http.authentication import Authenticator
+from gitlab_mcp.transports.http.body_budget import BodyBudget
 from gitlab_mcp.transports.http.cancel_on_disconnect import cancel_on_disconnect
-from gitlab_mcp.transports.http.health import Health
+from gitlab_mcp.transports.http.health import Health, ServingState
 from gitlab_mcp.transports.http.options import HttpOptions
 from gitlab_mcp.transports.http.rejection import Rejected, rejection_response
 from gitlab_mcp.transports.http.request_body import ClientGone, read_body
 from gitlab_mcp.transports.http.request_headers import REQUEST_ID, requested_error_style
+from gitlab_mcp.transports.http.token_checks import TokenChecks
 
 PATH = "/mcp"
 
@@ -43,16 +45,18 @@ class HttpApplication:
         server: GitLabServer,
         options: HttpOptions,
         *,
-        token_is_accepted: Callable[[RequestContext], Awaitable[bool | None]],
+        token_checks: TokenChecks,
         health: Health,
+        serving: ServingState,
         metrics: Metrics,
     ) -> None:
         self._options = options
         self._server = server
         self._allowed_hosts = AllowedHosts(options.public_url, PATH)
         self._authenticator = Authenticator(options)
-        self._token_is_accepted = token_is_accepted
-        self._health = health
+        self._token_checks = token_checks
+        self._bodies = BodyBudget(options.max_request_bytes)
+        self._serving = serving
         self._metrics = metrics
         self._json_sessions = server.http_session_manager(
             events=False, max_body_bytes=options.max_request_bytes
@@ -62,9 +66,7 @@ class HttpApplication:
         )
         self._other_routes = Starlette(
             routes=[
-                Route("/healthz", health.alive, methods=["GET"]),
-                Route("/readyz", health.ready, methods=["GET"]),
-                Route("/metrics", health.metrics, methods=["GET"]),
+                *health.routes(),
                 Route(METADATA_PATH + "{path:path}", self._metadata, methods=["GET"]),
             ],
             exception_handlers={404: self._no_such_path, 405: self._only_get},
@@ -89,7 +91,7 @@ class HttpApplication:
                 status = message["status"]
                 response_headers = MutableHeaders(raw=message.setdefault("headers", []))
                 response_headers["X-Request-Id"] = request_id
-                if self._health.stopping:
+                if self._serving.stopping:
                     # So that the client's next request goes to another replica.
                     response_headers["Connection"] = "close"
             await send(message)
@@ -131,24 +133,42 @@ class HttpApplication:
             raise Rejected(_only_post(), 405, {"Allow": "POST"})
         challenge = self._challenge(headers)
         request_context = self._authenticator.request_context(headers, request_id, challenge)
-        if (
-            request_context.token is not None
-            and request_context.token.kind == "bearer"
-            and await self._token_is_accepted(request_context) is False
-        ):
-            raise token_not_accepted(challenge)
-        body = await read_body(headers.get("content-length"), receive, self._options.max_request_bytes)
+        address = scope["state"]["client_address"]
+        await self._token_checks.check(request_context, address, challenge)
+        with self._bodies.share_of(address) as share:
+            body = await read_body(
+                headers.get("content-length"), receive, self._options.max_request_bytes, share
+            )
+            await self._serve_message(scope, headers, request_context, body, receive, send)
+
+    async def _serve_message(
+        self,
+        scope: Scope,
+        headers: Headers,
+        request_context: RequestContext,
+        body: bytes,
+        receive: Receive,
+        send: Send,
+    ) -> None:
         try:
             message = read_message(body)
         except NoMessage as unreadable:
             raise Rejected(
                 unreadable.failure, 400, json_rpc_code=unreadable.json_rpc_code, id=unreadable.id
             ) from None
-        scope.setdefault("state", {}).update(request_context=request_context, message=message)
+        scope["state"].update(request_context=request_context, message=message)
         # Progress needs a stream of events. A client that did not ask for progress gets plain JSON.
         wants_events = b'"progressToken"' in body and "text/event-stream" in headers.get("accept", "")
         sessions = self._event_sessions if wants_events else self._json_sessions
         await cancel_on_disconnect(sessions.handle_request, scope, message.content, receive, send)
+
+    def health_alone(self, health: Health) -> Starlette:
+        """What is served at a port for health."""
+        app = Starlette(
+            routes=health.routes(), exception_handlers={404: self._no_such_path, 405: self._only_get}
+        )
+        app.router.redirect_slashes = False
+        return app
 
     def refusal(self, rejected: Rejected, headers: Headers) -> Response:
         """Log and count the refusal of a request with these headers; the answer to it."""
