@@ -14,8 +14,8 @@ from typing import Final
 
 from gitlab_mcp.actions.exchange import Request
 
-TOTAL: Final = 32 * 1024 * 1024
-PER_CALL: Final = 24 * 1024 * 1024
+TOTAL: Final = 48 * 1024 * 1024
+PER_CALL: Final = 48 * 1024 * 1024
 _SECONDS_BETWEEN_LOOKS: Final = 0.1
 """A call that nobody waits for any more must not wait on."""
 
