@@ -20,6 +20,7 @@ import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 from urllib.request import Request, urlopen
 
@@ -133,8 +134,8 @@ def gitlab(body: bytes) -> Iterator[str]:
 
 
 def resident(process: subprocess.Popen[Any], name: str) -> float:
-    with open(f"/proc/{process.pid}/status") as status:
-        lines = dict(line.split(":", 1) for line in status)
+    status = Path(f"/proc/{process.pid}/status").read_text()
+    lines = dict(line.split(":", 1) for line in status.splitlines())
     return int(lines[name].split()[0]) / 1024
 
 

@@ -14,7 +14,7 @@ from typing import Final
 
 from gitlab_mcp.actions.exchange import Request
 
-TOTAL: Final = 48 * 1024 * 1024
+TOTAL: Final = 32 * 1024 * 1024
 PER_CALL: Final = 48 * 1024 * 1024
 _SECONDS_BETWEEN_LOOKS: Final = 0.1
 """A call that nobody waits for any more must not wait on."""

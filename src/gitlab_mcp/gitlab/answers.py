@@ -73,24 +73,21 @@ class ResponseReader:
         return bytes(content[:MAX_REFUSAL_BYTES])
 
     def _body(self, response: requests.Response, held: HeldAnswers) -> Any:
-        """The parsed body. Its memory is taken before it is used, and what only reading needs is given back."""
+        """The parsed body. Its memory is taken before it is used."""
         content, taken = bytearray(), 0
         for chunk in self._chunks(response):
             content += chunk
             if len(content) > self.max_bytes:
                 raise self._bad_answer(response, BadAnswerReason.TOO_LARGE, self.max_bytes)
-            if len(content) * 2 > taken:
-                # Twice: once as bytes and once as text.
-                held.take(_TAKEN_AT_ONCE * 2, self.in_flight.raise_if_aborted)
-                taken += _TAKEN_AT_ONCE * 2
+            if len(content) > taken:
+                held.take(_TAKEN_AT_ONCE, self.in_flight.raise_if_aborted)
+                taken += _TAKEN_AT_ONCE
         size = measure(content)
         if size.deep and size.values > _MOST_VALUES_IF_DEEP:
             raise self._bad_answer(response, BadAnswerReason.UNEXPECTED_SHAPE)
-        held.take(size.memory, self.in_flight.raise_if_aborted)
-        try:
-            return self._parse(response, content, deep=size.deep)
-        finally:
-            held.give_back(taken)
+        # What was taken for reading is one of the copies that are counted now.
+        held.take(max(0, size.memory - taken), self.in_flight.raise_if_aborted)
+        return self._parse(response, content, deep=size.deep)
 
     def _chunks(self, response: requests.Response) -> Iterator[bytes]:
         try:
