@@ -7,6 +7,7 @@ import json
 import math
 import re
 from dataclasses import dataclass
+from threading import Lock
 from typing import Any, Final
 
 DEEPEST: Final = 64
@@ -18,6 +19,8 @@ _BYTES_PER_CONTAINER: Final = 200
 _BYTES_PER_VALUE: Final = 90
 _STRUCTURE: Final = b'[]{},"'
 _PIECE_BYTES: Final = 64 * 1024
+_LARGE: Final = 512 * 1024
+_ONE_LARGE: Final = Lock()
 _OTHERS: Final = bytes(byte for byte in range(256) if byte not in _STRUCTURE)
 _STRING: Final = re.compile(rb'"[^"]*"')
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
@@ -46,6 +49,14 @@ class JsonSize:
 
 
 def measure(content: bytes | bytearray) -> JsonSize:
+    """Of large ones one at a time: for a text of brackets alone it takes some copies."""
+    if len(content) < _LARGE:
+        return _measure(content)
+    with _ONE_LARGE:
+        return _measure(content)
+
+
+def _measure(content: bytes | bytearray) -> JsonSize:
     structure = _without_strings(_without_letters(content))
     containers = structure.count(b"[") + structure.count(b"{")
     values = structure.count(b",") + containers
