@@ -16,6 +16,7 @@ import anyio.to_thread
 from gitlab_mcp.actions.exchange import Answer, Report, Request
 from gitlab_mcp.callers import TokenKind
 from gitlab_mcp.gitlab.address import GRAPHQL_PATH, Address, check_path, parse_address
+from gitlab_mcp.gitlab.fair_slots import FairSlots
 from gitlab_mcp.gitlab.faults import (
     AttemptFault,
     BadAnswer,
@@ -31,7 +32,7 @@ from gitlab_mcp.gitlab.graphql import is_mutation
 from gitlab_mcp.gitlab.in_flight import InFlightRequest
 from gitlab_mcp.gitlab.progress import Progress
 from gitlab_mcp.gitlab.retry import RetryState, seconds_before_retry
-from gitlab_mcp.gitlab.throttling import CircuitBreaker, RateLimits
+from gitlab_mcp.gitlab.throttling import CircuitBreaker, RateLimits, caller_key
 
 if TYPE_CHECKING:
     from requests.adapters import BaseAdapter
@@ -42,6 +43,9 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _MAX_CONCURRENT_REQUESTS = 64
+_KEPT_FOR_OTHERS = 16
+_SMALL_SHARE = 4
+"""A caller with fewer requests under way may also use what is kept free."""
 _MAX_ANSWER_BYTES = 8 * 1024 * 1024
 """Of a JSON answer, decompressed."""
 
@@ -97,7 +101,8 @@ class Upstream:
         self._adapter = adapter
         self._http_lock = Lock()
         self._http: HttpSession | None = None
-        self._limiter: anyio.CapacityLimiter | None = None
+        self.slots = FairSlots(_MAX_CONCURRENT_REQUESTS, kept_free=_KEPT_FOR_OTHERS, small_share=_SMALL_SHARE)
+        self._threads: anyio.CapacityLimiter | None = None
 
     def as_caller(
         self,
@@ -116,10 +121,11 @@ class Upstream:
         return GitLabClient(self, credentials, Progress(report), deadline or self.timeouts.deadline)
 
     @property
-    def limiter(self) -> anyio.CapacityLimiter:
-        if self._limiter is None:
-            self._limiter = anyio.CapacityLimiter(_MAX_CONCURRENT_REQUESTS)
-        return self._limiter
+    def threads(self) -> anyio.CapacityLimiter:
+        """One for each slot: nobody waits here."""
+        if self._threads is None:
+            self._threads = anyio.CapacityLimiter(_MAX_CONCURRENT_REQUESTS)
+        return self._threads
 
     def http(self) -> HttpSession:
         """The shared session, opened on first use. To be called in a worker thread: importing the HTTP libraries is
@@ -166,6 +172,7 @@ class GitLabClient:
     ) -> None:
         self._upstream = upstream
         self._credentials = credentials
+        self._caller = caller_key(credentials.token)
         self._progress = progress
         self._ends = upstream.clock.monotonic() + deadline
 
@@ -240,7 +247,7 @@ class GitLabClient:
         while True:
             attempt += 1
             try:
-                return self._record_answer(await self._attempt(operation))
+                return self._record_answer(operation.request, await self._attempt(operation))
             except (Refused, Unreachable, BadAnswer) as fault:
                 self._record_fault(fault)
                 already_done = operation.if_already_done if may_be_done else None
@@ -259,21 +266,21 @@ class GitLabClient:
 
     async def _wait_until_allowed(self, request: Request) -> None:
         upstream = self._upstream
-        upstream.circuit_breaker.raise_if_open(upstream.address.host)
-        seconds = upstream.rate_limits.seconds_to_wait(self._credentials.token, request, self._seconds_left())
+        upstream.circuit_breaker.raise_if_open(upstream.address.host, self._caller, request)
+        seconds = upstream.rate_limits.seconds_to_wait(self._caller, request, self._seconds_left())
         if seconds:
             await upstream.clock.sleep(seconds)
 
-    def _record_answer(self, answer: T) -> T:
-        self._upstream.circuit_breaker.record_answer()
+    def _record_answer(self, request: Request, answer: T) -> T:
+        self._upstream.circuit_breaker.record_answer(self._caller, request)
         if isinstance(answer, Answer):
-            self._upstream.rate_limits.record_answer(self._credentials.token, answer.headers)
+            self._upstream.rate_limits.record_answer(self._caller, answer.headers)
         return answer
 
     def _record_fault(self, fault: AttemptFault) -> None:
-        self._upstream.circuit_breaker.record_fault(fault)
+        self._upstream.circuit_breaker.record_fault(self._caller, fault)
         if isinstance(fault, Refused):
-            self._upstream.rate_limits.record_refusal(self._credentials.token, fault)
+            self._upstream.rate_limits.record_refusal(self._caller, fault)
 
     def _seconds_left(self) -> float:
         return self._ends - self._upstream.clock.monotonic()
@@ -298,9 +305,10 @@ class GitLabClient:
 
         with anyio.move_on_after(self._seconds_left()):
             try:
-                return await anyio.to_thread.run_sync(
-                    perform, abandon_on_cancel=True, limiter=upstream.limiter
-                )
+                async with upstream.slots.slot(self._caller):
+                    return await anyio.to_thread.run_sync(
+                        perform, abandon_on_cancel=True, limiter=upstream.threads
+                    )
             except anyio.get_cancelled_exc_class():
                 in_flight.abort()
                 raise
