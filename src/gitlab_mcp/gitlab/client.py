@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import re
 import time
+from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from threading import Lock
@@ -46,6 +47,9 @@ _MAX_CONCURRENT_REQUESTS = 64
 _KEPT_FOR_OTHERS = 16
 _SMALL_SHARE = 4
 """A caller with fewer requests under way may also use what is kept free."""
+_SHOWS_THE_USER = {"/user": "id", "/personal_access_tokens/self": "user_id"}
+"""The member of these answers that is the number of the caller."""
+_MAX_USERS = 1000
 _MAX_ANSWER_BYTES = 8 * 1024 * 1024
 """Of a JSON answer, decompressed."""
 
@@ -75,7 +79,7 @@ _CLOCK = Clock()
 
 
 class Upstream:
-    """One GitLab and the connections to it. Holds nothing of any caller but rate limits."""
+    """One GitLab and the connections to it. Holds nothing of any caller but limits, and its number in GitLab."""
 
     def __init__(
         self,
@@ -96,6 +100,8 @@ class Upstream:
         self.clock = clock
         self.circuit_breaker = CircuitBreaker(clock.monotonic)
         self.rate_limits = RateLimits(clock.monotonic, clock.wall)
+        self.user_ids: OrderedDict[str, int] = OrderedDict()
+        """By caller, as far as an answer has shown it."""
         self._needs_token = needs_token
         self._verify = verify
         self._adapter = adapter
@@ -175,6 +181,11 @@ class GitLabClient:
         self._caller = caller_key(credentials.token)
         self._progress = progress
         self._ends = upstream.clock.monotonic() + deadline
+
+    @property
+    def user_id(self) -> int | None:
+        """GitLab's number of the caller. None where no answer has shown it yet."""
+        return self._upstream.user_ids.get(self._caller)
 
     @property
     def base_url(self) -> str:
@@ -275,7 +286,18 @@ class GitLabClient:
         self._upstream.circuit_breaker.record_answer(self._caller, request)
         if isinstance(answer, Answer):
             self._upstream.rate_limits.record_answer(self._caller, answer.headers)
+            self._learn_user_id(request, answer.body)
         return answer
+
+    def _learn_user_id(self, request: Request, body: Any) -> None:
+        member = _SHOWS_THE_USER.get(request.path)
+        id = body.get(member) if member and isinstance(body, dict) else None
+        if request.reads and isinstance(id, int):
+            known = self._upstream.user_ids
+            known[self._caller] = id
+            known.move_to_end(self._caller)
+            if len(known) > _MAX_USERS:
+                known.popitem(last=False)
 
     def _record_fault(self, fault: AttemptFault) -> None:
         self._upstream.circuit_breaker.record_fault(self._caller, fault)

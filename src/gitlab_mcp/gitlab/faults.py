@@ -41,7 +41,7 @@ class Refused(Exception):
 
     @property
     def limits_the_token(self) -> bool:
-        """Of a 429: whether it counts all requests of the token. An endpoint's own limit comes without these headers."""
+        """Of a 429: whether it is about all requests of the token. The limit of one endpoint has no such headers."""
         return any(name.startswith("ratelimit-") for name in self.headers)
 
     @property
