@@ -135,7 +135,7 @@ async def test_a_failing_logger_metrics_sink_or_sentry_never_fails_a_call(
     assert (await failure_of(app)).code == "SERVER_ERROR"
     answering(standin, 422)
     assert (await failure_of(app)).code == "REJECTED"
-    answering(standin, 201)
+    standin.answer("POST", "/projects/*", 201, {"iid": 1, "title": "A title"})
     assert await app.call(*CREATE)
     monkeypatch.setattr(translate, "explain_refusal", Broken())
     answering(standin, 422)
