@@ -15,7 +15,7 @@ from gitlab_mcp.actions.exchange import Report
 from gitlab_mcp.actions.places import is_elsewhere
 from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.actions.result import Result
-from gitlab_mcp.callers import CallerKey, RequestContext, Token
+from gitlab_mcp.callers import NOBODY_TO_ASK, CallerKey, Consent, RequestContext, Token
 from gitlab_mcp.calls.claims import Claims
 from gitlab_mcp.calls.dispatch import Dispatch, Session
 from gitlab_mcp.failures.secret_text import hiding, redact_trace
@@ -74,7 +74,7 @@ class App:
             toolsets=settings.toolsets,
             read_only=settings.read_only,
             patterns=ActionPatterns(settings.only_actions, settings.never_actions),
-            trust=Danger(settings.trust),
+            trust=_rules(settings).trust,
             calls_unlisted=True,
         )
         audit = _audit(settings)
@@ -110,14 +110,16 @@ class App:
         arguments: Mapping[str, Any],
         report: Report | None = None,
         request_context: RequestContext | None = None,
+        consent: Consent = NOBODY_TO_ASK,
     ) -> Result:
         url, token = self._whose(request_context)
         caller = CallerKey(
             token.fingerprint if token else "", url, request_context.request_id if request_context else None
         )
         connect = partial(self._session, caller, url, token, report, limited=request_context is not None)
+        dispatch = self._dispatch_for(request_context, can_ask=consent.can_ask)
         with hiding(*(each.value.reveal() for each in (token, self._own_token()) if each)):
-            return await self._dispatch_for(request_context)(tool, arguments, caller, connect)
+            return await dispatch(tool, arguments, caller, connect, consent)
 
     def _own_token(self) -> Token | None:
         with suppress(SettingsError):
@@ -237,10 +239,11 @@ class App:
             self._upstreams.popitem()[1].close()
         self._store.close()
 
-    def _dispatch_for(self, request_context: RequestContext | None) -> Dispatch:
+    def _dispatch_for(self, request_context: RequestContext | None, *, can_ask: bool) -> Dispatch:
         """What a request says about itself comes on top of what the operator decided."""
+        offered = self._listed_tools.offered(request_context, can_ask=can_ask)
         if request_context is None:
-            return self._dispatch
+            return replace(self._dispatch, offered=offered)
         guards = request_guards(
             read_only=request_context.read_only,
             toolsets=request_context.toolsets,
@@ -258,7 +261,7 @@ class App:
             self._dispatch,
             defaults=defaults,
             guards=(*guards, *self._dispatch.guards),
-            offered=self._listed_tools.offered(request_context),
+            offered=offered,
             render=partial(_rendered, style),
         )
 
@@ -361,7 +364,7 @@ def _rules(settings: Settings) -> Rules:
         gitlabs=settings.gitlabs(),
         only_actions=settings.only_actions,
         never_actions=settings.never_actions,
-        trust=Danger(settings.trust),
+        trust=Danger(settings.trust) if settings.trust else None,
         confirm=None if settings.confirm == "never" else Danger(settings.confirm),
         quotas={kind: int(most) for kind, _, most in (each.partition("=") for each in settings.quota)},
     )

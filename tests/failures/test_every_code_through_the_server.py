@@ -20,7 +20,7 @@ from gitlab_mcp.actions.arguments.validation import validate
 from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.actions.result import Result
 from gitlab_mcp.app import App
-from gitlab_mcp.callers import CallerKey, RequestContext, Secret, Token
+from gitlab_mcp.callers import CallerKey, Consent, RequestContext, Secret, Token
 from gitlab_mcp.failures.codes import CODES, Code
 from gitlab_mcp.failures.facts import FACTS
 from gitlab_mcp.failures.failure import Failure
@@ -204,8 +204,10 @@ class Visited:
     def record_refusal(self, failure: Failure) -> Failure:
         return self.app.record_refusal(failure)
 
-    async def call(self, tool: str, arguments: Mapping[str, Any], report: Any, _: Any) -> Result:
-        return await self.app.call(tool, arguments, report, self.request_context)
+    async def call(
+        self, tool: str, arguments: Mapping[str, Any], report: Any, _: Any, consent: Consent
+    ) -> Result:
+        return await self.app.call(tool, arguments, report, self.request_context, consent)
 
 
 @dataclass(frozen=True)

@@ -43,6 +43,11 @@ def was_escaped(text: str) -> bool:
     return _ESCAPED.search(text) is not None
 
 
+def commands_in(text: str) -> list[str]:
+    """The lines that GitLab may carry out."""
+    return [line.strip() for line in text.replace("\r", "").split("\n") if _COMMAND.match(line)]
+
+
 def names_another_place(text: str) -> bool:
     """Whether a quick action in the text names a project or group, or a thing of one."""
     return _ANOTHER_PLACE.search(text.replace("\r", "")) is not None

@@ -22,10 +22,10 @@ from gitlab_mcp.actions.names import has_names
 from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.actions.result import Notice, Result
 from gitlab_mcp.actions.shape import shapes
-from gitlab_mcp.callers import CallerKey
+from gitlab_mcp.callers import NOBODY_TO_ASK, CallerKey, Consent
 from gitlab_mcp.calls.claims import Claims
 from gitlab_mcp.failures.codes import Code
-from gitlab_mcp.failures.failure import CallFailed, FailedCall, Failure
+from gitlab_mcp.failures.failure import CallFailed, Declined, FailedCall, Failure
 from gitlab_mcp.failures.size_limit import limit_size
 from gitlab_mcp.failures.tool_names import UNKNOWN, operation_name
 from gitlab_mcp.observability.audit import PlannedWrite
@@ -81,6 +81,7 @@ class Dispatch:
         arguments: Mapping[str, Any],
         caller: CallerKey,
         connect: Callable[[], Session],
+        consent: Consent = NOBODY_TO_ASK,
     ) -> Result:
         """The result of the call. Raises CallFailed, and nothing else but a cancellation."""
         started = time.perf_counter()
@@ -110,13 +111,14 @@ class Dispatch:
             action, made_of = call.action, call.taken_as
             session = connect()
             with session.slot:
-                call, notices = await self._allow(call, caller, session.ask)
+                call, notices = await self._allow(ProposedCall(call, caller, session.ask, consent))
                 action = call.action
                 if action.spec.writes:
                     planned = PlannedWrite(uuid.uuid4().hex[:16], action, caller, session.user_id())
                     await self.before_write(planned)
                     write_id = planned.id
-                result = await self._carry_out(call, caller, session, notices)
+                server = _Server(self, call, caller, session, consent)
+                result = await self._carry_out(call, server, notices)
             self.call_log.record(ended())
             return result
         except CallFailed as failed:
@@ -143,24 +145,44 @@ class Dispatch:
         outcome = ended(failure, explaining_seconds=time.perf_counter() - caught)
         raise CallFailed(self.call_log.record(outcome, bug) or failure) from cause
 
-    async def _allow(self, call: Call, caller: CallerKey, ask: Ask) -> tuple[Call, list[Notice]]:
+    async def rehearse(
+        self,
+        tool: str,
+        arguments: Mapping[str, Any],
+        caller: CallerKey,
+        session: Session,
+        consent: Consent,
+    ) -> Failure | None:
+        """What the person would be asked before this call; None where nothing. It is not made, counted or logged.
+
+        Raises Declined where the person has said no to it.
+        """
+        try:
+            call = validate(self.registry, tool, arguments, self.defaults)
+            await self._allow(ProposedCall(call, caller, session.ask, consent, rehearsal=True))
+        except Declined:
+            raise
+        except CallFailed as failed:
+            return failed.failure if failed.failure.confirmation else None
+        except Exception:
+            # The call itself will say what is wrong with it.
+            return None
+        return None
+
+    async def _allow(self, proposed: ProposedCall) -> tuple[Call, list[Notice]]:
         """The call with numbers for names, and what the guards have to say. Names are looked up only where the caller
         may act; a group's path means the same to the guards before as its number does to those after."""
-        notices = [
-            notice for guard in self.guards if (notice := await guard(ProposedCall(call, caller, ask)))
-        ]
+        notices = [notice for guard in self.guards if (notice := await guard(proposed))]
+        call = proposed.call
         if has_names(call.action):
             from gitlab_mcp.workflows.name_lookup import replace_names
 
-            call = replace(call, action=await replace_names(call.action, ask))
-        proposed = ProposedCall(call, caller, ask)
+            call = replace(call, action=await replace_names(call.action, proposed.ask))
+            proposed = replace(proposed, call=call)
         notices += [notice for guard in self.last_guards if (notice := await guard(proposed))]
         return call, notices
 
-    async def _carry_out(
-        self, call: Call, caller: CallerKey, session: Session, notices: list[Notice]
-    ) -> Result:
-        server = _Server(self, call, caller, session)
+    async def _carry_out(self, call: Call, server: _Server, notices: list[Notice]) -> Result:
         answer = await self._run(call.action, server)
         if isinstance(answer, Result) and answer.is_presented:
             return replace(answer, data={**_how_taken(call), **answer.data})
@@ -168,7 +190,7 @@ class Dispatch:
             *notices,
             *(
                 replace(notice, facts=callable_here(notice.facts, self.offered))
-                for notice in await self._check_success(call.action, answer, session.ask)
+                for notice in await self._check_success(call.action, answer, server.ask)
             ),
         ]
         # Here, not above: a call that is refused needs none of it, and everyone pays for start-up.
@@ -253,6 +275,11 @@ class _Server:
     call: Call
     caller: CallerKey
     session: Session
+    consent: Consent
+
+    @property
+    def can_ask_person(self) -> bool:
+        return self.consent.can_ask
 
     @property
     def gitlab(self) -> GitLab:
@@ -292,7 +319,11 @@ class _Server:
         if isinstance(asked, int) and asked > max_bytes:
             given["max_bytes"] = max_bytes
         same_slot = replace(self.session, slot=nullcontext())
-        return await replace(self.dispatch, max_bytes=max_bytes)(tool, given, self.caller, lambda: same_slot)
+        dispatch = replace(self.dispatch, max_bytes=max_bytes)
+        return await dispatch(tool, given, self.caller, lambda: same_slot, self.consent)
+
+    async def rehearse(self, tool: str, arguments: Mapping[str, Any]) -> Failure | None:
+        return await self.dispatch.rehearse(tool, arguments, self.caller, self.session, self.consent)
 
 
 def _how_taken(call: Call) -> Mapping[str, Any]:

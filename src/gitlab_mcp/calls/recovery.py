@@ -29,7 +29,7 @@ from gitlab_mcp.gitlab.faults import (
     may_have_happened,
 )
 from gitlab_mcp.gitlab.graphql import is_mutation
-from gitlab_mcp.gitlab.pages import every_page
+from gitlab_mcp.gitlab.paging import every_page
 from gitlab_mcp.results.shown_fields import pick_fields, shown_fields
 
 log = logging.getLogger("gitlab_mcp.recovery")

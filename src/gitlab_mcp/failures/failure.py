@@ -31,6 +31,15 @@ class FailedCall:
 
 
 @dataclass(frozen=True, slots=True)
+class Confirmation:
+    """What the person at the client is asked before the call is made. No rendering shows it to the agent."""
+
+    text: str
+    tokens: tuple[str, ...] = field(repr=False)
+    """They come back with the person's answer, and are of no use in the arguments of a call."""
+
+
+@dataclass(frozen=True, slots=True)
 class Failure:
     """A code, one trusted sentence, and what is known.
 
@@ -44,6 +53,8 @@ class Failure:
     message: str
     facts: Mapping[str, Any] = field(default_factory=dict)
     call: FailedCall = FailedCall()
+    confirmation: Confirmation | None = None
+    """Set where the client can ask its person, and a yes would make the call work."""
 
     def knowing(self, **facts: Any) -> Failure:
         """The same failure with more facts; a fact of None is left out."""
@@ -86,3 +97,18 @@ class CallFailed(Exception):
     def __init__(self, failure: Failure) -> None:
         super().__init__(failure.code)
         self.failure = failure
+
+
+class Declined(CallFailed):
+    """The person was asked and did not say yes."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            Failure(
+                Code.CONFIRMATION_REQUIRED, "The person was asked and did not say yes. Nothing was done."
+            ).knowing(
+                confidence="certain",
+                suggested_fix="Do not try again unless the person asks for it.",
+                retryable=False,
+            )
+        )

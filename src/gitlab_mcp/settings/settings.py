@@ -202,12 +202,13 @@ class Settings:
         accepts=bool,
         repeatable=True,
     )
-    trust: str = choice(
-        "destructive",
+    trust: str | None = choice(
+        None,
         ("read", "reversible", "destructive", "dangerous"),
         group="What agents may do",
         help="The most dangerous kind of action that may be called. Dangerous is what reaches far: deleting a project, "
-        "giving rights.",
+        "giving rights. Without this setting, the person is asked before each dangerous action where the client can "
+        "ask, and where it cannot, dangerous actions are refused.",
         environment=("GITLAB_MCP_TRUST",),
     )
     confirm: str = choice(

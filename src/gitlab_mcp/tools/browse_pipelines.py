@@ -31,7 +31,7 @@ from gitlab_mcp.failures.codes import Code, NoticeCode
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.gitlab.concurrently import concurrently
 from gitlab_mcp.gitlab.faults import FAULTS, Refused
-from gitlab_mcp.gitlab.pages import every_page
+from gitlab_mcp.gitlab.paging import every_page
 from gitlab_mcp.results.list_pages import list_page
 from gitlab_mcp.results.pipeline_test_reports import failed_tests, nonzero_counts, unreadable_suites
 from gitlab_mcp.results.shown_fields import pick_fields, shown_fields

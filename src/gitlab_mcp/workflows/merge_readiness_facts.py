@@ -11,7 +11,7 @@ from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.gitlab.concurrently import concurrently
 from gitlab_mcp.gitlab.faults import FAULTS
 from gitlab_mcp.gitlab.merge_checks import read_merge_checks
-from gitlab_mcp.gitlab.pages import every_page
+from gitlab_mcp.gitlab.paging import every_page
 from gitlab_mcp.refusals.merge_blockers import BEING_CHECKED
 from gitlab_mcp.workflows.open_threads import open_threads
 

@@ -11,7 +11,7 @@ from gitlab_mcp.actions.result import Notice, Result
 from gitlab_mcp.failures.codes import Code, NoticeCode
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.gitlab.faults import FAULTS, BadAnswer, Refused, Unreachable, may_have_happened
-from gitlab_mcp.gitlab.pages import every_page
+from gitlab_mcp.gitlab.paging import every_page
 from gitlab_mcp.workflows.draft_notes import Json, find_published, unpublished, why_not_publishable
 
 Verdict = Literal["approve", "request_changes"]
