@@ -16,7 +16,6 @@ from typing import Final
 
 import anyio
 
-
 _AT_WORK_SECONDS: Final = 1.0
 """Who asked for a slot so lately is at work."""
 _MAX_REMEMBERED: Final = 1000
