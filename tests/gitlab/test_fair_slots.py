@@ -10,7 +10,7 @@ import anyio.to_thread
 import pytest
 
 from gitlab_mcp.app import App
-from gitlab_mcp.gitlab.fair_slots import FairSlots
+from gitlab_mcp.gitlab.fair_slots import FairSlots, Shares
 from tests.support.guarded import request_by, with_labels
 from tests.support.standin import Held, StandIn
 
@@ -47,8 +47,17 @@ class Occupied:
         self._tasks.cancel_scope.cancel()
 
 
-def slots() -> FairSlots:
-    return FairSlots(8, kept_free=2, small_share=1)
+class Time:
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def slots(
+    total: int = 8, *, kept_free: int = 2, beside_others: int = 3, time: Time | None = None
+) -> FairSlots:
+    return FairSlots(Shares(total, kept_free, least=1, beside_others=beside_others), time or Time())
 
 
 async def test_a_caller_alone_has_all_slots_but_those_kept_for_others() -> None:
@@ -64,7 +73,7 @@ async def test_a_caller_alone_has_all_slots_but_those_kept_for_others() -> None:
 
 async def test_callers_who_wait_take_turns() -> None:
     async with anyio.create_task_group() as tasks:
-        occupied = Occupied(FairSlots(4, kept_free=0, small_share=1), tasks)
+        occupied = Occupied(slots(4, kept_free=0, beside_others=4), tasks)
         await occupied.begin("mallory", 100)
         await occupied.begin("alice", 3)
         await occupied.begin("bob", 3)
@@ -75,8 +84,23 @@ async def test_callers_who_wait_take_turns() -> None:
         occupied.end_all()
 
 
+async def test_while_others_are_at_work_a_caller_has_a_small_share_and_afterwards_all_again() -> None:
+    time = Time()
+    async with anyio.create_task_group() as tasks:
+        occupied = Occupied(slots(time=time), tasks)
+        await occupied.begin("alice")
+        await occupied.begin("mallory", 100)
+        assert occupied.began == ["alice"] + ["mallory"] * 3
+        await occupied.end_one("alice")
+        assert len(occupied.began) == 4
+        time.now = 10.0
+        await occupied.end_one("mallory")
+        assert occupied.began[4:] == ["mallory"] * 4
+        occupied.end_all()
+
+
 async def test_who_stops_waiting_leaves_the_queue_and_takes_no_slot_along() -> None:
-    fair = FairSlots(1, kept_free=0, small_share=1)
+    fair = slots(1, kept_free=0)
     async with anyio.create_task_group() as tasks:
         occupied = Occupied(fair, tasks)
         await occupied.begin("alice")

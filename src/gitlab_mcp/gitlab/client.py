@@ -17,7 +17,7 @@ import anyio.to_thread
 from gitlab_mcp.actions.exchange import Answer, Report, Request
 from gitlab_mcp.callers import TokenKind
 from gitlab_mcp.gitlab.address import GRAPHQL_PATH, Address, check_path, parse_address
-from gitlab_mcp.gitlab.fair_slots import FairSlots
+from gitlab_mcp.gitlab.fair_slots import FairSlots, Shares
 from gitlab_mcp.gitlab.faults import (
     AttemptFault,
     BadAnswer,
@@ -43,10 +43,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_MAX_CONCURRENT_REQUESTS = 64
-_KEPT_FOR_OTHERS = 16
-_SMALL_SHARE = 4
-"""A caller with fewer requests under way may also use what is kept free."""
+_REQUESTS_AT_ONCE = Shares(total=64, kept_free=16, least=4, beside_others=8)
 _SHOWS_THE_USER = {"/user": "id", "/personal_access_tokens/self": "user_id"}
 """The member of these answers that is the number of the caller."""
 _MAX_USERS = 1000
@@ -107,7 +104,7 @@ class Upstream:
         self._adapter = adapter
         self._http_lock = Lock()
         self._http: HttpSession | None = None
-        self.slots = FairSlots(_MAX_CONCURRENT_REQUESTS, kept_free=_KEPT_FOR_OTHERS, small_share=_SMALL_SHARE)
+        self.slots = FairSlots(_REQUESTS_AT_ONCE, clock.monotonic)
         self._threads: anyio.CapacityLimiter | None = None
 
     def as_caller(
@@ -130,7 +127,7 @@ class Upstream:
     def threads(self) -> anyio.CapacityLimiter:
         """One for each slot: nobody waits here."""
         if self._threads is None:
-            self._threads = anyio.CapacityLimiter(_MAX_CONCURRENT_REQUESTS)
+            self._threads = anyio.CapacityLimiter(_REQUESTS_AT_ONCE.total)
         return self._threads
 
     def http(self) -> HttpSession:
