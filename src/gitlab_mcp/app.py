@@ -15,7 +15,8 @@ from gitlab_mcp.actions.exchange import Report
 from gitlab_mcp.actions.places import is_elsewhere
 from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.actions.result import Result
-from gitlab_mcp.callers import CallerKey, RequestContext, Token
+from gitlab_mcp.callers import NOBODY_TO_ASK, CallerKey, Consent, RequestContext, Token
+from gitlab_mcp.calls.claims import Claims
 from gitlab_mcp.calls.dispatch import Dispatch, Session
 from gitlab_mcp.failures.secret_text import hiding, redact_trace
 from gitlab_mcp.observability.audit import Audit, to_file, to_stderr, to_stdout
@@ -73,7 +74,7 @@ class App:
             toolsets=settings.toolsets,
             read_only=settings.read_only,
             patterns=ActionPatterns(settings.only_actions, settings.never_actions),
-            trust=Danger(settings.trust),
+            trust=_rules(settings).trust,
             calls_unlisted=True,
         )
         self._dispatch = Dispatch(
@@ -87,6 +88,7 @@ class App:
             stop_loops=LoopDetection(self._store),
             offered=self._listed_tools.offered(),
             call_log=CallLog(_audit(settings), self._sentry or (lambda outcome, bug: None)),
+            claims=Claims(self._store),
         )
         if settings.tier_features:
             # What the operator wrote is checked before anybody calls; what is packaged has been.
@@ -106,14 +108,16 @@ class App:
         arguments: Mapping[str, Any],
         report: Report | None = None,
         request_context: RequestContext | None = None,
+        consent: Consent = NOBODY_TO_ASK,
     ) -> Result:
         url, token = self._whose(request_context)
         caller = CallerKey(
             token.fingerprint if token else "", url, request_context.request_id if request_context else None
         )
         connect = partial(self._session, caller, url, token, report, limited=request_context is not None)
+        dispatch = self._dispatch_for(request_context, can_ask=consent.can_ask)
         with hiding(*(each.value.reveal() for each in (token, self._own_token()) if each)):
-            return await self._dispatch_for(request_context)(tool, arguments, caller, connect)
+            return await dispatch(tool, arguments, caller, connect, consent)
 
     def _own_token(self) -> Token | None:
         with suppress(SettingsError):
@@ -203,6 +207,7 @@ class App:
         port = http.listen(address.host, address.port)
         if options.bearer is None and self._settings.uses_own_token:
             options = http.with_generated_secret(options, port)
+        health = self._settings.health
         try:
             return http.serve(
                 server,
@@ -211,6 +216,7 @@ class App:
                 metrics=metrics,
                 token_checks=token_checks,
                 readiness_checks={"gitlab": self.reaches_gitlab, "store": self._store.alive},
+                health_port=http.listen(health.host, health.port, "health") if health else None,
             )
         finally:
             self.close()
@@ -233,10 +239,11 @@ class App:
             self._upstreams.popitem()[1].close()
         self._store.close()
 
-    def _dispatch_for(self, request_context: RequestContext | None) -> Dispatch:
+    def _dispatch_for(self, request_context: RequestContext | None, *, can_ask: bool) -> Dispatch:
         """What a request says about itself comes on top of what the operator decided."""
+        offered = self._listed_tools.offered(request_context, can_ask=can_ask)
         if request_context is None:
-            return self._dispatch
+            return replace(self._dispatch, offered=offered)
         guards = request_guards(
             read_only=request_context.read_only,
             toolsets=request_context.toolsets,
@@ -254,7 +261,7 @@ class App:
             self._dispatch,
             defaults=defaults,
             guards=(*guards, *self._dispatch.guards),
-            offered=self._listed_tools.offered(request_context),
+            offered=offered,
             render=partial(_rendered, style),
         )
 
@@ -357,7 +364,7 @@ def _rules(settings: Settings) -> Rules:
         gitlabs=settings.gitlabs(),
         only_actions=settings.only_actions,
         never_actions=settings.never_actions,
-        trust=Danger(settings.trust),
+        trust=Danger(settings.trust) if settings.trust else None,
         confirm=None if settings.confirm == "never" else Danger(settings.confirm),
         quotas={kind: int(most) for kind, _, most in (each.partition("=") for each in settings.quota)},
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from gitlab_mcp.actions.action import Danger
 
@@ -72,6 +72,20 @@ class RequestContext:
     """The most dangerous kind of action that the request may take."""
     only_in: tuple[str, ...] = ()
     """The projects and groups that the request may reach. Empty: no limit of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Consent:
+    """Whether the person at the client can be asked, and what they answered about this call."""
+
+    can_ask: bool = False
+    accepted: tuple[str, ...] = ()
+    """The confirmation tokens that came back with a yes."""
+    declined: tuple[str, ...] = ()
+    """Those that came back with anything else."""
+
+
+NOBODY_TO_ASK: Final = Consent()
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,17 +2,34 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
+import anyio
+import anyio.to_thread
 import pytest
 
+from gitlab_mcp.actions.result import Result
 from gitlab_mcp.app import App
 from gitlab_mcp.failures.failure import CallFailed, Failure
+from gitlab_mcp.failures.render import STYLES, as_text, render
 from tests.support.creates import DONE, KINDS, NOT_DONE, GatewayGivesUp, with_branches_for
-from tests.support.standin import CutShort, Drop, LoseAnswer, ReplyWith, Silence, StandIn, World
-from tests.support.standin.faults import Fault, login_page, server_error
+from tests.support.guarded import outcome
+from tests.support.standin import (
+    CutShort,
+    Drop,
+    Held,
+    LoseAnswer,
+    Reply,
+    ReplyWith,
+    Silence,
+    StandIn,
+    World,
+)
+from tests.support.standin.faults import Connection, Fault, login_page, rate_limited, server_error
 
 pytestmark = pytest.mark.anyio
 
@@ -36,6 +53,7 @@ def asked(standin: StandIn, method: str) -> int:
     return sum(request.method == method for request in standin.requests)
 
 
+ISSUE = {"action": "create", **FRESH, "title": "It burns"}
 LABEL = {"action": "create", **FRESH, "name": "bug", "color": "#d9534f"}
 
 
@@ -77,12 +95,200 @@ async def test_a_login_page_in_answer_to_a_create_is_no_reason_to_send_it_again(
     assert asked(standin, "POST") == 1
 
 
-async def test_a_500_is_gitlabs_own_word_and_nothing_is_looked_for(
+@dataclass(frozen=True, slots=True)
+class DoneAndAnswered:
+    """The request is carried out, and the answer says something else. Synthetic."""
+
+    status: int
+    content: Any = None
+    kind: str = "application/json"
+
+    def play(self, connection: Connection) -> None:
+        connection.answer()
+        connection.send(Reply.of(self.status, self.content, {"Content-Type": self.kind}))
+
+
+PAGE = "<html><body>error</body></html>"
+MISLEADING = [
+    *(DoneAndAnswered(status, {"message": f"{status}"}) for status in (500, 502, 503, 504, 520, 524, 599)),
+    *(DoneAndAnswered(status, PAGE, "text/html") for status in (403, 500, 503, 521)),
+    DoneAndAnswered(503, "GitLab is under maintenance.", "text/html"),
+    DoneAndAnswered(200, PAGE, "text/html"),
+    *(
+        DoneAndAnswered(201, content)
+        for content in ("", "null", "{}", "[]", "3", '{"od', "odd", '{"odd": 1}')
+    ),
+]
+
+
+@pytest.mark.parametrize("fault", MISLEADING, ids=repr)
+async def test_a_create_that_took_effect_is_reported_as_done_whatever_the_answer_says(
+    fault: Fault, standin: StandIn, project: World, against: Callable[..., App]
+) -> None:
+    standin.fault("POST", "*/issues", fault)
+    result = await against().call("manage_issue", ISSUE)
+    assert (result.data["iid"], result.data["recovered"]) == (project.things["issues"][0]["iid"], True)
+    assert project.count("issues") == asked(standin, "POST") == 1
+
+
+@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.parametrize(
+    ("status", "code"), [(500, "SERVER_ERROR"), (503, "SERVER_ERROR"), (522, "SERVER_ERROR"),
+                         (502, "OUTCOME_UNKNOWN"), (504, "OUTCOME_UNKNOWN")]
+)  # fmt: skip
+async def test_a_write_that_may_have_happened_is_retryable_in_no_style(
+    status: int, code: str, style: str, standin: StandIn, project: World, against: Callable[..., App]
+) -> None:
+    standin.fault("POST", "*/labels", ReplyWith(server_error(status).reply))
+    failure = await failure_of(against(error_style=style), "manage_label", **LABEL)
+    assert (failure.code, failure.facts["outcome"], failure.retryable) == (code, "unknown", False)
+    told = json.dumps(render(failure, style)) + as_text(failure, style)
+    assert '"retryable": true' not in told
+    assert "browse_labels get" in told
+    assert "unknown" in told
+    assert asked(standin, "POST") == 1
+
+
+async def test_a_batch_with_a_write_that_may_have_happened_is_not_to_be_sent_again(
     standin: StandIn, project: World, against: Callable[..., App]
 ) -> None:
-    standin.fault("POST", "*/labels", server_error(500))
-    assert (await failure_of(against(), "manage_label", **LABEL)).code == "SERVER_ERROR"
+    standin.fault("POST", "*/labels", ReplyWith(server_error(500).reply))
+    batch = {"action": "run", "calls": [{"tool": "manage_label", "arguments": LABEL}]}
+    failure = await failure_of(against(), "run_batch", **batch)
+    assert failure.code == "BATCH_PARTIAL_FAILURE"
+    assert failure.retryable is False
+
+
+@pytest.mark.parametrize(
+    ("fault", "code"),
+    [
+        (rate_limited("600"), "RATE_LIMITED"),
+        (ReplyWith(Reply.of(503, {"message": "GitLab is in maintenance mode"})), "SERVER_ERROR"),
+    ],
+    ids=["429", "maintenance mode"],
+)
+async def test_what_gitlab_itself_put_off_may_be_sent_again_and_is_not_looked_for(
+    fault: Fault, code: str, standin: StandIn, project: World, against: Callable[..., App]
+) -> None:
+    standin.fault("POST", "*/labels", fault)
+    failure = await failure_of(against(), "manage_label", **LABEL)
+    assert (failure.code, failure.retryable) == (code, True)
+    assert "outcome" not in failure.facts
     assert [request.method for request in standin.requests] == ["POST"]
+
+
+async def test_a_write_that_may_be_repeated_is_retryable_after_a_500(
+    standin: StandIn, project: World, against: Callable[..., App]
+) -> None:
+    project.things["labels"] = [{"id": 1, "name": "bug"}]
+    standin.fault("DELETE", "*/labels/bug", server_error(500))
+    failure = await failure_of(against(), "manage_label", action="delete", **FRESH, label_id="bug")
+    assert (failure.code, failure.retryable) == ("SERVER_ERROR", True)
+
+
+DISMISS = {"action": "dismiss", "vulnerability_id": 7}
+VULNERABILITY: dict[str, Any] = {
+    "id": "gid://gitlab/Vulnerability/7", "title": "x", "severity": "HIGH", "state": "DISMISSED",
+    "reportType": "SAST", "detectedAt": None, "webUrl": "https://gitlab.example.com/v/7", "location": None,
+    "description": None, "confirmedAt": None, "dismissedAt": None, "resolvedAt": None, "dismissalReason": None,
+    "stateComment": None, "solution": None, "falsePositive": None, "resolvedOnDefaultBranch": None,
+    "project": {"fullPath": "a/b"}, "scanner": None, "identifiers": [], "links": [],
+    "issueLinks": {"nodes": []}, "mergeRequest": None,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        ReplyWith(Reply.of(500, {"errors": [{"message": "Internal server error"}]})),
+        ReplyWith(Reply.of(503, PAGE, {"Content-Type": "text/html"})),
+        ReplyWith(Reply.of(200, {"errors": [{"message": "Timeout on Mutation.vulnerabilityDismiss"}]})),
+        ReplyWith(Reply.of(200, {"data": {"vulnerabilityDismiss": "odd"}})),
+        LoseAnswer(),
+    ],
+    ids=repr,
+)
+async def test_a_mutation_without_a_usable_answer_is_looked_up_and_never_sent_again(
+    fault: Fault, standin: StandIn, against: Callable[..., App]
+) -> None:
+    """Synthetic: the vulnerability is read with the state that the mutation leads to, then with another."""
+    standin.answer("GET", "/user", 200, ALICE)
+    path = "/api/graphql"
+    for state in ("DISMISSED", "DETECTED"):
+        before = len(standin.requests)
+        standin.fault("POST", path, fault)
+        standin.answer("POST", path, 200, {"data": {"vulnerability": {**VULNERABILITY, "state": state}}})
+        if state == "DISMISSED" and not _is_of_another_shape(fault):
+            result = await against().call("manage_vulnerability", DISMISS)
+            assert (result.data["state"], result.data["recovered"]) == ("dismissed", True)
+        else:
+            failure = await failure_of(against(), "manage_vulnerability", **DISMISS)
+            assert (failure.retryable, failure.facts["outcome"]) == (False, "unknown")
+            assert failure.facts["check_with"]["action"] == "browse_vulnerabilities get"
+        sent = [str(each.json) for each in standin.requests[before:] if each.method == "POST"]
+        assert sum("mutation" in each for each in sent) == 1
+
+
+def _is_of_another_shape(fault: Fault) -> bool:
+    return isinstance(fault, ReplyWith) and b"odd" in fault.reply.body
+
+
+COMMENT = {"action": "create_note", **FRESH, "issue_iid": 1, "body": "Done."}
+
+
+@pytest.mark.parametrize("lost_first", [True, False])
+async def test_of_two_equal_comments_at_once_one_that_never_arrived_does_not_take_the_other_for_its_own(
+    lost_first: bool, standin: StandIn, project: World, against: Callable[..., App]
+) -> None:
+    held = Held()
+    faults: list[Fault] = [Drop(), held] if lost_first else [held, Drop()]
+    for fault in faults:
+        standin.fault("POST", "*/notes", fault)
+    app, ends = against(), list[Any]()
+
+    async def comment() -> None:
+        ends.append(await outcome(app, "manage_discussion", COMMENT))
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(comment)
+        tasks.start_soon(comment)
+        assert await anyio.to_thread.run_sync(lambda: standin.wait_for(lambda it: asked(it, "POST") == 2))
+        held.let_go()
+    (made,) = [end for end in ends if isinstance(end, Result)]
+    (unknown,) = [end for end in ends if isinstance(end, Failure)]
+    assert "recovered" not in made.data
+    assert (unknown.code, unknown.facts["outcome"]) == ("OUTCOME_UNKNOWN", "unknown")
+    assert project.count("issues/1/discussions") == 1
+
+
+@pytest.mark.parametrize("kind", ["note", "thread", "issue", "label", "branch", "tag", "file", "release"])
+async def test_of_two_equal_creates_whose_answers_were_lost_each_thing_is_claimed_once(
+    kind: str, standin: StandIn, project: World, against: Callable[..., App]
+) -> None:
+    with_branches_for(project, [])
+    standin.fault("POST", "*", LoseAnswer())
+    standin.fault("POST", "*", Drop())
+    app, ends = against(), list[Any]()
+    tool, arguments = KINDS[kind].call("same")
+
+    async def create() -> None:
+        ends.append(await outcome(app, tool, {**FRESH, **arguments}))
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(create)
+        tasks.start_soon(create)
+    assert KINDS[kind].count(project, "same") == 1
+    assert sorted(type(end).__name__ for end in ends) == ["Failure", "Result"]
+
+
+async def test_the_same_comment_again_that_never_arrived_is_not_the_one_before(
+    standin: StandIn, project: World, against: Callable[..., App]
+) -> None:
+    app = against()
+    await app.call("manage_discussion", COMMENT)
+    standin.fault("POST", "*/notes", Drop())
+    assert (await failure_of(app, "manage_discussion", **COMMENT)).code == "OUTCOME_UNKNOWN"
+    assert project.count("issues/1/discussions") == 1
 
 
 async def test_a_label_of_that_name_with_another_colour_is_not_taken_for_ours(
@@ -100,9 +306,6 @@ async def test_a_branch_of_that_name_at_another_commit_is_not_taken_for_ours(
     standin.fault("POST", "*/branches", Drop())
     failure = await failure_of(against(), "manage_branch", action="create", **FRESH, branch="fix", ref="main")
     assert failure.code == "OUTCOME_UNKNOWN"
-
-
-ISSUE = {"action": "create", **FRESH, "title": "It burns"}
 
 
 @pytest.mark.parametrize(

@@ -48,7 +48,7 @@ def test_the_person_at_the_terminal_decides(said: str, left: int, code: int, sta
         shown = everything(ours)
         os.close(ours)
     assert done.returncode == code
-    assert "label bug of project acme/website" in shown
+    assert 'label "bug" of project "acme/website"' in shown
     assert world.count("labels") == left
 
 

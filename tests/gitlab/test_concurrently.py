@@ -10,7 +10,7 @@ from gitlab_mcp.actions.exchange import Request
 from gitlab_mcp.app import App
 from gitlab_mcp.gitlab.concurrently import concurrently
 from gitlab_mcp.gitlab.faults import Refused
-from gitlab_mcp.gitlab.pages import MAX_PAGES, every_page, find_item, has_next_page
+from gitlab_mcp.gitlab.paging import MAX_PAGES, every_page, find_item, has_next_page
 from tests.support.standin import StandIn
 from tests.support.upstreams import upstream_at
 

@@ -170,7 +170,7 @@ async def test_the_store_remembers_used_tokens_when_it_is_full_of_counts() -> No
 
 
 async def test_a_store_full_of_used_tokens_grants_nothing_more() -> None:
-    store = MemoryStore(capacity=2)
+    store = MemoryStore(capacity=1)
     tokens = ConfirmationTokens(store)
     first, second = [(await tokens.issue(ALICE, PURPOSE, "labels:delete"))[0] for _ in range(2)]
     await tokens.redeem(first, ALICE, PURPOSE)
@@ -219,7 +219,7 @@ async def test_the_sentence_tells_the_last_commit_of_a_branch(standin: StandIn, 
         against(**DEFAULTS), "manage_branch", {"action": "delete", "project_id": "7", "branch": "fix"}
     )
     assert failure.facts["what_will_happen"] == (
-        "Delete a branch; open merge requests from it are closed: branch fix of project acme/website (7) "
+        'Delete a branch; open merge requests from it are closed: branch "fix" of project "acme/website" (7) '
         "(last commit 1a2b3c4d on 2024-05-01, not merged)."
     )
 
@@ -231,7 +231,7 @@ async def test_the_sentence_tells_how_many_open_issues_carry_a_label(
     statistics = {"statistics": {"counts": {"all": 12, "closed": 9, "opened": 3}}}
     standin.answer("GET", "/projects/acme%2Fwebsite/issues_statistics", body=statistics)
     failure = await refused(against(**DEFAULTS), "manage_label", delete_label())
-    assert "label bug of project acme/website (on 3 open issues)" in failure.facts["what_will_happen"]
+    assert 'label "bug" of project "acme/website" (on 3 open issues)' in failure.facts["what_will_happen"]
     assert dict(standin.requests[-1].params)["labels"] == "bug"
 
 
@@ -252,7 +252,7 @@ async def test_the_sentence_tells_what_a_project_holds(standin: StandIn, against
     app = against(trust="dangerous", confirm="destructive")
     failure = await refused(app, "manage_project", {"action": "delete", "project_id": "7"})
     assert failure.facts["what_will_happen"].endswith(
-        "project acme/website (7) (private, 12 open issues, 1 fork, last used on 2025-01-02)."
+        'project "acme/website" (7) (private, 12 open issues, 1 fork, last used on 2025-01-02).'
     )
 
 

@@ -17,6 +17,7 @@ from gitlab_mcp.app import App
 from gitlab_mcp.callers import CallerKey
 from gitlab_mcp.failures.failure import CallFailed
 from gitlab_mcp.policy.confirmation_tokens import ConfirmationTokens
+from gitlab_mcp.policy.consent import PersonsAnswers
 from gitlab_mcp.policy.guard import ProposedCall
 from gitlab_mcp.policy.quotas import Quotas
 from gitlab_mcp.store.memory import MemoryStore
@@ -128,7 +129,7 @@ async def test_what_was_only_asked_for_is_not_counted(standin: StandIn, against:
 async def test_calls_that_were_let_in_together_do_not_get_past_the_end(standin: StandIn) -> None:
     """All of them look before any of them counts, as on several servers."""
     store = MemoryStore()
-    quotas = Quotas({"writes": 5}, ConfirmationTokens(store), store)
+    quotas = Quotas({"writes": 5}, PersonsAnswers(ConfirmationTokens(store), store), store)
     tool, arguments = create(1)
     call = validate(Registry(), tool, arguments, InstanceDefaults(standin.url))
     proposed = ProposedCall(call, CallerKey("alice", standin.url), NobodyToAsk())

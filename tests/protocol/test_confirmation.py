@@ -57,7 +57,7 @@ async def test_a_person_who_says_yes_lets_it_happen_once(era: Any, standin: Stan
     assert world.count("labels") == 0
     assert len(person.questions) == 1
     assert person.questions[0].startswith(
-        "Delete a label; it disappears from everything that carries it: label bug"
+        'Delete a label; it disappears from everything that carries it: label "bug"'
     )
 
 
@@ -117,7 +117,7 @@ async def test_an_answer_of_a_person_counts_for_one_call(standin: StandIn, again
         assert told(await call(delete_label("idea"), answers))["error_code"] == "CONFIRMATION_MISMATCH"
         assert not (await call(delete_label(), answers)).is_error
         assert told(await call(delete_label(), answers))["error_code"] == "CONFIRMATION_USED"
-        made_up = base64.urlsafe_b64encode(b'["made-up", {}]').decode()
+        made_up = base64.urlsafe_b64encode(b'[["made-up"], [], {}]').decode()
         forged = {f"confirm.{made_up}": next(iter(answers.values()))}
         assert told(await call(delete_label("idea"), forged))["error_code"] == "CONFIRMATION_INVALID"
     assert [label["name"] for label in world.things["labels"]] == ["idea"]

@@ -54,7 +54,8 @@ async def test_503_maintenance_is_said_so(standin: StandIn, against: Against) ->
     failure = await failure_of(against(), WRITE)
     assert failure.code == "SERVER_ERROR"
     assert failure.facts["maintenance"] is True
-    assert failure.facts["retryable"] is True
+    # A page is not GitLab's own word: a proxy may have put it before an answer.
+    assert (failure.facts["retryable"], failure.facts["outcome"]) == (False, "unknown")
     assert len([request for request in standin.requests if request.method == "POST"]) == 1
 
 

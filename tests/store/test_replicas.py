@@ -10,13 +10,15 @@ from contextlib import ExitStack
 from typing import Any
 
 import anyio
+import anyio.to_thread
 import httpx2
 import pytest
+from redis import Redis
 
 from tests.support.guarded import delete_label, with_labels, writes
 from tests.support.redis_server import RedisServer, needs_redis
 from tests.support.served import ACCEPT, Served, served
-from tests.support.standin import StandIn, World
+from tests.support.standin import Drop, Held, Silence, StandIn, World
 
 pytestmark = [pytest.mark.anyio, needs_redis]
 
@@ -176,3 +178,84 @@ async def test_callers_are_kept_apart_in_the_shared_store(
         asked = await client.call("manage_label", delete_label(), "alice")
         stolen = delete_label(confirmation_token=asked["confirmation_token"])
         assert (await client.call("manage_label", stolen, "bob"))["error_code"] == "CONFIRMATION_INVALID"
+
+
+@pytest.mark.parametrize("broken", ["no number", "", "-5", "9" * 40, "²", b"\xff\xfe", ["a", "list"]])
+async def test_what_others_wrote_into_redis_grants_nothing_and_is_told_in_the_words_of_the_contract(
+    standin: StandIn, world: World, redis: RedisServer, broken: Any
+) -> None:
+    """Every value that the server keeps is replaced."""
+    quotas = ("--quota", "reads=1000,writes=10")
+    async with Replicas(standin.url, redis, *quotas) as client:
+        assert (await client.call("browse_labels", LIST))["items"]
+        assert "error_code" not in await client.call("manage_label", create(1))
+        yes = [
+            delete_label(
+                confirmation_token=(await client.call("manage_label", delete_label()))["confirmation_token"]
+            )
+            for _ in range(2)
+        ]
+        assert (await client.call("manage_label", {**yes[0], "label_id": "none"}))["error_code"]
+        before = len(writes(standin))
+        connection = Redis.from_url(redis.url)
+        keys = connection.keys("gitlab-mcp:*")
+        assert len(keys) >= 3
+        for key in keys:
+            connection.delete(key)
+            connection.rpush(key, *broken) if isinstance(broken, list) else connection.set(key, broken)
+        connection.close()
+        assert (await client.call("browse_labels", LIST))["items"]
+        for refused in (yes[1], delete_label(), create(2)):
+            assert (await client.call("manage_label", refused))["error_code"] == "STORE_UNAVAILABLE"
+        assert len(writes(standin)) == before
+        # Redis answers. It must not be left alone for what one key holds.
+        missing = {"action": "get", "project_id": "acme/website", "label_id": "none"}
+        loops = [(await client.call("browse_labels", missing)).get("loop") for _ in range(3)]
+        assert loops == [None, None, True]
+
+
+COMMENT = {"action": "create_note", "project_id": "acme/website", "issue_iid": 1, "body": "Done."}
+
+
+async def test_of_two_equal_comments_at_two_servers_the_lost_one_does_not_take_the_other_for_its_own(
+    standin: StandIn, world: World, redis: RedisServer
+) -> None:
+    standin.answer("GET", "/user", 200, {"id": 2, "username": "alice", "name": "Alice"})
+    held = Held()
+    standin.fault("POST", "*/notes", held)
+    standin.fault("POST", "*/notes", Drop())
+    ends: list[dict[str, Any]] = []
+    async with Replicas(standin.url, redis) as client, anyio.create_task_group() as tasks:
+
+        async def comment() -> None:
+            ends.append(await client.call("manage_discussion", COMMENT))
+
+        tasks.start_soon(comment)
+        tasks.start_soon(comment)
+        assert await anyio.to_thread.run_sync(lambda: standin.wait_for(lambda it: len(writes(it)) == 2))
+        held.let_go()
+    assert sorted(end.get("outcome", "done") for end in ends) == ["done", "unknown"]
+    assert world.count("issues/1/discussions") == 1
+
+
+async def test_a_create_of_a_server_that_was_killed_is_not_taken_for_that_of_another(
+    standin: StandIn, world: World, redis: RedisServer
+) -> None:
+    """The one that was killed had made the comment; the other's never arrived. Nobody can tell which it was."""
+    standin.answer("GET", "/user", 200, {"id": 2, "username": "alice", "name": "Alice"})
+    standin.fault("POST", "*/notes", Silence(done=True))
+    standin.fault("POST", "*/notes", Drop())
+    replicas = Replicas(standin.url, redis)
+    async with replicas as client, anyio.create_task_group() as tasks:
+        first, second = replicas.servers
+
+        async def comment_at_the_first() -> None:
+            with pytest.raises(httpx2.HTTPError):
+                await client.call_at(first, "manage_discussion", COMMENT)
+
+        tasks.start_soon(comment_at_the_first)
+        assert await anyio.to_thread.run_sync(lambda: standin.wait_for(lambda it: len(writes(it)) == 1))
+        first.process.kill()
+        told = await client.call_at(second, "manage_discussion", COMMENT)
+    assert (told["error_code"], told["outcome"]) == ("OUTCOME_UNKNOWN", "unknown")
+    assert (world.count("issues/1/discussions"), len(writes(standin))) == (1, 2)

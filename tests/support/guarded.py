@@ -13,7 +13,7 @@ from tests.support.standin import StandIn, World
 
 Server = Callable[..., App]
 
-DEFAULTS: dict[str, Any] = {"trust": "destructive", "confirm": "destructive"}
+DEFAULTS: dict[str, Any] = {"trust": None, "confirm": "destructive"}
 UNGUARDED: dict[str, Any] = {"trust": "dangerous", "confirm": "never", "quota": ()}
 """What actions do is tested without anybody being asked; tests/policy is about the asking."""
 

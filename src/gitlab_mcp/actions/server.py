@@ -49,6 +49,17 @@ class Server(Protocol):
         """Another call for the same caller: validated, guarded, counted and logged as if it came alone."""
         ...
 
+    @property
+    def can_ask_person(self) -> bool:
+        """Whether the person at the client can be asked directly."""
+        ...
+
+    async def rehearse(self, tool: str, arguments: Mapping[str, Any]) -> Failure | None:
+        """What the person would be asked before such a call; None where nothing. Nothing is done, counted or used up.
+
+        Raises Declined where the person has said no to it."""
+        ...
+
     def render(self, failure: Failure) -> Mapping[str, Any]:
         """A failure in the style the caller reads."""
         ...

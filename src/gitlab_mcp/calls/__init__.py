@@ -1,1 +1,1 @@
-"""One tool call from its arguments to its result: dispatch, batches, and recovery of lost answers."""
+"""One tool call from its arguments to its result: dispatch, and recovery of lost answers."""

@@ -15,15 +15,16 @@ from gitlab_mcp.actions.arguments.defaults import InstanceDefaults
 from gitlab_mcp.actions.arguments.validation import validate
 from gitlab_mcp.actions.ask import Ask, NobodyToAsk
 from gitlab_mcp.actions.call import FEWEST_BYTES, LONGEST_TOKEN, MOST_BYTES, Call
-from gitlab_mcp.actions.exchange import Answer, GitLab, Request
+from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.actions.ids import as_sent, ids_among, is_short
 from gitlab_mcp.actions.names import has_names
 from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.actions.result import Notice, Result
 from gitlab_mcp.actions.shape import shapes
-from gitlab_mcp.callers import CallerKey
+from gitlab_mcp.callers import NOBODY_TO_ASK, CallerKey, Consent
+from gitlab_mcp.calls.claims import Claims
 from gitlab_mcp.failures.codes import Code
-from gitlab_mcp.failures.failure import CallFailed, FailedCall, Failure
+from gitlab_mcp.failures.failure import CallFailed, Declined, FailedCall, Failure
 from gitlab_mcp.failures.size_limit import limit_size
 from gitlab_mcp.failures.tool_names import UNKNOWN, operation_name
 from gitlab_mcp.observability.call_log import CallLog
@@ -66,6 +67,7 @@ class Dispatch:
     """Tells a caller whose same call fails the same way again and again to stop."""
     offered: OfferedTools
     call_log: CallLog
+    claims: Claims
 
     async def __call__(
         self,
@@ -73,6 +75,7 @@ class Dispatch:
         arguments: Mapping[str, Any],
         caller: CallerKey,
         connect: Callable[[], Session],
+        consent: Consent = NOBODY_TO_ASK,
     ) -> Result:
         """The result of the call. Raises CallFailed, and nothing else but a cancellation."""
         started = time.perf_counter()
@@ -92,9 +95,10 @@ class Dispatch:
             action, made_of = call.action, call.taken_as
             session = connect()
             with session.slot:
-                call, notices = await self._allow(call, caller, session.ask)
+                call, notices = await self._allow(ProposedCall(call, caller, session.ask, consent))
                 action = call.action
-                result = await self._carry_out(call, caller, session, notices)
+                server = _Server(self, call, caller, session, consent)
+                result = await self._carry_out(call, server, notices)
             self.call_log.record(ended())
             return result
         except CallFailed as failed:
@@ -106,6 +110,7 @@ class Dispatch:
         except anyio.get_cancelled_exc_class():
             self.call_log.record(ended(cancelled=True))
             raise
+        failure = await self._advising_within_tier(failure, arguments, session, connect)
         # GitLab repeats in its refusals what it was sent, and an agent may send a token for a name.
         failure = replace(
             _naming_what_is_missing(failure, action),
@@ -121,24 +126,62 @@ class Dispatch:
         outcome = ended(failure, explaining_seconds=time.perf_counter() - caught)
         raise CallFailed(self.call_log.record(outcome, bug) or failure) from cause
 
-    async def _allow(self, call: Call, caller: CallerKey, ask: Ask) -> tuple[Call, list[Notice]]:
+    async def _advising_within_tier(
+        self,
+        failure: Failure,
+        arguments: Mapping[str, Any],
+        session: Session | None,
+        connect: Callable[[], Session],
+    ) -> Failure:
+        if not {"send", "alternatives"} & failure.facts.keys():
+            return failure
+        from gitlab_mcp.calls.advice_within_tier import AdviceWithinTier
+
+        try:
+            advice = AdviceWithinTier(self.registry, self.defaults, self.tiers)
+            return await advice(failure, arguments, lambda: (session or connect()).ask)
+        except Exception:
+            # Without a token nobody can be asked about the tier. The failure is told as it is.
+            return failure
+
+    async def rehearse(
+        self,
+        tool: str,
+        arguments: Mapping[str, Any],
+        caller: CallerKey,
+        session: Session,
+        consent: Consent,
+    ) -> Failure | None:
+        """What the person would be asked before this call; None where nothing. It is not made, counted or logged.
+
+        Raises Declined where the person has said no to it.
+        """
+        try:
+            call = validate(self.registry, tool, arguments, self.defaults)
+            await self._allow(ProposedCall(call, caller, session.ask, consent, rehearsal=True))
+        except Declined:
+            raise
+        except CallFailed as failed:
+            return failed.failure if failed.failure.confirmation else None
+        except Exception:
+            # The call itself will say what is wrong with it.
+            return None
+        return None
+
+    async def _allow(self, proposed: ProposedCall) -> tuple[Call, list[Notice]]:
         """The call with numbers for names, and what the guards have to say. Names are looked up only where the caller
         may act; a group's path means the same to the guards before as its number does to those after."""
-        notices = [
-            notice for guard in self.guards if (notice := await guard(ProposedCall(call, caller, ask)))
-        ]
+        notices = [notice for guard in self.guards if (notice := await guard(proposed))]
+        call = proposed.call
         if has_names(call.action):
             from gitlab_mcp.workflows.name_lookup import replace_names
 
-            call = replace(call, action=await replace_names(call.action, ask))
-        proposed = ProposedCall(call, caller, ask)
+            call = replace(call, action=await replace_names(call.action, proposed.ask))
+            proposed = replace(proposed, call=call)
         notices += [notice for guard in self.last_guards if (notice := await guard(proposed))]
         return call, notices
 
-    async def _carry_out(
-        self, call: Call, caller: CallerKey, session: Session, notices: list[Notice]
-    ) -> Result:
-        server = _Server(self, call, caller, session)
+    async def _carry_out(self, call: Call, server: _Server, notices: list[Notice]) -> Result:
         answer = await self._run(call.action, server)
         if isinstance(answer, Result) and answer.is_presented:
             return replace(answer, data={**_how_taken(call), **answer.data})
@@ -146,7 +189,7 @@ class Dispatch:
             *notices,
             *(
                 replace(notice, facts=callable_here(notice.facts, self.offered))
-                for notice in await self._check_success(call.action, answer, session.ask)
+                for notice in await self._check_success(call.action, answer, server.ask)
             ),
         ]
         # Here, not above: a call that is refused needs none of it, and everyone pays for start-up.
@@ -171,7 +214,7 @@ class Dispatch:
             return await action.run_with(server)
         from gitlab_mcp.calls.recovery import run_recovering
 
-        return await run_recovering(action, server.gitlab, self._request_of)
+        return await run_recovering(action, server.gitlab, self._read_of, self.claims, server.caller)
 
     async def _check_success(self, action: Action, answer: Answer | Result, ask: Ask) -> Sequence[Notice]:
         from gitlab_mcp.success_checks.all_checks import run_all_checks
@@ -189,10 +232,10 @@ class Dispatch:
         understood = isinstance(asked, int) and FEWEST_BYTES <= asked <= MOST_BYTES
         return asked if understood and isinstance(asked, int) else self.max_bytes
 
-    def _request_of(self, read: str, arguments: Mapping[str, Any]) -> Request:
-        """The request that an action such as `browse_branches get` makes of these arguments."""
+    def _read_of(self, read: str, arguments: Mapping[str, Any]) -> Action:
+        """The action that is named so, such as `browse_branches get`, with these arguments."""
         tool, _, name = read.partition(" ")
-        return validate(self.registry, tool, {"action": name, **arguments}, self.defaults).action.request()
+        return validate(self.registry, tool, {"action": name, **arguments}, self.defaults).action
 
     def _declared(
         self, tool: str, arguments: Mapping[str, Any], action: Action | None
@@ -218,6 +261,7 @@ class Dispatch:
             operation,
             ids=redact_strings(ids_among(declared, action.given() if action else arguments)),
             empty_result={} if declared.spec.writes else empty,
+            reads_one_thing=not declared.spec.writes and not declared.spec.lists,
             field_types={name: shape.type for name, shape in shapes(declared).items()},
             confirmation_token=_token(arguments.get("confirmation_token")),
         )
@@ -231,6 +275,11 @@ class _Server:
     call: Call
     caller: CallerKey
     session: Session
+    consent: Consent
+
+    @property
+    def can_ask_person(self) -> bool:
+        return self.consent.can_ask
 
     @property
     def gitlab(self) -> GitLab:
@@ -270,7 +319,11 @@ class _Server:
         if isinstance(asked, int) and asked > max_bytes:
             given["max_bytes"] = max_bytes
         same_slot = replace(self.session, slot=nullcontext())
-        return await replace(self.dispatch, max_bytes=max_bytes)(tool, given, self.caller, lambda: same_slot)
+        dispatch = replace(self.dispatch, max_bytes=max_bytes)
+        return await dispatch(tool, given, self.caller, lambda: same_slot, self.consent)
+
+    async def rehearse(self, tool: str, arguments: Mapping[str, Any]) -> Failure | None:
+        return await self.dispatch.rehearse(tool, arguments, self.caller, self.session, self.consent)
 
 
 def _how_taken(call: Call) -> Mapping[str, Any]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
@@ -14,32 +15,42 @@ from gitlab_mcp.actions.action import Action, fill
 from gitlab_mcp.actions.exchange import Answer, GitLab, Request
 from gitlab_mcp.actions.recovery_lookup import ME, LostWrite, RecoveryLookup
 from gitlab_mcp.actions.result import Result
+from gitlab_mcp.callers import CallerKey
+from gitlab_mcp.calls.claims import Claims, ClaimsOfCreate
 from gitlab_mcp.failures.failure import CallFailed
+from gitlab_mcp.gitlab.address import GRAPHQL_PATH
 from gitlab_mcp.gitlab.faults import (
     FAULTS,
     BadAnswer,
     BadAnswerReason,
+    GraphQLRefused,
     Refused,
     Unreachable,
     may_have_happened,
 )
-from gitlab_mcp.gitlab.pages import every_page
+from gitlab_mcp.gitlab.graphql import is_mutation
+from gitlab_mcp.gitlab.paging import every_page
+from gitlab_mcp.results.shown_fields import pick_fields, shown_fields
 
 log = logging.getLogger("gitlab_mcp.recovery")
 
 T = TypeVar("T")
-RequestOf = Callable[[str, Mapping[str, Any]], Request]
-"""The request that an action of ours, such as `browse_branches get`, makes of these arguments."""
+ReadOf = Callable[[str, Mapping[str, Any]], Action]
+"""The action of ours that is named so, such as `browse_branches get`, with these arguments."""
 
 _LOOKUP_SECONDS = 8.0
 """With the usual deadline of a call this still ends before clients give up, at a minute."""
+_WAIT_SECONDS = 60.0
+"""More than the wait for other creates takes, whatever the timeouts are."""
 _CLOCK_SKEW = timedelta(seconds=1)
 """Between the hosts of one GitLab."""
 _PAGE_SIZE = 100
 
 
-async def run_recovering(action: Action, gitlab: GitLab, request_of: RequestOf) -> Answer | Result:
-    recovering = _RecoveringGitLab(gitlab, action, request_of)
+async def run_recovering(
+    action: Action, gitlab: GitLab, read_of: ReadOf, claims: Claims, caller: CallerKey
+) -> Answer | Result:
+    recovering = _RecoveringGitLab(gitlab, action, read_of, claims, caller)
     try:
         outcome = await action.run(recovering)
     except (CallFailed, *FAULTS):
@@ -61,37 +72,98 @@ async def run_recovering(action: Action, gitlab: GitLab, request_of: RequestOf) 
 class _RecoveringGitLab:
     """GitLab, as the action sees it: a lost answer is replaced by what was found, where that is certain."""
 
-    def __init__(self, gitlab: GitLab, action: Action, request_of: RequestOf) -> None:
+    def __init__(
+        self, gitlab: GitLab, action: Action, read_of: ReadOf, claims: Claims, caller: CallerKey
+    ) -> None:
         self._gitlab = gitlab
         self._action = action
-        self._request_of = request_of
+        self._read_of = read_of
+        self._claims = claims
+        self._caller = caller
         self.recovered = False
         self.last_write: tuple[Request, int] | None = None
         """The last write that GitLab answered, and the status."""
 
     async def send(self, request: Request) -> Answer:
-        started = time.monotonic()
-        try:
+        if request.reads:
+            return await self._gitlab.send(request)
+        if request.repeatable:
             answer = await self._gitlab.send(request)
-            if not request.reads:
-                self.last_write = (request, answer.status)
+            self.last_write = (request, answer.status)
             return answer
-        except (Unreachable, BadAnswer, Refused) as fault:
-            if request.reads or not may_have_happened(fault):
-                raise
-            found = await self._found(request, started)
-            if found is None:
-                raise
-            self.recovered = True
-            return found
+        return await self._written(request, lambda: self._answered(request))
 
-    async def _found(self, request: Request, started: float) -> Answer | None:
+    async def graphql(self, document: str, variables: Mapping[str, Any] | None = None) -> Mapping[str, Any]:
+        if not is_mutation(document):
+            return await self._gitlab.graphql(document, variables)
+        request = Request("POST", GRAPHQL_PATH, body=dict(variables or {}))
+
+        async def answered() -> Answer:
+            data = await self._gitlab.graphql(document, variables)
+            self.last_write = (request, 200)
+            return Answer(200, body=data)
+
+        data: Mapping[str, Any] = (await self._written(request, answered)).body
+        return data
+
+    @property
+    def _can_prove(self) -> bool:
         lookup = self._action.spec.recover_with
-        if lookup is None or not lookup.proves:
-            return None
-        search = _Search(self._gitlab.with_deadline(_LOOKUP_SECONDS), self._action, lookup, self._request_of)
+        return lookup is not None and lookup.proves
+
+    async def _answered(self, request: Request) -> Answer:
+        answer = await self._gitlab.send(request)
+        self.last_write = (request, answer.status)
+        if answer.status in (200, 201) and not self._has_the_shape(request, answer.body):
+            raise BadAnswer(request, BadAnswerReason.UNEXPECTED_SHAPE, answer.status)
+        return answer
+
+    def _has_the_shape(self, request: Request, body: Any) -> bool:
+        """Whether the answer shows what was made. Only the request of the action itself is known well enough."""
+        spec = self._action.spec
+        if not spec.shows or spec.lists or request.path != self._action.request().path:
+            return True
+        # What makes several answers with a list of them.
+        thing = body[0] if isinstance(body, list) and body else body
+        fields = shown_fields(spec.shows).alone
+        return isinstance(thing, Mapping) and bool(pick_fields(thing, fields, slim_instead=False))
+
+    async def _written(self, request: Request, send: Callable[[], Awaitable[Answer]]) -> Answer:
+        """Send a write that must not be sent twice, and look for what it did where GitLab does not tell."""
+        claims = self._claims_of(request)
+        started = time.monotonic()
+        async with claims.under_way() if claims else nullcontext():
+            try:
+                answer = await send()
+            except (Unreachable, BadAnswer, Refused, GraphQLRefused) as fault:
+                if not may_have_happened(fault):
+                    raise
+                lost = fault
+            else:
+                if claims:
+                    await claims.claim(answer.body)
+                return answer
+        found = await self._found(request, started, claims) if self._can_prove else None
+        if found is None:
+            raise lost
+        self.recovered = True
+        return found
+
+    def _claims_of(self, request: Request) -> ClaimsOfCreate | None:
+        """Only what makes a thing has one to claim; other writes lead to a state, which two may lead to."""
+        creates = request.method == "POST" and request.path != GRAPHQL_PATH
+        return self._claims.of(self._caller, self._action, request) if creates and self._can_prove else None
+
+    async def _found(self, request: Request, started: float, claims: ClaimsOfCreate | None) -> Answer | None:
+        lookup = self._action.spec.recover_with
+        assert lookup is not None
         try:
-            return await search.made_by(request, started)
+            if claims and not await claims.wait_for_the_others(self._gitlab.with_deadline(_WAIT_SECONDS)):
+                return None
+            gitlab = self._gitlab.with_deadline(_LOOKUP_SECONDS)
+            return await _Search(gitlab, self._action, lookup, self._read_of, claims).made_by(
+                request, started
+            )
         except Exception:
             # The caller must be told that the write may have happened, not that the look-up broke.
             log.exception("%s: looking for what was done failed", self._action.spec.tool.name)
@@ -102,9 +174,6 @@ class _RecoveringGitLab:
 
     async def stream(self, request: Request, read: Callable[[Iterator[bytes], Mapping[str, str]], T]) -> T:
         return await self._gitlab.stream(request, read)
-
-    async def graphql(self, document: str, variables: Mapping[str, Any] | None = None) -> Mapping[str, Any]:
-        return await self._gitlab.graphql(document, variables)
 
     def with_deadline(self, seconds: float) -> GitLab:
         return self._gitlab.with_deadline(seconds)
@@ -125,7 +194,8 @@ class _Search:
     gitlab: GitLab
     action: Action
     lookup: RecoveryLookup
-    request_of: RequestOf
+    read_of: ReadOf
+    claims: ClaimsOfCreate | None
 
     async def made_by(self, request: Request, started: float) -> Answer | None:
         """The one thing that proves that the request was carried out. None is no proof that it was not."""
@@ -139,23 +209,30 @@ class _Search:
             return Answer(204, recovered=True) if self.lookup.gone and nothing_there else None
         except FAULTS:
             return None
-        if len(fitting) != 1:
+        answers = [self.lookup.answer(found) if self.lookup.answer else found for found in fitting]
+        if self.claims:
+            answers = [answer for answer in answers if not await self.claims.is_claimed(answer)]
+        if len(answers) != 1 or (self.claims and not await self.claims.claim(answers[0])):
             return None
-        (found,) = fitting
-        return Answer(200, body=self.lookup.answer(found) if self.lookup.answer else found, recovered=True)
+        return Answer(200, body=answers[0], recovered=True)
 
     async def _read(self, username: Any) -> list[Any]:
         arguments = self.lookup.arguments(self.action)
         arguments |= {name: username for name, value in self.lookup.where.items() if value == ME}
-        request = self.request_of(self.lookup.read, arguments)
-        query = {**request.query, "per_page": _PAGE_SIZE}
-        if self.lookup.every_page:
-            body = (await every_page(self.gitlab, request.path, **query)).body
-        else:
-            body = (await self.gitlab.get(request.path, **query)).body
+        body = await self._body_of(self.read_of(self.lookup.read, arguments))
         if self.lookup.inside:
             body = body[self.lookup.inside]
         return body if isinstance(body, list) else [body]
+
+    async def _body_of(self, read: Action) -> Any:
+        if read.endpoint().path == "/graphql":
+            result = await read.run(self.gitlab)
+            return result.data if isinstance(result, Result) else result.body
+        request = read.request()
+        query = {**request.query, "per_page": _PAGE_SIZE}
+        if self.lookup.every_page:
+            return (await every_page(self.gitlab, request.path, **query)).body
+        return (await self.gitlab.get(request.path, **query)).body
 
     async def _fits(self, write: LostWrite, found: Mapping[str, Any]) -> bool:
         if self.lookup.proof is not None and not self.lookup.proof(write, found):

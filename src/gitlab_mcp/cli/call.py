@@ -13,6 +13,7 @@ import anyio
 
 from gitlab_mcp.actions.result import Result
 from gitlab_mcp.app import App
+from gitlab_mcp.callers import Consent
 from gitlab_mcp.cli import exit_codes
 from gitlab_mcp.cli.terminal import (
     ProgressBar,
@@ -58,39 +59,35 @@ def call(
 
 async def _call(settings: Settings, tool: str, arguments: dict[str, Any], yes: bool) -> Result:
     app = App(settings)
+    consent = Consent(can_ask=True)
     try:
         while True:
             progress = ProgressBar(sys.stderr)
             try:
-                return await app.call(tool, arguments, progress)
+                return await app.call(tool, arguments, progress, consent=consent)
             except CallFailed as failed:
-                question = failed.failure
+                failure = failed.failure
             finally:
                 progress.clear()
-            arguments = {**arguments, "confirmation_token": _confirmation_token(question, yes)}
+            consent = _answered(failure, consent, yes)
     finally:
         app.close()
 
 
-def _confirmation_token(question: Failure, yes: bool) -> str:
-    """The confirmation token, once the person agreed. CallFailed for a no, and for a failure that asks nothing."""
-    token = question.facts.get("confirmation_token")
-    if token is None:
-        raise CallFailed(question)
-    if yes:
-        return str(token)
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        # Nobody can be asked, and the token is of no use after this process.
+def _answered(failure: Failure, consent: Consent, yes: bool) -> Consent:
+    """What the person says to the question of a failure. CallFailed for a failure that asks nothing."""
+    asked = failure.confirmation
+    if asked is None or consent.declined:
+        raise CallFailed(failure)
+    if not yes and not (sys.stdin.isatty() and sys.stderr.isatty()):
         fix = "Run the command in a terminal and answer there, or say yes beforehand with --yes."
-        raise CallFailed(replace(question, facts={**_facts_without_token(question), "suggested_fix": fix}))
-    write_line(f"{question.facts.get('what_will_happen', question.message)}\nGo ahead? [y/N] ", sys.stderr)
-    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
-        raise CallFailed(replace(question, facts=_facts_without_token(question) | {"retryable": False}))
-    return str(token)
-
-
-def _facts_without_token(question: Failure) -> dict[str, Any]:
-    return {name: value for name, value in question.facts.items() if name != "confirmation_token"}
+        raise CallFailed(failure.knowing(suggested_fix=fix))
+    if not yes:
+        write_line(f"{printable(asked.text)}\nGo ahead? [y/N] ", sys.stderr)
+        yes = sys.stdin.readline().strip().lower() in ("y", "yes")
+    if yes:
+        return replace(consent, accepted=(*consent.accepted, *asked.tokens))
+    return replace(consent, declined=asked.tokens)
 
 
 def _for_the_shell(failure: Failure, settings: Settings) -> Failure:

@@ -22,12 +22,22 @@ class FailedCall:
     """What the caller asked about: its ids, paths, refs and lines."""
     empty_result: Mapping[str, Any] = field(default_factory=dict)
     """The members that the result would have had, empty."""
+    reads_one_thing: bool = False
     field_types: Mapping[str, str] = field(default_factory=dict)
     """The JSON type of each field of the action."""
     available: tuple[str, ...] = ()
     """The tools there are, where the call named none of them."""
     confirmation_token: str | None = None
     """The one that was sent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Confirmation:
+    """What the person at the client is asked before the call is made. No rendering shows it to the agent."""
+
+    text: str
+    tokens: tuple[str, ...] = field(repr=False)
+    """They come back with the person's answer, and are of no use in the arguments of a call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +54,8 @@ class Failure:
     message: str
     facts: Mapping[str, Any] = field(default_factory=dict)
     call: FailedCall = FailedCall()
+    confirmation: Confirmation | None = None
+    """Set where the client can ask its person, and a yes would make the call work."""
 
     def knowing(self, **facts: Any) -> Failure:
         """The same failure with more facts; a fact of None is left out."""
@@ -54,7 +66,8 @@ class Failure:
     def recovery(self) -> Recovery:
         """What makes the next call work: the code's, unless this failure leaves less hope."""
         usual = CODES[self.code].recovery
-        if "check_with" in self.facts:
+        unsettled = "check_with" in self.facts or "outcome" in self.facts
+        if unsettled or any(map(_may_have_happened, self.facts.get("results", ()))):
             return Recovery.CHECK_FIRST
         hopeless = self.facts.get("loop") or self.facts.get("retryable") is False
         return Recovery.NO if hopeless and usual in RETRYABLE else usual
@@ -76,7 +89,27 @@ class Failure:
         return CODES[self.code].is_nobodys_mistake
 
 
+def _may_have_happened(item: Mapping[str, Any]) -> bool:
+    """Of an item of a batch."""
+    return isinstance(item.get("error"), Failure) and item["error"].recovery is Recovery.CHECK_FIRST
+
+
 class CallFailed(Exception):
     def __init__(self, failure: Failure) -> None:
         super().__init__(failure.code)
         self.failure = failure
+
+
+class Declined(CallFailed):
+    """The person was asked and did not say yes."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            Failure(
+                Code.CONFIRMATION_REQUIRED, "The person was asked and did not say yes. Nothing was done."
+            ).knowing(
+                confidence="certain",
+                suggested_fix="Do not try again unless the person asks for it.",
+                retryable=False,
+            )
+        )

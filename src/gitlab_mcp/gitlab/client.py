@@ -27,6 +27,7 @@ from gitlab_mcp.gitlab.faults import (
     UnreachableReason,
     may_have_happened,
 )
+from gitlab_mcp.gitlab.graphql import is_mutation
 from gitlab_mcp.gitlab.in_flight import InFlightRequest
 from gitlab_mcp.gitlab.progress import Progress
 from gitlab_mcp.gitlab.retry import RetryState, seconds_before_retry
@@ -210,8 +211,7 @@ class GitLabClient:
         )
 
     async def graphql(self, document: str, variables: Mapping[str, Any] | None = None) -> Mapping[str, Any]:
-        # The word may be anywhere: a query that only mentions it is merely not sent again.
-        only_reads = re.search(r"\bmutation\b", document) is None
+        only_reads = not is_mutation(document)
         body = {"query": document, "variables": dict(variables or {})}
         request = Request("POST", GRAPHQL_PATH, body=body, repeatable=only_reads)
         answer = await self._send_with_retries(

@@ -39,6 +39,17 @@ class Refused(Exception):
         except ValueError:
             return None
 
+    @property
+    def is_web_page(self) -> bool:
+        """Whether something before GitLab's API answered: a proxy, a firewall, a login."""
+        beginning = self.content[:512].lstrip().lower()
+        return beginning.startswith((b"<!doctype", b"<html", b"<?xml")) or b"<html" in beginning
+
+    @property
+    def by_maintenance_mode(self) -> bool:
+        """Whether GitLab itself says that it takes no writes now. A page that says so may be any proxy's."""
+        return self.status == 503 and self.is_json and b"maintenance" in self.content[:4096].lower()
+
 
 @dataclass(eq=False)
 class GraphQLRefused(Exception):
@@ -138,13 +149,24 @@ Fault = Refused | GraphQLRefused | Unreachable | BadAnswer | ReplayMiss | Circui
 FAULTS = (Refused, GraphQLRefused, Unreachable, BadAnswer, ReplayMiss, CircuitOpen)
 
 
-def may_have_happened(fault: AttemptFault) -> bool:
-    """Whether GitLab may have done what the request asks, although no answer can be read."""
+_TOO_LONG = (413, 414, 431)
+"""Of a request that was not read to its end."""
+_GAVE_UP = ("timeout on ", "internal server error")
+"""How GraphQL's errors begin where it stopped in the middle."""
+
+
+def may_have_happened(fault: AttemptFault | GraphQLRefused) -> bool:
+    """Whether GitLab may have done what the request asks, although it does not say so."""
     match fault:
         case Unreachable():
             return fault.sent
         case BadAnswer():
             return True
+        case GraphQLRefused():
+            texts = [error.get("message") for error in fault.errors if isinstance(error, Mapping)]
+            return any(str(text).lower().startswith(_GAVE_UP) for text in texts)
         case Refused():
-            # These come from a proxy that lost the connection to GitLab. Any other status is GitLab's own answer.
-            return fault.status in (502, 504)
+            if fault.status >= 500:
+                return not fault.by_maintenance_mode
+            # GitLab's API refuses with JSON. A page may also hide its answer.
+            return fault.status >= 400 and fault.status not in _TOO_LONG and fault.is_web_page

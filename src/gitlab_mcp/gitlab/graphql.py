@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,6 +12,11 @@ from gitlab_mcp.gitlab.address import GRAPHQL_PATH
 from gitlab_mcp.gitlab.faults import GraphQLRefused, Withheld
 
 _REQUEST = Request("POST", GRAPHQL_PATH)
+
+
+def is_mutation(document: str) -> bool:
+    # The word may be anywhere: a query that only mentions it is merely not sent again.
+    return re.search(r"\bmutation\b", document) is not None
 
 
 async def full_path(gitlab: GitLab, *, project_id: str | None = None, group_id: str | None = None) -> str:

@@ -1,6 +1,7 @@
-"""How a confirmation is asked for: the call is refused with a sentence for the person and a token.
+"""How a confirmation is asked for: the call is refused with a question for the person.
 
-The same call with that token passes once. Which actions need this is decided in `confirmation_required.py`.
+The same call with the person's yes passes once. Which actions need this is decided in `confirmation_required.py`, how
+the yes comes in `consent.py`.
 """
 
 from __future__ import annotations
@@ -8,17 +9,17 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from gitlab_mcp.actions.call import Call
 from gitlab_mcp.callers import CallerKey
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.failures.tool_names import operation_name
-from gitlab_mcp.policy.confirmation_tokens import ConfirmationTokens, is_for
+from gitlab_mcp.policy.consent import PersonsAnswers, Purpose
 from gitlab_mcp.policy.guard import ProposedCall
 from gitlab_mcp.policy.quotas import resume_purpose
-from gitlab_mcp.policy.what_will_happen import what_will_happen
+from gitlab_mcp.policy.what_will_happen import look_at_target, what_will_happen
 
 _WITHOUT_EFFECT: Final = {"url", "detail", "fields", "max_bytes", "format", "confirmation_token"}
 """Options that do not change what the call does in GitLab. A URL has been replaced by ids before."""
@@ -29,38 +30,49 @@ class AskForConfirmation:
     """As a guard: refuses a call that needs a confirmation and has none."""
 
     required: Callable[[Call], bool]
-    tokens: ConfirmationTokens
+    answers: PersonsAnswers
 
     async def __call__(self, proposed: ProposedCall) -> None:
-        call, caller = proposed.call, proposed.caller
+        call = proposed.call
         if not self.required(call):
             return
-        token = call.options.confirmation_token
-        # The quota guard has already redeemed a token to resume paused work. It does not confirm this call.
-        if token is not None and not is_for(token, resume_purpose(call)):
-            await self.tokens.redeem(token, caller, purpose(call, caller))
+        spec = call.action.spec
+        asked_for = Purpose(
+            purpose(call, proposed.caller),
+            operation_name(call.tool.name, spec.name),
+            lambda: _same_thing(proposed),
+        )
+        if await self.answers.has_yes(proposed, asked_for):
             return
+        # The quota guard has already used a token to resume paused work. It does not confirm this call.
+        await self.answers.refuse_other_tokens(proposed, asked_for, resume_purpose(call))
         await call.action.refuse_before_asking(proposed.ask)
-        operation = operation_name(call.tool.name, call.action.spec.name)
-        token, expires_at = await self.tokens.issue(caller, purpose(call, caller), operation)
-        effect = await what_will_happen(proposed)
+        failure = Failure(Code.CONFIRMATION_REQUIRED, f"{spec.name} needs a yes of the person first.")
+        question = await what_will_happen(proposed)
         raise CallFailed(
-            Failure(
-                Code.CONFIRMATION_REQUIRED, f"{call.action.spec.name} needs a yes first. {effect}"
-            ).knowing(
-                what_will_happen=effect,
-                danger=str(call.danger),
-                confirmation_token=token,
-                expires_at=expires_at,
-                suggested_fix="Show the person what_will_happen. After a yes, send the same call again with "
-                "confirmation_token; after a no, do not.",
-            )
+            await self.answers.asking(proposed, asked_for, failure.knowing(danger=str(call.danger)), question)
         )
 
 
-def purpose(call: Call, caller: CallerKey) -> str:
-    """Everything that decides what the call does. A token is bound to it."""
-    arguments = call.action.model_dump(mode="json", exclude_unset=True)
+def purpose(call: Call, caller: CallerKey, **instead: Any) -> str:
+    """Everything that decides what the call does. `instead` replaces arguments."""
+    arguments = call.action.model_dump(mode="json", exclude_unset=True) | instead
     options = call.options.model_dump(mode="json", exclude_unset=True, exclude=_WITHOUT_EFFECT)
     name = ["confirm", caller.gitlab_url, call.tool.name, call.action.spec.name]
     return json.dumps([name, arguments, options], sort_keys=True)
+
+
+async def _same_thing(proposed: ProposedCall) -> str:
+    """The purpose with the numbers of the project, the group and the thing in it, as far as they can be looked up."""
+    action, ask = proposed.call.action, proposed.ask
+    numbers: dict[str, Any] = {}
+    target = await look_at_target(action, ask)
+    placeholders = action.endpoint().placeholders
+    if placeholders and isinstance(target, dict) and isinstance(target.get("id"), int):
+        numbers[placeholders[-1]] = target["id"]
+    for field, look_up in (("project_id", ask.project), ("group_id", ask.group)):
+        given = action.given().get(field)
+        found = await look_up(str(given)) if given is not None else None
+        if found is not None:
+            numbers[field] = found.get("id")
+    return purpose(proposed.call, proposed.caller, **numbers)

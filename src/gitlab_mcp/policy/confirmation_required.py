@@ -13,8 +13,15 @@ from gitlab_mcp.actions.call import Call
 from gitlab_mcp.policy.danger import exceeds
 
 
-def confirmation_required(lowest: Danger | None) -> Callable[[Call], bool]:
-    """`lowest` is the least dangerous level that needs a confirmation; None: no call needs one."""
-    if lowest is None:
-        return lambda call: False
-    return lambda call: not exceeds(lowest, call.danger)
+def confirmation_required(lowest: Danger | None, trust: Danger | None) -> Callable[[Call], bool]:
+    """`lowest` is the least dangerous level that needs a confirmation; None: no call needs one.
+
+    What is dangerous always does, unless the operator said with `trust` that callers may do it.
+    """
+
+    def required(call: Call) -> bool:
+        if trust is None and call.danger is Danger.DANGEROUS:
+            return True
+        return lowest is not None and not exceeds(lowest, call.danger)
+
+    return required

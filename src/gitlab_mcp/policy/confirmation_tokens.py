@@ -1,7 +1,7 @@
 """Tokens that stand for a person's yes: to one purpose, from one caller, for ten minutes, once.
 
-A token holds its caller, its purpose, its operation and its expiry, and is signed. Only that it was used is kept in
-the store, so a token issued by one replica can be redeemed at another.
+A token holds its caller, its purpose, its operation, its expiry and the channel it may come back through, and is
+signed. Only that it was used is kept in the store, so a token issued by one replica can be redeemed at another.
 """
 
 from __future__ import annotations
@@ -9,27 +9,39 @@ from __future__ import annotations
 import base64
 import hashlib
 import hmac
+import re
 import secrets
 import struct
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from enum import Enum
 from typing import Final, NamedTuple
 
 from gitlab_mcp.callers import CallerKey
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
-from gitlab_mcp.store import Store
+from gitlab_mcp.store import Store, StoreUnavailable, as_number
 
 LIFETIME: Final = 600
 """Seconds."""
 _KEY_LIFETIME: Final = 10 * 365 * 24 * 3600
 _NONCE_BYTES, _CALLER_BYTES, _PURPOSE_BYTES, _SIGNATURE_BYTES = 9, 8, 12, 16
-_LAYOUT: Final = struct.Struct(f">{_NONCE_BYTES}sI{_CALLER_BYTES}s{_PURPOSE_BYTES}s")
+_LAYOUT: Final = struct.Struct(f">c{_NONCE_BYTES}sI{_CALLER_BYTES}s{_PURPOSE_BYTES}s")
+
+
+class Channel(Enum):
+    """How a token comes back. One that was given out for one channel is worth nothing in the other."""
+
+    AGENT = b"a"
+    """As an argument of the call: where the client cannot ask its person."""
+    PERSON = b"p"
+    """With the answer of the person whom the client asked."""
 
 
 class _Payload(NamedTuple):
+    channel: bytes
     nonce: bytes
     expires: int
     caller: bytes
@@ -42,42 +54,55 @@ class ConfirmationTokens:
     clock: Callable[[], float] = time.time
     """The time of day: replicas must agree on when a token expires."""
 
-    async def issue(self, caller: CallerKey, purpose: str, operation: str) -> tuple[str, str]:
+    async def issue(
+        self, caller: CallerKey, purpose: str, operation: str, channel: Channel = Channel.AGENT
+    ) -> tuple[str, str]:
         """A token, and when it expires. `operation` is what a refusal says that it was given for."""
         expires = int(self.clock()) + LIFETIME
         nonce = secrets.token_bytes(_NONCE_BYTES)
-        fixed = _LAYOUT.pack(nonce, expires, _caller_digest(caller), _purpose_digest(purpose))
+        fixed = _LAYOUT.pack(channel.value, nonce, expires, _caller_digest(caller), _purpose_digest(purpose))
         payload = fixed + operation.encode()
         token = base64.urlsafe_b64encode(payload + await self._signature(payload)).decode().rstrip("=")
         return token, utc_time(expires)
 
-    async def redeem(self, token: str, caller: CallerKey, purpose: str) -> None:
+    async def redeem(
+        self, token: str, caller: CallerKey, purpose: str, channel: Channel = Channel.AGENT
+    ) -> None:
         """Use the token up. Raises CallFailed where it is not good for this."""
+        nonce = await self.check(token, caller, purpose, channel)
+        claim = f"{int(self.clock())} {secrets.token_hex(8)}"
+        stored = await self.store.put_if_absent(f"used:{nonce.hex()}", claim, LIFETIME + 60)
+        if stored != claim:
+            consumed_at = utc_time(as_number(stored.partition(" ")[0]))
+            raise CallFailed(_refusal(Code.CONFIRMATION_USED).knowing(consumed_at=consumed_at))
+
+    async def check(self, token: str, caller: CallerKey, purpose: str, channel: Channel) -> bytes:
+        """What the token is known by. Raises CallFailed where it is not good for this; whether it was used is not
+        looked at."""
         parts = _payload_and_signature(token)
         if parts is None or not hmac.compare_digest(parts[1], await self._signature(parts[0])):
             raise CallFailed(_refusal(Code.CONFIRMATION_INVALID))
         payload = _Payload(*_LAYOUT.unpack_from(parts[0]))
         # The same refusal as for a forged one, so that nobody learns whether another caller's token is good.
-        if not hmac.compare_digest(payload.caller, _caller_digest(caller)):
+        same_caller = hmac.compare_digest(payload.caller, _caller_digest(caller))
+        if not same_caller or payload.channel != channel.value:
             raise CallFailed(_refusal(Code.CONFIRMATION_INVALID))
-        now = int(self.clock())
         if payload.expires <= self.clock():
             refusal = _refusal(Code.CONFIRMATION_EXPIRED)
+            now = int(self.clock())
             raise CallFailed(
                 refusal.knowing(expired_at=utc_time(payload.expires), current_time=utc_time(now))
             )
         if not hmac.compare_digest(payload.purpose, _purpose_digest(purpose)):
             operation = parts[0][_LAYOUT.size :].decode()
             raise CallFailed(_refusal(Code.CONFIRMATION_MISMATCH).knowing(token_operation=operation))
-        claim = f"{now} {secrets.token_hex(8)}"
-        stored = await self.store.put_if_absent(f"used:{payload.nonce.hex()}", claim, LIFETIME + 60)
-        if stored != claim:
-            consumed_at = utc_time(int(stored.partition(" ")[0]))
-            raise CallFailed(_refusal(Code.CONFIRMATION_USED).knowing(consumed_at=consumed_at))
+        return payload.nonce
 
     async def _signature(self, payload: bytes) -> bytes:
         # The first replica that needs the key makes it; all sign with it.
         key = await self.store.put_if_absent("key", secrets.token_hex(32), _KEY_LIFETIME)
+        if not re.fullmatch("[0-9a-f]{64}", key):
+            raise StoreUnavailable("the store holds something else than a key to sign with")
         return hmac.digest(bytes.fromhex(key), payload, "sha256")[:_SIGNATURE_BYTES]
 
 

@@ -5,7 +5,7 @@
 | read        | allowed                         |                                         |
 | reversible  | allowed                         | `--confirm reversible`: asks first      |
 | destructive | asks for confirmation           | `--confirm`; `--trust reversible`: refused |
-| dangerous   | refused                         | `--trust dangerous`: asks first         |
+| dangerous   | asks the person; refused where the client cannot ask | `--trust`          |
 
 `--trust` is in `trust.py`, `--confirm` in `confirmation_required.py`.
 """

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from gitlab_mcp.actions.ask import Ask
 from gitlab_mcp.actions.call import Call
 from gitlab_mcp.actions.result import Notice
-from gitlab_mcp.callers import CallerKey
+from gitlab_mcp.callers import NOBODY_TO_ASK, CallerKey, Consent
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +22,9 @@ class ProposedCall:
     caller: CallerKey
     ask: Ask
     """For what a guard has to look up in GitLab, with the caller's rights."""
+    consent: Consent = NOBODY_TO_ASK
+    rehearsal: bool = False
+    """It is only asked whether the call could be made: nothing may be used up or counted."""
 
     @property
     def name(self) -> str:

@@ -21,7 +21,7 @@ class ListedTools:
         toolsets: tuple[str, ...],
         read_only: bool,
         patterns: ActionPatterns,
-        trust: Danger,
+        trust: Danger | None,
         calls_unlisted: bool,
     ) -> None:
         self._registry = registry
@@ -43,10 +43,10 @@ class ListedTools:
             self._listings[key] = self._list(*key)
         return self._listings[key]
 
-    def offered(self, context: RequestContext | None = None) -> OfferedTools:
-        """What the caller of a request can use of this server, listed or not."""
+    def offered(self, context: RequestContext | None = None, *, can_ask: bool = False) -> OfferedTools:
+        """What the caller of a request can use of this server, listed or not. `can_ask`: a person can be asked."""
         narrowed = context or RequestContext("")
-        trust = self._trust
+        trust = self._trust or (Danger.DANGEROUS if can_ask else Danger.DESTRUCTIVE)
         if narrowed.trust is not None and exceeds(trust, narrowed.trust):
             trust = narrowed.trust
         return OfferedTools(

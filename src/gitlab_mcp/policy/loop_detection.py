@@ -11,7 +11,7 @@ from typing import Any, Final
 from gitlab_mcp.callers import CallerKey
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import Failure
-from gitlab_mcp.store import Store, StoreUnavailable
+from gitlab_mcp.store import FAILURES, Store, StoreUnavailable
 
 _FAILURES_OF_A_LOOP: Final = 3
 _WINDOW_SECONDS: Final = 300
@@ -26,7 +26,7 @@ class LoopDetection:
     ) -> Failure:
         """The failure; from the third of the same call on, with the advice to stop."""
         try:
-            key = f"loop:{caller.digest}:{_digest(tool, arguments, failure.code)}"
+            key = f"{FAILURES}:{caller.digest}:{_digest(tool, arguments, failure.code)}"
             failures = await self.store.increment(key, _WINDOW_SECONDS)
         except (StoreUnavailable, RecursionError):
             # A call must not fail for this. Arguments that are nested too deeply for JSON raise RecursionError.

@@ -16,9 +16,10 @@ from gitlab_mcp.actions.call import Call
 from gitlab_mcp.actions.result import Notice
 from gitlab_mcp.failures.codes import Code, NoticeCode
 from gitlab_mcp.failures.failure import CallFailed, Failure
-from gitlab_mcp.policy.confirmation_tokens import ConfirmationTokens, is_for, utc_time
+from gitlab_mcp.policy.confirmation_tokens import utc_time
+from gitlab_mcp.policy.consent import PersonsAnswers, Purpose
 from gitlab_mcp.policy.guard import ProposedCall
-from gitlab_mcp.store import Store, StoreUnavailable
+from gitlab_mcp.store import Store, StoreUnavailable, as_number
 
 _HOUR: Final = 3600
 _NOTICE_AT, _PAUSE_AT = 0.8, 0.9
@@ -43,11 +44,20 @@ def resume_purpose(call: Call) -> str:
     return f"go on:{quota_kind(call)}"
 
 
+def _to_resume(call: Call) -> Purpose:
+    text = resume_purpose(call)
+
+    async def same_thing() -> str:
+        return text
+
+    return Purpose(text, _metric(quota_kind(call)), same_thing)
+
+
 @dataclass(frozen=True, slots=True)
 class Quotas:
     limits: Mapping[str, int]
     """By kind. A kind that is missing has no limit."""
-    tokens: ConfirmationTokens
+    answers: PersonsAnswers
     store: Store
     clock: Callable[[], float] = time.time
 
@@ -57,7 +67,7 @@ class Quotas:
         if limit is None:
             return
         try:
-            used = int(await self.store.get(self._key(proposed)) or 0)
+            used = as_number(await self.store.get(self._key(proposed)))
         except StoreUnavailable:
             # Reading goes on without the store, writing does not.
             if proposed.call.action.spec.writes:
@@ -72,7 +82,7 @@ class Quotas:
         """As the last guard: counts the call, which is now going to be made."""
         kind = quota_kind(proposed.call)
         limit = self.limits.get(kind)
-        if limit is None:
+        if limit is None or proposed.rehearsal:
             return None
         try:
             used = await self.store.increment(self._key(proposed), _HOUR)
@@ -91,31 +101,24 @@ class Quotas:
         )
 
     async def _may_resume(self, proposed: ProposedCall) -> bool:
-        token, resumed_key = proposed.call.options.confirmation_token, f"{self._key(proposed)}:go on"
-        purpose = resume_purpose(proposed.call)
-        if token is not None and is_for(token, purpose):
-            await self.tokens.redeem(token, proposed.caller, purpose)
-            await self.store.put(resumed_key, "yes", _HOUR)
+        resumed_key = f"{self._key(proposed)}:go on"
+        if await self.store.get(resumed_key) is not None:
             return True
-        return await self.store.get(resumed_key) is not None
+        if not await self.answers.has_yes(proposed, _to_resume(proposed.call)):
+            return False
+        if not proposed.rehearsal:
+            await self.store.put(resumed_key, "yes", _HOUR)
+        return True
 
     async def _paused(self, proposed: ProposedCall, used: int, limit: int) -> Failure:
         kind = quota_kind(proposed.call)
-        token, expires_at = await self.tokens.issue(
-            proposed.caller, resume_purpose(proposed.call), _metric(kind)
-        )
         effect = (
             f"Work goes on until the quota of this hour is used up; {used} of {limit} {kind} made so far."
         )
-        return Failure(
+        failure = Failure(
             Code.QUOTA_PAUSED, f"Paused: this caller has made {used} of {limit} {kind} this hour."
-        ).knowing(
-            what_will_happen=effect,
-            confirmation_token=token,
-            expires_at=expires_at,
-            **self._limit_facts(kind, used, limit),
-            suggested_fix="Ask the person whether to go on. After a yes, send the call with confirmation_token.",
-        )
+        ).knowing(**self._limit_facts(kind, used, limit))
+        return await self.answers.asking(proposed, _to_resume(proposed.call), failure, effect)
 
     def _exhausted(self, proposed: ProposedCall, limit: int) -> Failure:
         kind = quota_kind(proposed.call)

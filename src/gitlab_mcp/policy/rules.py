@@ -11,6 +11,7 @@ from gitlab_mcp.policy.allowed_places import AllowedPlaces
 from gitlab_mcp.policy.confirmation import AskForConfirmation
 from gitlab_mcp.policy.confirmation_required import confirmation_required
 from gitlab_mcp.policy.confirmation_tokens import ConfirmationTokens
+from gitlab_mcp.policy.consent import PersonsAnswers
 from gitlab_mcp.policy.escaped_quick_actions import notice_escaped_quick_actions
 from gitlab_mcp.policy.guard import Guard
 from gitlab_mcp.policy.quotas import Quotas
@@ -32,8 +33,9 @@ class Rules:
     """It, and those that a request may choose."""
     only_actions: tuple[str, ...]
     never_actions: tuple[str, ...]
-    trust: Danger
-    """The most dangerous kind of action that callers may take."""
+    trust: Danger | None
+    """The most dangerous kind of action that callers may take; None: the most dangerous kind where a person says yes to
+    it, and the one below it where nobody can be asked."""
     confirm: Danger | None
     """The least dangerous kind of action that a person must confirm; None: no confirmations."""
     quotas: Mapping[str, int]
@@ -62,9 +64,10 @@ def operator_guards(rules: Rules) -> tuple[Guard, ...]:
 
 def last_guards(rules: Rules, store: Store) -> tuple[Guard, ...]:
     """Those that use something up (a token, a quota). They see numbers where the caller gave names."""
-    tokens = ConfirmationTokens(store)
-    quotas = Quotas(rules.quotas, tokens, store)
-    return quotas.check, AskForConfirmation(confirmation_required(rules.confirm), tokens), quotas.count
+    answers = PersonsAnswers(ConfirmationTokens(store), store)
+    quotas = Quotas(rules.quotas, answers, store)
+    required = confirmation_required(rules.confirm, rules.trust)
+    return quotas.check, AskForConfirmation(required, answers), quotas.count
 
 
 def request_guards(

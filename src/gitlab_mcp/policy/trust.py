@@ -9,19 +9,22 @@ from gitlab_mcp.policy.danger import exceeds
 from gitlab_mcp.policy.guard import Guard, ProposedCall
 
 
-def refuse_above_trust(trust: Danger) -> Guard:
-    """For the operator's limit."""
+def refuse_above_trust(trust: Danger | None) -> Guard:
+    """For the operator's limit. None: what is dangerous is left to the person, where the client can ask."""
+    limit = trust or Danger.DESTRUCTIVE
 
     async def guard(proposed: ProposedCall) -> None:
         danger = proposed.call.danger
-        if exceeds(danger, trust):
-            raise CallFailed(
-                _refusal(Code.TRUST_INSUFFICIENT, proposed, trust).knowing(
-                    setting="trust",
-                    suggested_fix=f"Do not try again. Tell the person what you wanted to do: the operator would have "
-                    f"to start the server with --trust {danger}.",
-                )
+        if not exceeds(danger, limit) or (trust is None and proposed.consent.can_ask):
+            return
+        other_way = "" if trust else ", or the person use a client that can ask them (MCP elicitation)"
+        raise CallFailed(
+            _refusal(Code.TRUST_INSUFFICIENT, proposed, limit).knowing(
+                setting="trust",
+                suggested_fix=f"Do not try again. Tell the person what you wanted to do: the operator would have "
+                f"to start the server with --trust {danger}{other_way}.",
             )
+        )
 
     return guard
 

@@ -1,7 +1,7 @@
-"""What a call will do, in one sentence for the person who is asked for a confirmation.
+"""What a call will do, in a few sentences for the person who is asked for a confirmation.
 
-Of GitLab's answers the sentence holds numbers, dates and words of fixed vocabularies, never text that people wrote: it
-could talk the person into a yes.
+Of GitLab's answers they hold numbers, dates and words of fixed vocabularies, never text that people wrote: it could
+talk the person into a yes. What the agent sent is quoted, so that it does not read as a sentence of ours.
 """
 
 from __future__ import annotations
@@ -10,14 +10,25 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from pydantic import BaseModel
+
 from gitlab_mcp.actions.action import Action, Endpoint, fill
-from gitlab_mcp.actions.arguments.problems import plain
 from gitlab_mcp.actions.ask import Ask
+from gitlab_mcp.actions.quick_actions import TakesQuickActions, commands_in
+from gitlab_mcp.actions.shape import shapes
+from gitlab_mcp.failures.invisible_characters import without_invisible
+from gitlab_mcp.failures.secret_text import REDACTED, redact_text
 from gitlab_mcp.policy.guard import ProposedCall
 
 _SAFE_WORD: Final = re.compile(r"[\w.-]{1,64}")
 _SAFE_PATH: Final = re.compile(r"[\w.-]+(/[\w.-]+)*")
-_MAX_LENGTH: Final = 200
+_MAX_LENGTH: Final = 100
+_MOST_LISTED: Final = 20
+_QUOTES: Final = re.compile('["\u201c-\u201f\u00ab\u00bb\u2033\u2036\u301d-\u301f\uff02]')
+_SECRET_NAME: Final = re.compile(
+    r"token|secret|passw|passphrase|credential|private_?key|api_?key|signing_?key|authorization",
+    re.IGNORECASE,
+)
 _DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
 _ISSUE_FILTERS: Final = {"label_id": ("labels", "name"), "milestone_id": ("milestone", "title")}
 """By the field that names a label or a milestone: the filter of issues for it, and the attribute to filter by."""
@@ -26,7 +37,7 @@ _ISSUE_FILTERS: Final = {"label_id": ("labels", "name"), "milestone_id": ("miles
 async def what_will_happen(proposed: ProposedCall) -> str:
     action, ask = proposed.call.action, proposed.ask
     endpoint = action.endpoint()
-    target = await ask.look(_target_path(action, endpoint)) if endpoint.placeholders else None
+    target = await look_at_target(action, ask)
     facts = list(_facts_about(target)) if isinstance(target, Mapping) else []
     if isinstance(target, Mapping):
         count = await _open_issues_with(target, action, endpoint, ask)
@@ -34,49 +45,88 @@ async def what_will_happen(proposed: ProposedCall) -> str:
     summary = " ".join((type(action).__doc__ or action.spec.name).split()).rstrip(".")
     named = await _named_target(action, endpoint, ask)
     in_brackets = f" ({', '.join(facts)})" if facts else ""
-    commands = " Quick actions in the text are carried out." if proposed.call.options.quick_actions else ""
-    return f"{summary}{f': {named}' if named else ''}{in_brackets}.{commands}"
+    sentences = [f"{summary}{f': {named}' if named else ''}{in_brackets}."]
+    if given := _given_values(action, endpoint):
+        sentences.append(f"With {given}.")
+    if proposed.call.options.quick_actions:
+        commands = _listed([quoted(line) for line in _commands(action)]) or "none found"
+        sentences.append(f"Quick actions in the text are carried out: {commands}.")
+    return " ".join(sentences)
 
 
-def _target_path(action: Action, endpoint: Endpoint) -> str:
-    """The path up to its last id. For a merge that is the merge request."""
+async def look_at_target(action: Action, ask: Ask) -> Any:
+    """GitLab's answer about what the path of the call names; None where it names nothing, or cannot be read.
+
+    The path is taken up to its last id. For a merge that is the merge request.
+    """
+    endpoint = action.endpoint()
+    if not endpoint.placeholders:
+        return None
     path = endpoint.path[: endpoint.path.rfind("}") + 1]
-    return fill(path, **{name: getattr(action, name) for name in endpoint.placeholders})
+    return await ask.look(fill(path, **{name: getattr(action, name) for name in endpoint.placeholders}))
 
 
 async def _named_target(action: Action, endpoint: Endpoint, ask: Ask) -> str:
-    """`label bug of project acme/website`."""
+    """`label "bug" of project "acme/website"`."""
     words = []
     for name in reversed(endpoint.placeholders):
-        value = str(getattr(action, name))
-        if name == "project_id":
-            value = await _project_path(value, ask)
-        words.append(f"{_noun(name)} {_shortened(value)}")
-    others = {name for name in action.given() if name not in endpoint.placeholders}
-    given = ", ".join(
-        f"{name} {_shortened(getattr(action, name))}" for name in sorted(others & _SHOWN_FIELDS)
-    )
-    return ", ".join(filter(None, [" of ".join(words), given]))
+        value = getattr(action, name)
+        shown = await _project_path(str(value), ask) if name == "project_id" else quoted(value)
+        words.append(f"{_noun(name)} {shown}")
+    return " of ".join(words)
 
 
-_SHOWN_FIELDS: Final = frozenset(
-    {"branch", "group_access", "group_id", "namespace", "sha", "access_level", "name"}
-)
-"""Fields outside the path that a person should know before a yes."""
+def _given_values(action: Action, endpoint: Endpoint) -> str:
+    """Every field outside the path: a person says yes to all of them."""
+    given = action.given()
+    names = [
+        name for name in type(action).model_fields if name in given and name not in endpoint.placeholders
+    ]
+    return ", ".join(f"{name} {_shown(name, given[name], given)}" for name in names)
+
+
+def _shown(name: str, value: Any, beside: Mapping[str, Any]) -> str:
+    """The value in quotes. A secret is only said to be there: by its own name, or by the `key` beside a `value`."""
+    known_by = str(beside.get("key", "")) if name == "value" else name
+    if isinstance(value, str) and value and _SECRET_NAME.search(known_by):
+        return REDACTED
+    if isinstance(value, BaseModel):
+        value = value.model_dump(exclude_unset=True)
+    if isinstance(value, Mapping):
+        if set(value) <= {"key", "value", "variable_type"} and "key" in value:
+            return f"{quoted(value['key'])} = {_shown('value', value.get('value'), value)}"
+        return ", ".join(f"{inner} {_shown(inner, each, value)}" for inner, each in value.items())
+    if isinstance(value, list):
+        return f"[{_listed([_shown(name, each, beside) for each in value])}]"
+    return quoted(value)
+
+
+def _listed(parts: list[str]) -> str:
+    rest = len(parts) - _MOST_LISTED
+    return ", ".join(parts[:_MOST_LISTED]) + (f" and {rest} more" if rest > 0 else "")
+
+
+def _commands(action: Action) -> Iterator[str]:
+    for name, shape in shapes(type(action)).items():
+        if shape.mark(TakesQuickActions):
+            yield from commands_in(getattr(action, name) or "")
+
+
+def quoted(value: object) -> str:
+    """What the agent sent, in one line between quotes that it cannot end. An ellipsis stands for the rest."""
+    if value is None or isinstance(value, bool | int):
+        return str(value).lower()
+    text = " ".join(without_invisible(re.sub(r"\s", " ", redact_text(str(value)))).split())
+    text = _QUOTES.sub("'", text)
+    return f'"{text if len(text) <= _MAX_LENGTH else text[:_MAX_LENGTH] + "…"}"'
 
 
 async def _project_path(value: str, ask: Ask) -> str:
     if not value.isdecimal():
-        return value
+        return quoted(value)
     project = await ask.project(value)
     path = str(project.get("path_with_namespace", "")) if project else ""
-    return f"{path} ({value})" if _SAFE_PATH.fullmatch(path) else value
-
-
-def _shortened(value: object) -> str:
-    """What the caller sent. The ellipsis tells the person that the rest is missing."""
-    text = plain(value)
-    return text if len(text) <= _MAX_LENGTH else text[:_MAX_LENGTH] + "…"
+    return f"{quoted(path)} ({value})" if _SAFE_PATH.fullmatch(path) else value
 
 
 def _noun(field: str) -> str:

@@ -39,22 +39,24 @@ class Answers:
     arguments: Mapping[str, Any] = field(default_factory=dict)
     """Added to what the model sent."""
     asked_for_values: bool = False
-    refusal: Failure | None = None
-    """Set where the person did not confirm."""
+    accepted: tuple[str, ...] = ()
+    """The confirmation tokens of questions that were answered with a yes."""
+    declined: tuple[str, ...] = ()
+    """Those of questions that were not."""
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
     kind: str
-    confirmation_token: str
-    """Empty where the question is about missing values."""
+    tokens: tuple[str, ...]
+    """Confirmation tokens of the person's channel. Empty where the question is about missing values."""
     message: str
     form: dict[str, Any]
     """JSON Schema."""
 
     def key(self, answers: Answers) -> str:
         """Identifies the question to the client, and holds what an answer to it needs."""
-        kept = json.dumps([self.confirmation_token, dict(answers.arguments)], separators=(",", ":"))
+        kept = json.dumps([self.tokens, answers.accepted, dict(answers.arguments)], separators=(",", ":"))
         return f"{self.kind}.{base64.urlsafe_b64encode(kept.encode()).decode()}"
 
 
@@ -62,9 +64,9 @@ def question_for(
     failure: Failure, fields: Mapping[str, Mapping[str, Any]], answers: Answers, *, ask_for_values: bool
 ) -> Question | None:
     """What a person could answer so that the call works; None where the model should mend the call itself."""
-    if token := failure.facts.get("confirmation_token"):
-        message = str(failure.facts.get("what_will_happen") or failure.message)
-        return Question(_CONFIRM, str(token), message, _CONFIRMATION_FORM)
+    if failure.confirmation is not None:
+        asked = failure.confirmation
+        return Question(_CONFIRM, asked.tokens, asked.text, _CONFIRMATION_FORM)
     if not ask_for_values or answers.asked_for_values or failure.code != Code.MISSING_REQUIRED_FIELD:
         return None
     missing = failure.facts.get("missing_fields", ())
@@ -72,7 +74,7 @@ def question_for(
         # The model knows what it wants to do; a person would have to guess.
         return None
     form = _form(missing, fields)
-    return Question(_MISSING, "", failure.message, form) if form else None
+    return Question(_MISSING, (), failure.message, form) if form else None
 
 
 def _form(missing: Any, fields: Mapping[str, Mapping[str, Any]]) -> dict[str, Any] | None:
@@ -97,34 +99,43 @@ class Person:
 
     def answers_so_far(self) -> Answers:
         """What came with this request, as the answer to an earlier question."""
-        responses = (self.context.input_responses if self.context is not None else None) or {}
-        for key, response in responses.items():
+        if self.context is None or not self.can_be_asked:
+            return Answers()
+        for key, response in (self.context.input_responses or {}).items():
             if isinstance(response, ElicitResult):
                 return _answers(key, response)
         return Answers()
 
     def question_as_result(self, question: Question, answers: Answers) -> InputRequiredResult | None:
         """For clients that take a question as a result; None for others."""
-        if not self._can_be_asked or not self._takes_questions_as_results:
+        if not self.can_be_asked or not self._takes_questions_as_results:
             return None
         form = ElicitRequestFormParams(message=question.message, requested_schema=question.form)
         return InputRequiredResult(input_requests={question.key(answers): ElicitRequest(params=form)})
 
     async def ask_and_wait(self, question: Question, answers: Answers) -> Answers | None:
         """For clients that are asked in the middle of a call; None where that is not possible."""
-        if not self._can_be_asked or self.context is None or not self.context.session.can_send_request:
+        if not self.can_be_asked or self.context is None:
             return None
         try:
             response = await self.context.session.elicit_form(
                 question.message, question.form, self.context.request_id
             )
         except MCPError:
-            # The client declared elicitation and cannot do it. The model gets the failure instead.
+            # The client declared elicitation and cannot do it. The model gets a failure, and no token.
             return None
         return _answers(question.key(answers), response)
 
     @property
-    def _can_be_asked(self) -> bool:
+    def can_be_asked(self) -> bool:
+        """Whether the client says that it can ask, and there is a way to put the question to it."""
+        if self.context is None:
+            return False
+        by_request = self.context.session.can_send_request
+        return self._has_forms and (self._takes_questions_as_results or by_request)
+
+    @property
+    def _has_forms(self) -> bool:
         capabilities = self.context.client_capabilities if self.context is not None else None
         elicitation = capabilities.elicitation if capabilities is not None else None
         # Clients from before there were modes name none, and mean forms.
@@ -140,26 +151,29 @@ def _answers(key: str, response: ElicitResult) -> Answers:
     """The answers so far, with this response to the question of this key. A key that is not ours gives none."""
     kind, _, kept = key.partition(".")
     try:
-        token, earlier = json.loads(base64.urlsafe_b64decode(kept))
-        answers = Answers(dict(earlier), asked_for_values=kind == _MISSING or bool(earlier))
+        tokens, accepted, earlier = json.loads(base64.urlsafe_b64decode(kept))
+        asked = kind == _MISSING or bool(earlier)
+        answers = Answers(dict(earlier), asked_for_values=asked, accepted=tuple(map(str, accepted)))
+        tokens = tuple(map(str, tokens))
     except (ValueError, TypeError):
         return Answers()
     content = response.content or {}
     if kind == _CONFIRM:
         if response.action != "accept" or content.get("go_ahead") is not True:
-            return replace(answers, refusal=_not_confirmed())
-        return replace(answers, arguments={**answers.arguments, "confirmation_token": token})
+            return replace(answers, declined=tokens)
+        return replace(answers, accepted=(*answers.accepted, *tokens))
     if response.action != "accept":
         # The call is made once more as it was, so that the model gets the error that says what is missing.
         return answers
     return replace(answers, arguments={**answers.arguments, **content})
 
 
-def _not_confirmed() -> Failure:
-    return Failure(
-        Code.CONFIRMATION_REQUIRED, "The person was asked and did not say yes. Nothing was done."
-    ).knowing(
-        confidence="certain",
-        suggested_fix="Do not try again unless the person asks for it.",
+def without_question(failure: Failure) -> Failure:
+    """For a model whose client said that it can ask its person, and then could not."""
+    if failure.confirmation is None:
+        return failure
+    return failure.knowing(
+        suggested_fix="The client could not ask its person. Tell the person what you wanted to do; they can do it in "
+        "GitLab, or the operator can choose with --confirm what needs a yes.",
         retryable=False,
     )

@@ -25,12 +25,12 @@ from mcp.types import Tool as ListedTool
 from gitlab_mcp import __version__
 from gitlab_mcp.actions.exchange import Report
 from gitlab_mcp.actions.result import Result
-from gitlab_mcp.callers import RequestContext
+from gitlab_mcp.callers import Consent, RequestContext
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, FailedCall, Failure
 from gitlab_mcp.failures.tool_names import operation_name
 from gitlab_mcp.protocol.calls_in_flight import CallsInFlight
-from gitlab_mcp.protocol.elicitation import Person, question_for
+from gitlab_mcp.protocol.elicitation import Person, question_for, without_question
 from gitlab_mcp.protocol.messages import Message, NoMessage, error_object
 from gitlab_mcp.protocol.tool_results import failure_result, success_result
 
@@ -69,6 +69,7 @@ class Application(Protocol):
         arguments: Mapping[str, Any],
         report: Report | None,
         request_context: RequestContext | None,
+        consent: Consent,
     ) -> Awaitable[Result]: ...
 
     def record_refusal(self, failure: Failure) -> Failure: ...
@@ -140,25 +141,26 @@ class GitLabServer(MCPServer[None]):
         request_context = request_context_of(context.request_context.request) if context is not None else None
         person = Person(context)
         answers = person.answers_so_far()
-        while answers.refusal is None:
+        while True:
+            consent = Consent(person.can_be_asked, answers.accepted, answers.declined)
             with self.in_flight:
                 try:
                     completed = {**arguments, **answers.arguments}
-                    result = await self._call_with_progress(name, completed, context, request_context)
+                    result = await self._call_with_progress(
+                        name, completed, context, request_context, consent
+                    )
                     return success_result(result, format, self._style(request_context))
                 except CallFailed as failed:
                     failure = failed.failure
             fields = self._fields_by_tool.get(name, {})
             question = question_for(failure, fields, answers, ask_for_values=self._ask_for_values)
-            if question is None:
+            if question is None or answers.declined:
                 return self._failure_result(failure, format, request_context)
             if (as_result := person.question_as_result(question, answers)) is not None:
                 return as_result
             if (answered := await person.ask_and_wait(question, answers)) is None:
-                return self._failure_result(failure, format, request_context)
+                return self._failure_result(without_question(failure), format, request_context)
             answers = answered
-        refusal = self._naming_call(answers.refusal, name, arguments)
-        return self._failure_result(refusal, format, request_context)
 
     def _naming_call(self, failure: Failure, name: str, arguments: Mapping[str, Any]) -> Failure:
         """The failure with its tool and action. A name that a caller made up is not repeated."""
@@ -240,10 +242,11 @@ class GitLabServer(MCPServer[None]):
         arguments: dict[str, Any],
         context: Context[None, Any] | None,
         request_context: RequestContext | None,
+        consent: Consent,
     ) -> Result:
         meta = context.request_context.meta if context is not None else None
         if context is None or not meta or meta.get("progress_token") is None:
-            return await self._app.call(name, arguments, None, request_context)
+            return await self._app.call(name, arguments, None, request_context, consent)
         send, receive = anyio.create_memory_object_stream[tuple[float, float | None, str]](_PROGRESS_BUFFER)
 
         async def send_progress() -> None:
@@ -259,7 +262,7 @@ class GitLabServer(MCPServer[None]):
             tasks.start_soon(send_progress)
             try:
                 with send:
-                    return await self._app.call(name, arguments, report, request_context)
+                    return await self._app.call(name, arguments, report, request_context, consent)
             except CallFailed as failed:
                 # Raised outside of the task group, which would wrap it into an exception group.
                 failure = failed

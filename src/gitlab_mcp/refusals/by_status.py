@@ -65,7 +65,7 @@ def without_json(case: Case) -> Finding:
     """Something in front of GitLab answered, or GitLab could not read the request."""
     refused = case.refused
     beginning = refused.content[:512].lstrip().lower()
-    if beginning.startswith((b"<!doctype", b"<html", b"<?xml")) or b"<html" in beginning:
+    if refused.is_web_page:
         return _web_page(refused)
     match refused.status:
         case 400 if beginning.startswith(b"bad request"):
@@ -149,7 +149,7 @@ def server_error(refused: Refused) -> Finding:
     maintenance = refused.status == 503 and b"maintenance" in refused.content[:4096].lower()
     facts: dict[str, Any] = {"maintenance": True} if maintenance else {}
     if event := allowed_words.request_id(refused.headers.get("x-request-id")):
-        facts["event_id"] = event
+        facts["gitlab_request_id"] = event
     if maintenance:
         message, fix = (
             "GitLab is in maintenance mode.",

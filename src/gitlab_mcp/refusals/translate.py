@@ -40,7 +40,11 @@ async def translate(
 ) -> Failure:
     """Never raises. An exception of no known type is a bug of this server: INTERNAL_ERROR."""
     try:
-        failure = await name_the_group(await _translated(problem, action, ask, tiers), action, ask)
+        failure = await _translated(problem, action, ask, tiers)
+        if _may_have_taken_effect(problem, action):
+            failure = transport_failures.outcome_unknown(failure, action)
+        else:
+            failure = await name_the_group(failure, action, ask)
     except Exception:
         # A bug in the translation: the caller still gets an answer.
         failure = _internal_error()
@@ -55,20 +59,16 @@ async def _translated(
     match problem:
         case CallFailed():
             return problem.failure
-        case Refused() if _may_have_taken_effect(problem):
-            return transport_failures.gateway_error(problem, action)
         case Refused():
-            failure = await explain_refusal(problem, action, ask, tiers)
-            failed_in_a_write = failure.code == Code.SERVER_ERROR and not (
-                problem.request.reads or problem.request.repeatable or "maintenance" in failure.facts
-            )
-            return transport_failures.checked_first(failure, action) if failed_in_a_write else failure
+            return await explain_refusal(problem, action, ask, tiers)
+        case GraphQLRefused() if may_have_happened(problem):
+            return transport_failures.gave_up()
         case GraphQLRefused():
             return await explain_graphql_errors(problem, action, ask, tiers)
         case Unreachable():
             return transport_failures.unreachable(problem, action)
         case BadAnswer():
-            return transport_failures.bad_answer(problem, action)
+            return transport_failures.bad_answer(problem)
         case ReplayMiss():
             return transport_failures.replay_miss(problem)
         case ForeignHost():
@@ -81,9 +81,17 @@ async def _translated(
             return _internal_error()
 
 
-def _may_have_taken_effect(refused: Refused) -> bool:
-    request = refused.request
-    return may_have_happened(refused) and not request.reads and not request.repeatable
+def _may_have_taken_effect(problem: BaseException, action: Action | None) -> bool:
+    """Whether it is a write that must not be sent again before somebody looked."""
+    match problem:
+        case Refused(request=request) | BadAnswer(request=request) | GraphQLRefused(request=request):
+            once = not (request.reads or request.repeatable)
+        case Unreachable(request=request):
+            # It was sent again where it may be. No answer came to any attempt.
+            once = not request.reads and (action is None or action.spec.writes)
+        case _:
+            return False
+    return once and may_have_happened(problem)
 
 
 def _internal_error() -> Failure:

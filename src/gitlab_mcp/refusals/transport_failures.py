@@ -15,7 +15,6 @@ from gitlab_mcp.gitlab.faults import (
     BadAnswerReason,
     CircuitOpen,
     ForeignHost,
-    Refused,
     ReplayMiss,
     Unreachable,
     UnreachableReason,
@@ -55,6 +54,8 @@ _BAD_ANSWER: Final[dict[BadAnswerReason, str]] = {
     BadAnswerReason.UNEXPECTED_SHAPE: "what came back is not of the shape that GitLab documents",
 }
 
+_GATEWAY_STATUSES: Final = (502, 504)
+"""What a proxy says that lost the connection to GitLab, or waited too long."""
 _CHECK_FIRST: Final = "Do not send it again before check_with showed that it did not happen."
 
 
@@ -66,14 +67,11 @@ def unreachable(problem: Unreachable, action: Action | None) -> Failure:
         "attempts": problem.attempts,
         "confidence": "certain",
     }
-    if problem.sent and not problem.request.reads:
+    if problem.sent and not problem.request.reads and (action is None or action.spec.writes):
         return Failure(
             Code.OUTCOME_UNKNOWN,
             f"The request was sent to {problem.host}, but {because}: it may or may not have taken effect.",
             facts,
-        ).knowing(
-            check_with=check_with(action),
-            suggested_fix=_CHECK_FIRST,
         )
     return Failure(
         Code.NETWORK_ERROR, f"GitLab at {problem.host} was not reached: {because}.", facts
@@ -82,18 +80,27 @@ def unreachable(problem: Unreachable, action: Action | None) -> Failure:
     )
 
 
-def gateway_error(problem: Refused, action: Action | None) -> Failure:
-    """A gateway's answer to a write that may have been carried out behind it."""
+def outcome_unknown(failure: Failure, action: Action | None) -> Failure:
+    """The failure of a write that may have been carried out all the same."""
+    if failure.facts.get("http_status") in _GATEWAY_STATUSES:
+        failure = Failure(
+            Code.OUTCOME_UNKNOWN,
+            f"What stands before GitLab answered {failure.facts['http_status']}: "
+            "the request may or may not have taken effect.",
+            {"confidence": "certain"},
+        )
+    fix = _CHECK_FIRST
+    if failure.facts.get("http_status") == 500:
+        fix += " If it did not, check the arguments: patterns, numbers, positions, names."
+    return failure.knowing(
+        outcome="unknown", check_with=check_with(action), suggested_fix=fix, retryable=False
+    )
+
+
+def gave_up() -> Failure:
     return Failure(
-        Code.OUTCOME_UNKNOWN,
-        f"What stands before GitLab answered {problem.status}: the request may or may not have taken effect.",
-    ).knowing(check_with=check_with(action), suggested_fix=_CHECK_FIRST, confidence="certain")
-
-
-def checked_first(failure: Failure, action: Action | None) -> Failure:
-    """GitLab failed in the middle of a write that must not be sent twice."""
-    fix = f"{_CHECK_FIRST} {failure.facts.get('suggested_fix', '')}".rstrip()
-    return failure.knowing(check_with=check_with(action), suggested_fix=fix, retryable=False)
+        Code.SERVER_ERROR, "GitLab's GraphQL gave up in the middle of it.", {"confidence": "certain"}
+    ).knowing(suggested_fix="Ask for less at a time, or try again later.")
 
 
 def check_with(action: Action | None) -> dict[str, Any] | None:
@@ -111,16 +118,15 @@ def check_with(action: Action | None) -> dict[str, Any] | None:
     return {"action": f"{tool} {'get' if own else 'list'}", "arguments": arguments}
 
 
-def bad_answer(problem: BadAnswer, action: Action | None) -> Failure:
-    if problem.request.reads or problem.request.repeatable:
+def bad_answer(problem: BadAnswer) -> Failure:
+    # A web page is most likely a login, and nothing was done.
+    if problem.request.reads or problem.request.repeatable or problem.reason is BadAnswerReason.HTML:
         return _unusable(problem)
-    if problem.reason is BadAnswerReason.HTML:
-        # Most likely a login page, and nothing was done; but that is not certain.
-        return _unusable(problem).knowing(check_with=check_with(action), suggested_fix=_CHECK_FIRST)
     return Failure(
         Code.OUTCOME_UNKNOWN,
         f"GitLab answered {problem.status}, but {_BAD_ANSWER[problem.reason]}: the write has most likely taken effect.",
-    ).knowing(check_with=check_with(action), suggested_fix=_CHECK_FIRST, confidence="likely")
+        {"confidence": "likely"},
+    )
 
 
 def _unusable(problem: BadAnswer) -> Failure:

@@ -202,12 +202,13 @@ class Settings:
         accepts=bool,
         repeatable=True,
     )
-    trust: str = choice(
-        "destructive",
+    trust: str | None = choice(
+        None,
         ("read", "reversible", "destructive", "dangerous"),
         group="What agents may do",
         help="The most dangerous kind of action that may be called. Dangerous is what reaches far: deleting a project, "
-        "giving rights.",
+        "giving rights. Without this setting, the person is asked before each dangerous action where the client can "
+        "ask, and where it cannot, dangerous actions are refused.",
         environment=("GITLAB_MCP_TRUST",),
     )
     confirm: str = choice(
@@ -286,6 +287,16 @@ class Settings:
         help="Serve MCP over HTTP at this address (path /mcp) in place of standard input and output.",
         environment=("GITLAB_MCP_HTTP",),
         expects="an IP address or localhost with a port, such as 127.0.0.1:8080 or [::1]:8080",
+        metavar="HOST:PORT",
+        parse=parsers.address,
+    )
+    health: Address | None = setting(
+        None,
+        group="Serving over HTTP",
+        help="Answer /healthz, /readyz and /metrics at this address too, where no load on the other keeps them "
+        "waiting.",
+        environment=("GITLAB_MCP_HEALTH",),
+        expects="an IP address or localhost with a port, such as 127.0.0.1:8081",
         metavar="HOST:PORT",
         parse=parsers.address,
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Final, TypeVar, cast
 
 import anyio.to_thread
@@ -34,6 +34,21 @@ if number == 1 then redis.call('PEXPIRE', KEYS[1], ARGV[1]) end
 return number
 """
 
+# The members of a set, each with the time at which it expires. Redis' own clock counts: replicas' may differ.
+_NOW: Final = """
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)
+"""
+_ADD_MEMBER: Final = (
+    _NOW
+    + """
+redis.call('ZADD', KEYS[1], now + ARGV[2], ARGV[1])
+redis.call('PEXPIRE', KEYS[1], math.max(tonumber(ARGV[2]), redis.call('PTTL', KEYS[1])))
+"""
+)
+_MEMBERS: Final = _NOW + "return redis.call('ZRANGE', KEYS[1], 0, -1)"
+
 
 class RedisStore:
     def __init__(self, url: str) -> None:
@@ -46,6 +61,8 @@ class RedisStore:
             max_connections=64,
         )
         self._increment = self._redis.register_script(_INCREMENT)
+        self._add_member = self._redis.register_script(_ADD_MEMBER)
+        self._members = self._redis.register_script(_MEMBERS)
         self._paused_until = 0.0
 
     async def get(self, key: str) -> str | None:
@@ -70,6 +87,16 @@ class RedisStore:
             lambda: int(cast("int", self._increment(keys=[KEY_PREFIX + key], args=[_milliseconds(seconds)])))
         )
 
+    async def add_member(self, key: str, member: str, seconds: float) -> None:
+        arguments: list[str | int] = [member, _milliseconds(seconds)]
+        await self._run(lambda: self._add_member(keys=[KEY_PREFIX + key], args=arguments))
+
+    async def remove_member(self, key: str, member: str) -> None:
+        await self._run(lambda: self._redis.zrem(KEY_PREFIX + key, member))
+
+    async def members(self, key: str) -> Collection[str]:
+        return await self._run(lambda: cast("list[str]", self._members(keys=[KEY_PREFIX + key])))
+
     async def alive(self) -> bool:
         try:
             return bool(await self._run(self._redis.ping))
@@ -84,6 +111,10 @@ class RedisStore:
             raise StoreUnavailable("Redis did not answer a moment ago")
         try:
             return await anyio.to_thread.run_sync(command)
+        except (redis.ResponseError, UnicodeDecodeError, ValueError) as error:
+            # Redis is there: it has no memory left, or holds what this server did not write.
+            log.error("Redis refused: %s", type(error).__name__, extra={"component": "store"})
+            raise StoreUnavailable("Redis did not take it, or holds something else there") from None
         except redis.RedisError as error:
             self._paused_until = time.monotonic() + _PAUSE_SECONDS
             log.error("Redis did not answer: %s", type(error).__name__, extra={"component": "store"})

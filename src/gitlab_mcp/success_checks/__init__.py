@@ -1,6 +1,6 @@
 """Checks of a call that GitLab answered with success: did it do what was asked? Each finding becomes a warning.
 
-`all_checks.py` runs them on one call, described by `success.py`; `not_applied.py` makes the commonest warning:
+`all_checks.py` runs them on one call, described by `success.py`; `not_applied_notice.py` makes the commonest warning:
 
 - `features_above_tier.py`: a feature that the tier lacks, accepted and not carried out
 - `unsaved_fields.py`: a field that was sent and is not in the answer (`field_outcome.py` compares the two)

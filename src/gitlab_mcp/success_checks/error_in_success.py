@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from gitlab_mcp.actions.result import Notice
-from gitlab_mcp.success_checks.not_applied import not_applied, quoted
+from gitlab_mcp.success_checks.not_applied_notice import not_applied, quoted
 from gitlab_mcp.success_checks.success import Success
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from gitlab_mcp.actions.result import Notice
-from gitlab_mcp.success_checks.not_applied import not_applied, quoted
+from gitlab_mcp.success_checks.not_applied_notice import not_applied, quoted
 from gitlab_mcp.success_checks.success import Success
 
 _COMMAND: Final = re.compile(r"^/[a-z_]+(?=\s|$)", re.MULTILINE)

@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from typing import Any, Final
 
 from gitlab_mcp.actions.result import Notice
-from gitlab_mcp.success_checks.not_applied import not_applied
+from gitlab_mcp.success_checks.not_applied_notice import not_applied
 from gitlab_mcp.success_checks.success import Success
 
 Given = Mapping[str, Any]

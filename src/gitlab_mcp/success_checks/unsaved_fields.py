@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Mapping
 
 from gitlab_mcp.actions.result import Notice
 from gitlab_mcp.success_checks.field_outcome import FieldOutcome, field_outcome, is_always_shown
-from gitlab_mcp.success_checks.not_applied import not_applied
+from gitlab_mcp.success_checks.not_applied_notice import not_applied
 from gitlab_mcp.success_checks.success import Success
 from gitlab_mcp.tiers.feature_map import SEVERAL_ENTRIES, Feature
 from gitlab_mcp.tiers.notices import TierNotices

@@ -13,7 +13,7 @@ from gitlab_mcp.actions.result import Result
 from gitlab_mcp.actions.scopes import InProject
 from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.gitlab.faults import Refused
-from gitlab_mcp.gitlab.pages import every_page, has_next_page
+from gitlab_mcp.gitlab.paging import every_page, has_next_page
 from gitlab_mcp.results.file_contents import file_result
 from gitlab_mcp.workflows.codeowners_file import PATHS, CodeOwners, Rule, Section, parse_codeowners
 

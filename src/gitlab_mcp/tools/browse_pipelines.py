@@ -13,8 +13,8 @@ from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.actions.fields import (
     CiStatus,
     Flag,
-    Line,
     MergeRequestIid,
+    NonEmpty,
     PipelineId,
     Ref,
     Sha,
@@ -31,7 +31,7 @@ from gitlab_mcp.failures.codes import Code, NoticeCode
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.gitlab.concurrently import concurrently
 from gitlab_mcp.gitlab.faults import FAULTS, Refused
-from gitlab_mcp.gitlab.pages import every_page
+from gitlab_mcp.gitlab.paging import every_page
 from gitlab_mcp.results.list_pages import list_page
 from gitlab_mcp.results.pipeline_test_reports import failed_tests, nonzero_counts, unreadable_suites
 from gitlab_mcp.results.shown_fields import pick_fields, shown_fields
@@ -105,7 +105,7 @@ class ListPipelines(InProject, Paged):
     sha: Sha | None = None
     source: Source | None = None
     username: Username | None = None
-    name: Line | None = None
+    name: NonEmpty | None = None
     yaml_errors: Flag | None = None
     updated_after: Time | None = None
     updated_before: Time | None = None

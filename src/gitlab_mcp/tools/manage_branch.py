@@ -14,7 +14,7 @@ from gitlab_mcp.actions.result import Result
 from gitlab_mcp.actions.scopes import InProject
 from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.gitlab.faults import FAULTS
-from gitlab_mcp.gitlab.pages import items_of
+from gitlab_mcp.gitlab.paging import items_of
 
 manage = Tool(
     "manage_branch",

@@ -11,12 +11,12 @@ import anyio
 from pydantic import BaseModel, ConfigDict, model_validator
 
 from gitlab_mcp.actions.call import FEWEST_BYTES
-from gitlab_mcp.actions.fields import FromJson, Line, ReachesNothing
+from gitlab_mcp.actions.fields import FromJson, NonEmpty, ReachesNothing
 from gitlab_mcp.actions.result import Notice, Omission, Result, TailText, Text
 from gitlab_mcp.actions.server import Server
 from gitlab_mcp.failures.codes import Code, NoticeCode
 from gitlab_mcp.failures.counted import counted
-from gitlab_mcp.failures.failure import CallFailed, Failure
+from gitlab_mcp.failures.failure import CallFailed, Confirmation, Declined, Failure
 from gitlab_mcp.results.content_blocks import compact_json
 from gitlab_mcp.results.metadata import warning_entry
 from gitlab_mcp.results.untrusted_text import wrap_untrusted
@@ -29,7 +29,7 @@ _CUT_A_LITTLE_MORE = 0.95
 class BatchedCall(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
-    tool: Line
+    tool: NonEmpty
     arguments: Annotated[dict[str, Any], FromJson, ReachesNothing()]
 
     @model_validator(mode="before")
@@ -42,6 +42,8 @@ class BatchedCall(BaseModel):
 
 
 async def run_calls(calls: Sequence[BatchedCall], server: Server) -> Result:
+    if server.can_ask_person:
+        await _ask_first(calls, server)
     share = max(server.max_bytes // len(calls), FEWEST_BYTES)
     outcomes: dict[int, Mapping[str, Any]] = {}
     gate = anyio.Semaphore(_READS_AT_ONCE)
@@ -58,6 +60,49 @@ async def run_calls(calls: Sequence[BatchedCall], server: Server) -> Result:
             for index in turn:
                 tasks.start_soon(run, index)
     return _result([outcomes[index] for index in range(len(calls))], server)
+
+
+async def _ask_first(calls: Sequence[BatchedCall], server: Server) -> None:
+    """Before anything is done, the person is asked once for all calls that need a yes. After a no nothing is done."""
+    found: dict[int, Failure] = {}
+    declined: list[Declined] = []
+    gate = anyio.Semaphore(_READS_AT_ONCE)
+
+    async def rehearse(index: int) -> None:
+        async with gate:
+            try:
+                failure = await server.rehearse(calls[index].tool, calls[index].arguments)
+            except Declined as no:
+                declined.append(no)
+            else:
+                if failure is not None:
+                    found[index] = failure
+
+    async with anyio.create_task_group() as tasks:
+        for index in range(len(calls)):
+            tasks.start_soon(rehearse, index)
+    if declined:
+        raise declined[0]
+    if found:
+        raise CallFailed(_one_question([(index, found[index]) for index in sorted(found)], len(calls)))
+
+
+def _one_question(asked: Sequence[tuple[int, Failure]], total: int) -> Failure:
+    by_text: dict[str, list[int]] = {}
+    tokens: list[str] = []
+    for index, failure in asked:
+        assert failure.confirmation is not None
+        by_text.setdefault(failure.confirmation.text, []).append(index + 1)
+        tokens += failure.confirmation.tokens
+    lines = [f"{', '.join(map(str, numbers))}. {text}" for text, numbers in by_text.items()]
+    text = "\n".join([f"Of {total} calls in this batch these need your yes:", *lines])
+    failure = Failure(
+        Code.CONFIRMATION_REQUIRED, f"{len(asked)} of {total} calls need a yes of the person first."
+    )
+    failure = replace(failure, confirmation=Confirmation(text, tuple(tokens)))
+    return failure.knowing(
+        what_will_happen=text, suggested_fix="Send the batch again: the person at the client is then asked."
+    )
 
 
 def _turns(writes: Sequence[bool]) -> Iterator[Sequence[int]]:
@@ -105,6 +150,7 @@ def _result(outcomes: list[Mapping[str, Any]], server: Server) -> Result:
         raise CallFailed(
             Failure(Code.BATCH_PARTIAL_FAILURE, message).knowing(
                 results=outcomes,
+                retryable=None if _may_be_sent_again(outcomes) else False,
                 suggested_fix="Correct each call as its own error says; nothing else went wrong.",
             )
         )
@@ -118,3 +164,10 @@ def _result(outcomes: list[Mapping[str, Any]], server: Server) -> Result:
         )
         data["warnings"] = [warning_entry(warning)]
     return Result(data=data, is_presented=True)
+
+
+def _may_be_sent_again(outcomes: list[Mapping[str, Any]]) -> bool:
+    """Not where a write in it may have happened, nor where no call of it can work."""
+    failures = [each["error"] for each in outcomes]
+    unknown = any("check_with" in failure.facts for failure in failures)
+    return not unknown and any(failure.retryable for failure in failures)

@@ -10,7 +10,7 @@ from gitlab_mcp.actions.action import fill
 from gitlab_mcp.actions.exchange import GitLab, Request
 from gitlab_mcp.gitlab.concurrently import concurrently
 from gitlab_mcp.gitlab.faults import FAULTS
-from gitlab_mcp.gitlab.pages import every_page, has_next_page
+from gitlab_mcp.gitlab.paging import every_page, has_next_page
 from gitlab_mcp.results.job_logs import LogWindow, read_log
 
 MOST_LOGS = 8

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from gitlab_mcp.actions.exchange import GitLab
-from gitlab_mcp.gitlab.pages import find_item
+from gitlab_mcp.gitlab.paging import find_item
 
 Json = Mapping[str, Any]
 

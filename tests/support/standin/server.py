@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from http import HTTPStatus
+from http.client import responses
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from types import TracebackType
@@ -318,6 +318,7 @@ class _ConnectionHandler(BaseHTTPRequestHandler):
     @staticmethod
     def _head(status: int, headers: Mapping[str, str], synthetic: bool) -> bytes:
         fields = {**headers, "X-Synthetic": "true"} if synthetic else headers
-        lines = [f"HTTP/1.1 {status} {HTTPStatus(status).phrase}"]
+        # Proxies answer with statuses that are no standard.
+        lines = [f"HTTP/1.1 {status} {responses.get(status, 'Unknown')}"]
         lines += [f"{name}: {value}" for name, value in fields.items()]
         return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1")

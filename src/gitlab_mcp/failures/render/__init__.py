@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from gitlab_mcp.failures.failure import Failure
-from gitlab_mcp.failures.render import aql, markdown, problem, text, tier, toolerror
+from gitlab_mcp.failures.render import aql, default_style, markdown, problem, text, toolerror
 from gitlab_mcp.failures.render.facts import Renderer
 
 STYLES: Final[Mapping[str, Renderer]] = {
-    "tier": tier.render,
+    "tier": default_style.render,
     "toolerror": toolerror.render,
     "aql": aql.render,
     "problem": problem.render,
