@@ -207,6 +207,7 @@ class App:
         port = http.listen(address.host, address.port)
         if options.bearer is None and self._settings.uses_own_token:
             options = http.with_generated_secret(options, port)
+        health = self._settings.health
         try:
             return http.serve(
                 server,
@@ -215,6 +216,7 @@ class App:
                 metrics=metrics,
                 token_checks=token_checks,
                 readiness_checks={"gitlab": self.reaches_gitlab, "store": self._store.alive},
+                health_port=http.listen(health.host, health.port, "health") if health else None,
             )
         finally:
             self.close()

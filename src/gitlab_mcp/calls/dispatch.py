@@ -110,6 +110,7 @@ class Dispatch:
         except anyio.get_cancelled_exc_class():
             self.call_log.record(ended(cancelled=True))
             raise
+        failure = await self._advising_within_tier(failure, arguments, session, connect)
         # GitLab repeats in its refusals what it was sent, and an agent may send a token for a name.
         failure = replace(
             _naming_what_is_missing(failure, action),
@@ -124,6 +125,24 @@ class Dispatch:
         failure = limit_size(failure, self._most_bytes_of(arguments), self.render)
         outcome = ended(failure, explaining_seconds=time.perf_counter() - caught)
         raise CallFailed(self.call_log.record(outcome, bug) or failure) from cause
+
+    async def _advising_within_tier(
+        self,
+        failure: Failure,
+        arguments: Mapping[str, Any],
+        session: Session | None,
+        connect: Callable[[], Session],
+    ) -> Failure:
+        if not {"send", "alternatives"} & failure.facts.keys():
+            return failure
+        from gitlab_mcp.calls.advice_within_tier import AdviceWithinTier
+
+        try:
+            advice = AdviceWithinTier(self.registry, self.defaults, self.tiers)
+            return await advice(failure, arguments, lambda: (session or connect()).ask)
+        except Exception:
+            # Without a token nobody can be asked about the tier. The failure is told as it is.
+            return failure
 
     async def rehearse(
         self,
@@ -242,6 +261,7 @@ class Dispatch:
             operation,
             ids=redact_strings(ids_among(declared, action.given() if action else arguments)),
             empty_result={} if declared.spec.writes else empty,
+            reads_one_thing=not declared.spec.writes and not declared.spec.lists,
             field_types={name: shape.type for name, shape in shapes(declared).items()},
             confirmation_token=_token(arguments.get("confirmation_token")),
         )

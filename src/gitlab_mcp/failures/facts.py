@@ -68,6 +68,7 @@ FACTS: Final[Mapping[str, str]] = MappingProxyType(
         "reset_at": "when the window begins anew",
         "maintenance": "GitLab is in maintenance mode",
         "host": "the host that was not reached or not allowed",
+        "gitlab": "the GitLab that this server talks to",
         "network_problem": "dns, connection refused, tls, a timeout, connection lost or proxy",
         "attempts": "how often it was tried",
         "setting": "the setting of this server to change",

@@ -149,7 +149,7 @@ def server_error(refused: Refused) -> Finding:
     maintenance = refused.status == 503 and b"maintenance" in refused.content[:4096].lower()
     facts: dict[str, Any] = {"maintenance": True} if maintenance else {}
     if event := allowed_words.request_id(refused.headers.get("x-request-id")):
-        facts["event_id"] = event
+        facts["gitlab_request_id"] = event
     if maintenance:
         message, fix = (
             "GitLab is in maintenance mode.",

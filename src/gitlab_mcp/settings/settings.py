@@ -290,6 +290,16 @@ class Settings:
         metavar="HOST:PORT",
         parse=parsers.address,
     )
+    health: Address | None = setting(
+        None,
+        group="Serving over HTTP",
+        help="Answer /healthz, /readyz and /metrics at this address too, where no load on the other keeps them "
+        "waiting.",
+        environment=("GITLAB_MCP_HEALTH",),
+        expects="an IP address or localhost with a port, such as 127.0.0.1:8081",
+        metavar="HOST:PORT",
+        parse=parsers.address,
+    )
     public_url: str | None = setting(
         None,
         group="Serving over HTTP",
