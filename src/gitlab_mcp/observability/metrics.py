@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
 from gitlab_mcp import __version__
+from gitlab_mcp.failures.failure import NO_OPERATION
 from gitlab_mcp.observability.outcome import Outcome
 
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
@@ -54,10 +55,14 @@ class Metrics:
 
     def count_call(self, outcome: Outcome) -> None:
         failure = outcome.failure
+        if failure:
+            self._errors[(failure.code, outcome.operation, str(outcome.http_status))] += 1
+        if outcome.operation == NO_OPERATION:
+            # A request that was refused before it became a call.
+            return
         self._calls[(outcome.operation, "error" if failure else outcome.conclusion)] += 1
         self._call_durations.observe((outcome.operation,), outcome.seconds)
         if failure:
-            self._errors[(failure.code, outcome.operation, str(outcome.http_status))] += 1
             self._explaining_durations.observe((outcome.operation,), outcome.explaining_seconds)
 
     def count_request(self, status: int) -> None:
@@ -74,7 +79,11 @@ class Metrics:
         yield from _counts("gitlab_mcp_calls_total", ("operation", "outcome"), self._calls)
         yield from _header("gitlab_mcp_call_duration_seconds", "histogram", "How long tool calls took.")
         yield from self._call_durations.lines("gitlab_mcp_call_duration_seconds", ("operation",))
-        yield from _header("gitlab_mcp_errors_total", "counter", "Tool calls that failed, by cause.")
+        yield from _header(
+            "gitlab_mcp_errors_total",
+            "counter",
+            "Tool calls that failed and requests that were refused, by cause.",
+        )
         yield from _counts(
             "gitlab_mcp_errors_total", ("error_code", "operation", "http_status"), self._errors
         )

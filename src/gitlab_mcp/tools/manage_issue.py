@@ -50,7 +50,7 @@ manage = Tool(
             "update",
             needs=("assignee_ids",),
             advice="Use action update with "
-            "assignee_ids: it replaces the assignees, so name the present ones too.",
+            "assignee_ids: it replaces the assignees, so name everybody who shall be one.",
         ),
         "label tag": Instead(
             "update", needs=("add_labels",), renames={"label": "add_labels", "labels": "add_labels"}
@@ -133,7 +133,7 @@ class CreateIssue(InProject):
     shows=UPDATED,
     not_taken=dict.fromkeys(
         ("add_assignees", "add_assignee_ids"),
-        "assignee_ids replaces the assignees: send the present ones and the new ones",
+        "assignee_ids replaces the assignees: send everybody who shall be one",
     ),
 )
 class UpdateIssue(OfIssue):

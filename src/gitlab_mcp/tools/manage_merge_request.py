@@ -60,13 +60,13 @@ manage = Tool(
             "update",
             needs=("assignee_ids",),
             advice="Use action update with "
-            "assignee_ids: it replaces the assignees, so name the present ones too.",
+            "assignee_ids: it replaces the assignees, so name everybody who shall be one.",
         ),
         "add_reviewer add_reviewers request_review assign_reviewer": Instead(
             "update",
             needs=("reviewer_ids",),
             advice="Use action update with "
-            "reviewer_ids: it replaces the reviewers, so name the present ones too.",
+            "reviewer_ids: it replaces the reviewers, so name everybody who shall be one.",
         ),
         "mark_ready ready mark_as_ready undraft unmark_draft": Instead(
             "update",
@@ -169,10 +169,10 @@ BY_TITLE = dict.fromkeys(
     DRAFTS, "a merge request is a draft by its title: send title, with or without Draft: in front"
 )
 ADDING = {
-    "add_reviewers": "reviewer_ids replaces the reviewers: send the present ones and the new ones",
-    "add_reviewer_ids": "reviewer_ids replaces the reviewers: send the present ones and the new ones",
-    "add_assignees": "assignee_ids replaces the assignees: send the present ones and the new ones",
-    "add_assignee_ids": "assignee_ids replaces the assignees: send the present ones and the new ones",
+    "add_reviewers": "reviewer_ids replaces the reviewers: send everybody who shall be one",
+    "add_reviewer_ids": "reviewer_ids replaces the reviewers: send everybody who shall be one",
+    "add_assignees": "assignee_ids replaces the assignees: send everybody who shall be one",
+    "add_assignee_ids": "assignee_ids replaces the assignees: send everybody who shall be one",
 }
 Shas = Annotated[Words, Field(min_length=1)]
 

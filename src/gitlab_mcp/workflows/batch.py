@@ -150,6 +150,7 @@ def _result(outcomes: list[Mapping[str, Any]], server: Server) -> Result:
         raise CallFailed(
             Failure(Code.BATCH_PARTIAL_FAILURE, message).knowing(
                 results=outcomes,
+                retryable=None if _may_be_sent_again(outcomes) else False,
                 suggested_fix="Correct each call as its own error says; nothing else went wrong.",
             )
         )
@@ -163,3 +164,10 @@ def _result(outcomes: list[Mapping[str, Any]], server: Server) -> Result:
         )
         data["warnings"] = [warning_entry(warning)]
     return Result(data=data, is_presented=True)
+
+
+def _may_be_sent_again(outcomes: list[Mapping[str, Any]]) -> bool:
+    """Not where a write in it may have happened, nor where no call of it can work."""
+    failures = [each["error"] for each in outcomes]
+    unknown = any("check_with" in failure.facts for failure in failures)
+    return not unknown and any(failure.retryable for failure in failures)
