@@ -230,6 +230,7 @@ class Action(BaseModel):
             query=sent if in_query else {},
             body=None if in_query else sent,
             repeatable=self.spec.repeatable,
+            route=endpoint.path,
         )
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from gitlab_mcp.callers import Secret, Token
 from gitlab_mcp.settings import parsers
-from gitlab_mcp.settings.errors import SettingsError, audit_on_stdout, token_exposed
+from gitlab_mcp.settings.errors import SettingsError, audit_on_stdout, no_audit_log, token_exposed
 from gitlab_mcp.settings.metadata import (
     Setting,
     choice,
@@ -238,6 +238,13 @@ class Settings:
         metavar="FILE",
         parse=parsers.audit_log,
         accepts=lambda value: isinstance(value, str) or parsers.can_be_created(value),
+    )
+    audit_required: bool = switch(
+        False,
+        group="Logs",
+        help="Refuse every action that changes something while its line of the audit cannot be written. The line "
+        "is on the disk before the action is sent.",
+        environment=("GITLAB_MCP_AUDIT_REQUIRED",),
     )
     log_level: str = choice(
         "warning",
@@ -500,6 +507,8 @@ class Settings:
         place = self.audit_log or ("stdout" if self.http else "none")
         if place == "stdout" and self.http is None:
             raise SettingsError(audit_on_stdout(self.sources.get("audit_log", "audit_log")))
+        if place == "none" and self.audit_required:
+            raise SettingsError(no_audit_log(self.sources.get("audit_required", "audit_required")))
         return None if place == "none" else place
 
     def _held_token(self) -> str | None:
