@@ -35,11 +35,11 @@ class Audit:
         line: dict[str, Any] = {
             "time": datetime.now(UTC).isoformat(timespec="milliseconds"),
             "event": "write",
-            "who": caller.token_fingerprint[:16],
+            "who": caller.token_holder[:16],
             "gitlab": caller.gitlab_url,
             "tool": action.spec.tool.name,
             "action": action.spec.name,
-            "danger": str(action.spec.danger),
+            "danger": str(action.danger),
             "target": _target(action),
             "outcome": outcome.conclusion,
             "duration_ms": round(outcome.seconds * 1000, 1),

@@ -48,6 +48,10 @@ async def what_will_happen(proposed: ProposedCall) -> str:
     sentences = [f"{summary}{f': {named}' if named else ''}{in_brackets}."]
     if given := _given_values(action, endpoint):
         sentences.append(f"With {given}.")
+    sentences += [
+        f"{name} {_shown(name, getattr(action, name), action.given())}: {risk.because}."
+        for name, risk in action.risks().items()
+    ]
     if proposed.call.options.quick_actions:
         commands = _listed([quoted(line) for line in _commands(action)]) or "none found"
         sentences.append(f"Quick actions in the text are carried out: {commands}.")
