@@ -1,7 +1,7 @@
 """One example for each code: what was sent, what GitLab answered, and what this server makes of it.
 
-Recorded examples come from `tests/support/recordings`, put through the translator as it is. Where nothing could be
-recorded, the server itself is called without a GitLab, or the fault is invented; then the example says so.
+Recorded examples come from `tests/support/recordings`, put through the translator as it is. Otherwise the server itself
+is called: alone, or where GitLab has a part in it, with a stand-in that answers what the example says.
 """
 
 from __future__ import annotations
@@ -17,27 +17,22 @@ from typing import Any, Final
 from gitlab_mcp.actions.action import Action
 from gitlab_mcp.actions.arguments.defaults import InstanceDefaults
 from gitlab_mcp.actions.arguments.validation import validate
-from gitlab_mcp.actions.ask import NobodyToAsk
-from gitlab_mcp.actions.exchange import Request
 from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.app import App
+from gitlab_mcp.callers import Consent
 from gitlab_mcp.failures.codes import CODES, Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.failures.render import render
-from gitlab_mcp.gitlab.faults import (
-    BadAnswer,
-    BadAnswerReason,
-    ForeignHost,
-    Refused,
-    Unreachable,
-    UnreachableReason,
-)
 from gitlab_mcp.gitlab.instance import AnswerCache, CachedLookups
+from gitlab_mcp.observability.call_log import CallLog
+from gitlab_mcp.observability.outcome import Outcome
 from gitlab_mcp.refusals.translate import translate
 from gitlab_mcp.settings import Settings
 from tests.support.as_called import as_called
 from tests.support.exam import Recorded, refused
 from tests.support.recordings import rows
+from tests.support.scenes import SCENES, played
+from tests.support.standin import StandIn
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 URL: Final = "https://gitlab.example.com"
@@ -83,56 +78,44 @@ CALLS: Final[Mapping[Code, tuple[str, dict[str, Any], dict[str, Any]]]] = {
 }
 
 
-def _sent(method: str, path: str, repeatable: bool = False) -> Request:
-    return Request(method, path, repeatable=repeatable)
-
-
-CREATE: Final = _sent("POST", "/projects/acme%2Fwebsite/issues")
-READ: Final = _sent("GET", "/projects/acme%2Fwebsite/issues")
-JSON: Final = {"content-type": "application/json"}
-INVENTED: Final[Mapping[Code, Exception | Failure]] = {
-    Code.NETWORK_ERROR: Unreachable(
-        READ, UnreachableReason.TLS, "gitlab.example.com", sent=False, attempts=1
-    ),
-    Code.OUTCOME_UNKNOWN: Unreachable(CREATE, UnreachableReason.LOST, "gitlab.example.com", sent=True),
-    Code.BAD_RESPONSE: BadAnswer(READ, BadAnswerReason.HTML, 200),
-    Code.API_ERROR: Refused(READ, 418, JSON, b'{"message":"418 I\'m a teapot"}'),
-    Code.HOST_NOT_ALLOWED: ForeignHost("elsewhere.example.com"),
-    Code.INTERNAL_ERROR: ZeroDivisionError(),
-}
-SAID: Final[Mapping[Code, tuple[str, dict[str, Any]]]] = {
-    Code.DANGER_DENIED: (
-        "delete is destructive, and callers may do at most what is reversible here.",
-        {"danger": "destructive", "trust_held": "reversible", "trust_required": "destructive"},
-    ),
-    Code.CONFIRMATION_EXPIRED: ("The confirmation has expired.", {}),
-    Code.CONFIRMATION_USED: ("The confirmation was used already.", {}),
-    Code.CONFIRMATION_MISMATCH: ("The confirmation was given for another call.", {}),
-    Code.QUOTA_PAUSED: (
-        "Half of the writes of this hour are made; a person should look.",
-        {"limit": 1000, "remaining": 500},
-    ),
-    Code.QUOTA_EXHAUSTED: (
-        "The writes of this hour are used up.",
-        {"limit": 1000, "retry_after_seconds": 900},
-    ),
-    Code.STORE_UNAVAILABLE: ("The shared store does not answer.", {}),
-    Code.UPSTREAM_PAUSED: (
-        "GitLab failed several times in a row and is given a rest.",
-        {"retry_after_seconds": 20},
-    ),
-    Code.BUSY: ("This caller has too many calls under way.", {"limit": 16}),
-    Code.CONFIGURATION_ERROR: (
-        "No GitLab token was given, so nobody can be asked anything.",
-        {"setting": "GITLAB_TOKEN", "token_problem": "missing"},
-    ),
-    Code.BATCH_PARTIAL_FAILURE: (
-        "The call failed.",
-        {"results": [{"error": Failure(Code.UNKNOWN_TOOL, "There is no such tool.")}]},
-    ),
-}
-CHANGES: Final = ("event_id", "confirmation_token", "expires_at", "request_id", "reset_at")
+SYNTHETIC: Final = (
+    Code.NETWORK_ERROR,
+    Code.OUTCOME_UNKNOWN,
+    Code.BAD_RESPONSE,
+    Code.API_ERROR,
+    Code.STORE_UNAVAILABLE,
+    Code.UPSTREAM_PAUSED,
+    Code.INTERNAL_ERROR,
+)
+"""Calls of `tests/support/scenes.py` that fail because of what the stand-in, the network or a planted bug does."""
+ALONE: Final = (
+    Code.DANGER_DENIED,
+    Code.CONFIRMATION_EXPIRED,
+    Code.CONFIRMATION_USED,
+    Code.CONFIRMATION_MISMATCH,
+    Code.QUOTA_PAUSED,
+    Code.QUOTA_EXHAUSTED,
+    Code.BUSY,
+    Code.HOST_NOT_ALLOWED,
+    Code.CONFIGURATION_ERROR,
+    Code.BATCH_PARTIAL_FAILURE,
+)
+"""Calls of `tests/support/scenes.py` that are refused before GitLab is asked."""
+CHANGES: Final = (
+    "event_id",
+    "confirmation_token",
+    "consumed_at",
+    "current_time",
+    "expired_at",
+    "expires_at",
+    "request_id",
+    "reset_at",
+    "retry_after_seconds",
+)
 """Facts that differ from one run to the next."""
+
+
+_CALL_LOG: Final = CallLog(lambda outcome: None, lambda outcome, bug: None)
 
 
 def examples() -> dict[str, dict[str, Any]]:
@@ -146,12 +129,8 @@ async def _all() -> dict[Code, dict[str, Any]]:
     recorded = {row["label"]: row for row in rows("errors")}
     found = {code: await _recorded(code, recorded[label]) for code, label in RECORDED.items()}
     found |= {code: await _own(code, *call) for code, call in CALLS.items()}
-    for code, problem in INVENTED.items():
-        failure = await translate(problem, None, NobodyToAsk()) if isinstance(problem, Exception) else problem
-        found[code] = _example("synthetic", code, failure)
-    for code, (message, facts) in SAID.items():
-        fix = CODES[code].agent
-        found[code] = _example("synthetic", code, Failure(code, message, {**facts, "suggested_fix": fix}))
+    found |= {code: await _played(code, "synthetic") for code in SYNTHETIC}
+    found |= {code: await _played(code, "this server alone") for code in ALONE}
     return found
 
 
@@ -161,6 +140,8 @@ async def _recorded(code: str, row: Mapping[str, Any]) -> dict[str, Any]:
     spec, ask = called.action.spec, CachedLookups(Recorded("context_ee", row["actor"]), AnswerCache())
     arguments = {"action": spec.name, **called.arguments}
     failure = await translate(refused(row), _action(spec.tool.name, arguments), ask)
+    # Gives the event id, as after every call.
+    failure = _CALL_LOG.record(Outcome("", 0.0, failure)) or failure
     call = {"tool": spec.tool.name, "arguments": arguments}
     answered = {"status": row["status"], "body": row["body"][:400]}
     return {
@@ -175,6 +156,31 @@ def _action(tool: str, arguments: Mapping[str, Any]) -> Action | None:
         return validate(Registry(), tool, arguments, InstanceDefaults(URL)).action
     except CallFailed:
         return None
+
+
+async def _played(code: Code, source: str) -> dict[str, Any]:
+    with StandIn() as standin:
+        async with played(code, standin) as (server, tool, arguments):
+            try:
+                await server.call(tool, arguments, None, None, Consent())
+            except CallFailed as failed:
+                call = {"tool": tool, "arguments": _without_changes(arguments)}
+                example = _example(source, code, failed.failure, call)
+            else:
+                raise AssertionError(f"{code}: it went through")
+        # The stand-in listens on another port each time.
+        text = json.dumps(example).replace(standin.url, URL)
+    _, *answered = SCENES[code].answer or [None]
+    gitlab = {"gitlab": {"status": answered[0], "body": _as_text(answered[1])}} if answered else {}
+    return {**json.loads(text), **gitlab}
+
+
+def _as_text(body: Any) -> str:
+    return body if isinstance(body, str) else json.dumps(body)
+
+
+def _without_changes(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: "…" if name in CHANGES else value for name, value in _short(arguments).items()}
 
 
 async def _own(code: str, tool: str, arguments: dict[str, Any], settings: dict[str, Any]) -> dict[str, Any]:

@@ -46,8 +46,8 @@ def action_facts() -> str:
         for name, action in tool.actions.items():
             endpoints = [*map(str, action.spec.endpoints)]
             known: dict[str, Any] = derived(endpoints, features)
-            facts[name] = {fact: value for fact, value in known.items() if fact not in action.spec.said}
-            if "docs" not in action.spec.said and (pages := docs_at(endpoints)):
+            facts[name] = {fact: value for fact, value in known.items() if fact not in action.spec.own_facts}
+            if "docs" not in action.spec.own_facts and (pages := docs_at(endpoints)):
                 facts[name]["docs_at"] = pages
         lines.append(f"{json.dumps(tool.name)}:{json.dumps(facts, separators=(',', ':'))}")
     return "{\n" + ",\n".join(lines) + "\n}\n"

@@ -19,7 +19,7 @@ from gitlab_mcp.callers import NOBODY_TO_ASK, CallerKey, Consent, RequestContext
 from gitlab_mcp.calls.claims import Claims
 from gitlab_mcp.calls.dispatch import Dispatch, Session
 from gitlab_mcp.failures.secret_text import hiding, redact_trace
-from gitlab_mcp.observability.audit import Audit, to_file, to_stderr, to_stdout
+from gitlab_mcp.observability.audit import Audit, PlannedWrite, to_file, to_stderr, to_stdout
 from gitlab_mcp.observability.call_log import CallLog
 from gitlab_mcp.observability.outcome import Outcome
 from gitlab_mcp.observability.sentry import Sentry
@@ -77,6 +77,7 @@ class App:
             trust=_rules(settings).trust,
             calls_unlisted=settings.callable_toolsets() is None,
         )
+        audit = _audit(settings)
         self._dispatch = Dispatch(
             registry=registry,
             defaults=InstanceDefaults(settings.url, settings.project),
@@ -87,8 +88,9 @@ class App:
             render=partial(_rendered, settings.error_style),
             stop_loops=LoopDetection(self._store),
             offered=self._listed_tools.offered(),
-            call_log=CallLog(_audit(settings), self._sentry or (lambda outcome, bug: None)),
+            call_log=CallLog(audit or (lambda outcome: None), self._sentry or (lambda outcome, bug: None)),
             claims=Claims(self._store),
+            before_write=audit.before if audit else _write_nothing_down,
         )
         if settings.tier_features:
             # What the operator wrote is checked before anybody calls; what is packaged has been.
@@ -207,6 +209,7 @@ class App:
         port = http.listen(address.host, address.port)
         if options.bearer is None and self._settings.uses_own_token:
             options = http.with_generated_secret(options, port)
+        health = self._settings.health
         try:
             return http.serve(
                 server,
@@ -215,6 +218,7 @@ class App:
                 metrics=metrics,
                 token_checks=token_checks,
                 readiness_checks={"gitlab": self.reaches_gitlab, "store": self._store.alive},
+                health_port=http.listen(health.host, health.port, "health") if health else None,
             )
         finally:
             self.close()
@@ -282,7 +286,7 @@ class App:
             gitlab, self._remembered(), caller=token.fingerprint if token else "", tier=self._settings.tier
         )
         slot = self._calls_per_caller.slot(caller.token_holder) if limited else nullcontext()
-        return Session(gitlab, ask, slot)
+        return Session(gitlab, ask, slot, lambda: gitlab.user_id)
 
     def _tiers(self) -> TierMap:
         """The tier facts, with the operator's own over them."""
@@ -369,14 +373,18 @@ def _rules(settings: Settings) -> Rules:
     )
 
 
-def _audit(settings: Settings) -> Callable[[Outcome], None]:
+def _audit(settings: Settings) -> Audit | None:
     place = settings.audit_place()
     if place is None:
-        return lambda outcome: None
+        return None
     sinks = {"stdout": to_stdout, "stderr": to_stderr}
     sink = sinks[place] if isinstance(place, str) else to_file(place)
     # The target is what the caller named, and that may be a token in the wrong field.
-    return Audit(lambda line: sink(redact_trace(line)))
+    return Audit(lambda line, durable: sink(redact_trace(line), durable), settings.audit_required)
+
+
+async def _write_nothing_down(write: PlannedWrite) -> None:
+    """Without an audit."""
 
 
 def _http_options(settings: Settings) -> HttpOptions:

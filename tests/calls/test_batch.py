@@ -265,3 +265,13 @@ async def test_a_cancelled_batch_stops(standin: StandIn, project: World, against
     assert standin.wait_for(lambda gitlab: gitlab.disconnects == 1)
     assert sum(request.method == "POST" for request in standin.requests) == 1
     assert project.count("labels") == 0
+
+
+async def test_a_batch_in_which_a_write_may_have_happened_is_not_to_be_sent_again(
+    standin: StandIn, against: Callable[..., App]
+) -> None:
+    """Synthetic: what stands before GitLab answers 502 to the write."""
+    standin.answer("POST", "/projects/*/labels", 502, "<html></html>")
+    lost, wrong = create("bug"), {"tool": "browse_labels", "arguments": {"action": "fly"}}
+    for calls, may in (((wrong,), True), ((wrong, lost), False), ((lost,), False)):
+        assert (await refused(against(), *calls)).retryable is may

@@ -16,7 +16,7 @@ def test_no_action_repeats_or_contradicts_its_endpoints_without_a_reason() -> No
     wrong = []
     for action in REGISTRY.actions():
         known = derived([*map(str, action.spec.endpoints)], FEATURES)
-        for fact, said in action.spec.said.items():
+        for fact, said in action.spec.own_facts.items():
             where = f"{action.spec.tool.name} {action.spec.name}: {fact}"
             value = said.value if isinstance(said, Differs) else said
             value = value.name.lower() if isinstance(value, Role) else value
@@ -31,7 +31,7 @@ def test_no_action_repeats_or_contradicts_its_endpoints_without_a_reason() -> No
 
 def test_a_reason_is_given_for_every_difference() -> None:
     for action in REGISTRY.actions():
-        assert all(each.because for each in action.spec.said.values() if isinstance(each, Differs))
+        assert all(each.because for each in action.spec.own_facts.values() if isinstance(each, Differs))
 
 
 def test_what_was_looked_up_is_of_actions_that_there_are() -> None:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitlab_mcp.actions.quick_actions import Speaks, as_text
+from gitlab_mcp.actions.quick_actions import TakesQuickActions, as_text
 from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.actions.shape import shapes
 from gitlab_mcp.app import App
@@ -57,7 +57,7 @@ def test_every_text_that_gitlab_searches_for_commands_is_marked() -> None:
         for action in Registry().actions()
         if action.spec.writes and any(PLACES.search(endpoint.path) for endpoint in action.spec.endpoints)
         for name, shape in shapes(action).items()
-        if name in TEXTS and not shape.mark(Speaks)
+        if name in TEXTS and not shape.mark(TakesQuickActions)
     ]
     assert unmarked == []
 

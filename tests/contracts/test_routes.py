@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gitlab_mcp.actions.action import Action
-from gitlab_mcp.actions.fields import Csv, Names, Sent
+from gitlab_mcp.actions.fields import Csv, Names, SentAs
 from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.actions.shape import Shape, sent_name, shapes
 from gitlab_mcp.api.endpoints import Parameter, find
@@ -42,7 +42,7 @@ def differences(action: type[Action]) -> set[str]:
             required = [name for name, param in params.items() if param.required and "[" not in name]
             assert len(known.in_path) == len(endpoint.placeholders)
             sent = {
-                (shape.mark(Sent).name if shape.mark(Sent) else name): (name, shape)
+                (shape.mark(SentAs).name if shape.mark(SentAs) else name): (name, shape)
                 for name, shape in fields.items()
                 if name not in endpoint.placeholders
             }

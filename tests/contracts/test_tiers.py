@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from gitlab_mcp.actions.action import Action, Danger
-from gitlab_mcp.actions.fields import Needs, Sent
+from gitlab_mcp.actions.fields import Needs, SentAs
 from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.actions.schema import required_fields
 from gitlab_mcp.actions.shape import shapes
@@ -41,7 +41,7 @@ PAID = {
 
 
 def sent_as(action: type[Action], name: str) -> str:
-    sent = shapes(action)[name].mark(Sent)
+    sent = shapes(action)[name].mark(SentAs)
     return sent.name if sent else name
 
 
@@ -125,7 +125,7 @@ def test_the_page_of_an_action_is_one_of_gitlabs(action: type[Action]) -> None:
 def test_the_page_of_a_call_is_that_of_its_endpoint(action: type[Action]) -> None:
     for endpoint in action.spec.endpoints:
         known = find(str(endpoint))
-        if "docs" not in action.spec.said and known and known.docs:
+        if "docs" not in action.spec.own_facts and known and known.docs:
             assert action.spec.docs_at(endpoint) == known.docs
 
 

@@ -4,210 +4,26 @@ from __future__ import annotations
 
 import json
 import re
-import time
-from collections.abc import Awaitable, Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from importlib import resources
-from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
 
-from gitlab_mcp.actions.action import Danger
-from gitlab_mcp.actions.arguments.defaults import InstanceDefaults
-from gitlab_mcp.actions.arguments.validation import validate
-from gitlab_mcp.actions.registry import Registry
-from gitlab_mcp.actions.result import Result
 from gitlab_mcp.app import App
-from gitlab_mcp.callers import CallerKey, Consent, RequestContext, Secret, Token
+from gitlab_mcp.callers import Secret
 from gitlab_mcp.failures.codes import CODES, Code
 from gitlab_mcp.failures.facts import FACTS
-from gitlab_mcp.failures.failure import Failure
 from gitlab_mcp.failures.render import STYLES
-from gitlab_mcp.policy.confirmation import purpose
-from gitlab_mcp.policy.confirmation_tokens import LIFETIME, ConfirmationTokens
 from gitlab_mcp.protocol.server import GitLabServer
 from gitlab_mcp.settings import Settings
-from tests.support.guarded import DEFAULTS, UNGUARDED, delete_label, refused, request_by, with_labels
+from tests.support.guarded import UNGUARDED, with_labels
+from tests.support.scenes import CREATE, LABEL, LIST, PROJECT, SCENES, played
 from tests.support.standin import StandIn
 
 pytestmark = pytest.mark.anyio
-
-PROJECT = {"project_id": "acme/website"}
-LIST = ("browse_labels", {"action": "list", **PROJECT})
-CREATE = ("manage_issue", {"action": "create", **PROJECT, "title": "A title"})
-LABEL = {"action": "create", **PROJECT, "name": "idea", "color": "#d9534f"}
-DELETE = ("manage_label", delete_label())
-NOWHERE = "http://127.0.0.1:9"
-"""A port on which nothing listens."""
-
-Arguments = dict[str, Any]
-
-
-@dataclass(frozen=True)
-class Scene:
-    """A call, and what makes it fail. Answers of GitLab are synthetic."""
-
-    call: tuple[str, Arguments]
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    answer: tuple[Any, ...] = ()
-    before: Callable[[App], Awaitable[Arguments]] | None = None
-    """What happens first; returns further arguments of the call."""
-    request_context: RequestContext | None = None
-
-
-async def used_token(app: App) -> Arguments:
-    token = (await refused(app, *DELETE)).facts["confirmation_token"]
-    await app.call("manage_label", delete_label(confirmation_token=token))
-    return {"confirmation_token": token}
-
-
-async def token_for_another(app: App) -> Arguments:
-    failure = await refused(app, "manage_label", delete_label("idea"))
-    return {"confirmation_token": failure.facts["confirmation_token"]}
-
-
-async def old_token(app: App) -> Arguments:
-    settings = app._settings
-    call = validate(Registry(), *DELETE, InstanceDefaults(settings.url))
-    caller = CallerKey(Token(Secret("alice"), "private").fingerprint, settings.url, None)
-    tokens = ConfirmationTokens(app._store, lambda: time.time() - LIFETIME - 100)
-    return {"confirmation_token": (await tokens.issue(caller, purpose(call, caller), "labels:delete"))[0]}
-
-
-async def nine_writes(app: App) -> Arguments:
-    for number in range(9):
-        await app.call("manage_label", {**LABEL, "name": f"label {number}"})
-    return {}
-
-
-async def one_write(app: App) -> Arguments:
-    await app.call("manage_label", {**LABEL, "name": "first"})
-    return {}
-
-
-async def a_bug(app: App) -> Arguments:
-    async def broken(*_: Any) -> None:
-        raise ZeroDivisionError
-
-    app._dispatch = replace(app._dispatch, guards=[broken])
-    return {}
-
-
-async def gitlab_was_gone(app: App) -> Arguments:
-    for number in range(12):
-        failure = await refused(app, "browse_labels", {**LIST[1], "page": number + 1})
-        if failure.code == Code.UPSTREAM_PAUSED:
-            break
-    return {"page": 99}
-
-
-SCOPE = {"error": "insufficient_scope", "error_description": "Too little.", "scope": "api read_api"}
-HTML = "<!DOCTYPE html><html><body>Sign in</body></html>"
-SCENES: dict[str, Scene] = {
-    Code.UNKNOWN_TOOL: Scene(("browse_nonsense", {"action": "list"})),
-    Code.INVALID_ACTION: Scene(("browse_labels", {"action": "fly", **PROJECT})),
-    Code.MISSING_REQUIRED_FIELD: Scene(("manage_label", {"action": "create", **PROJECT, "name": "bug"})),
-    Code.TYPE_MISMATCH: Scene(("browse_issues", {"action": "get", **PROJECT, "issue_iid": "first"})),
-    Code.INVALID_VALUE: Scene(("browse_issues", {"action": "list", **PROJECT, "state": "nonsense"})),
-    Code.FIELD_NOT_ALLOWED: Scene(("manage_label", {**LABEL, "zzz": 1})),
-    Code.INVALID_ENCODING: Scene(("manage_issue", {**CREATE[1], "title": "é\0b"})),
-    Code.PAYLOAD_TOO_LARGE: Scene(("manage_issue", {**CREATE[1], "labels": ["x"] * 10_001})),
-    Code.READ_ONLY_MODE: Scene(CREATE, {"read_only": True}),
-    Code.OUT_OF_SCOPE: Scene(LIST, {"only_in": ("other",)}),
-    Code.DANGER_DENIED: Scene(DELETE, request_context=request_by("alice", trust=Danger.REVERSIBLE)),
-    Code.TRUST_INSUFFICIENT: Scene(DELETE, {"trust": "reversible"}),
-    Code.CONFIRMATION_REQUIRED: Scene(DELETE, DEFAULTS),
-    Code.CONFIRMATION_INVALID: Scene(("manage_label", delete_label(confirmation_token="made-up")), DEFAULTS),
-    Code.CONFIRMATION_EXPIRED: Scene(DELETE, DEFAULTS, before=old_token),
-    Code.CONFIRMATION_USED: Scene(DELETE, DEFAULTS, before=used_token),
-    Code.CONFIRMATION_MISMATCH: Scene(DELETE, DEFAULTS, before=token_for_another),
-    Code.QUOTA_PAUSED: Scene(("manage_label", LABEL), {"quota": ("writes=10",)}, before=nine_writes),
-    Code.QUOTA_EXHAUSTED: Scene(("manage_label", LABEL), {"quota": ("writes=1",)}, before=one_write),
-    Code.AUTHENTICATION_FAILED: Scene(
-        LIST, answer=("GET", 401, {"error": "invalid_token", "error_description": "Token was revoked."})
-    ),
-    Code.SCOPE_INSUFFICIENT: Scene(
-        LIST,
-        answer=(
-            "GET",
-            403,
-            SCOPE,
-        ),
-    ),
-    Code.PERMISSION_DENIED: Scene(
-        ("manage_label", LABEL), answer=("POST", 403, {"message": "403 Forbidden"})
-    ),
-    Code.TIER_RESTRICTED: Scene(
-        ("browse_epics", {"action": "list", "group_id": "acme"}),
-        {"tier": "free"},
-        answer=("GET", 403, {"message": "403 Forbidden"}),
-    ),
-    Code.FEATURE_UNAVAILABLE: Scene(
-        ("browse_issues", {"action": "list", **PROJECT, "labels": ["off"]}),
-        answer=("GET", 403, {"message": "403 Forbidden"}),
-    ),
-    Code.NOT_FOUND: Scene(
-        ("browse_labels", {"action": "get", **PROJECT, "label_id": "none"}),
-        answer=("GET", 404, {"message": "404 Label Not Found"}),
-    ),
-    Code.CONFLICT: Scene(("manage_label", LABEL), answer=("POST", 409, {"message": "Label already exists"})),
-    Code.REJECTED: Scene(
-        ("manage_label", LABEL), answer=("POST", 422, {"message": {"color": ["is invalid"]}})
-    ),
-    Code.RATE_LIMITED: Scene(
-        CREATE,
-        answer=(
-            "POST",
-            429,
-            {"message": "Too many"},
-            {"RateLimit-Limit": "600", "RateLimit-Reset": "1800000000"},
-        ),
-    ),
-    Code.SERVER_ERROR: Scene(CREATE, answer=("POST", 500, {"message": "500 Internal Server Error"})),
-    Code.NETWORK_ERROR: Scene(LIST, {"url": NOWHERE}),
-    Code.OUTCOME_UNKNOWN: Scene(CREATE, answer=("POST", 502, HTML)),
-    Code.BAD_RESPONSE: Scene(LIST, answer=("GET", 200, HTML, {"Content-Type": "text/html"})),
-    Code.API_ERROR: Scene(CREATE, answer=("POST", 418, {"message": "418 I'm a teapot"})),
-    Code.STORE_UNAVAILABLE: Scene(DELETE, {**DEFAULTS, "redis": Secret("redis://127.0.0.1:9/0")}),
-    Code.UPSTREAM_PAUSED: Scene(LIST, {"url": NOWHERE}, before=gitlab_was_gone),
-    Code.BUSY: Scene(LIST, {"calls_per_caller": 0}, request_context=request_by("alice")),
-    Code.HOST_NOT_ALLOWED: Scene(
-        ("browse_labels", {"action": "list", "url": "https://elsewhere.example.com/acme/website"})
-    ),
-    Code.REPLAY_MISS: Scene(
-        ("browse_labels", {"action": "list", "project_id": "acme/unheard-of"}),
-        {"replay": (Path("cassettes/labels.json"),)},
-    ),
-    Code.CONFIGURATION_ERROR: Scene(LIST, {"token": None}),
-    Code.BATCH_PARTIAL_FAILURE: Scene(
-        ("run_batch", {"action": "run", "calls": [{"tool": "browse_labels", "arguments": {"action": "fly"}}]})
-    ),
-    Code.INTERNAL_ERROR: Scene(LIST, before=a_bug),
-}
-
-
-@dataclass(frozen=True)
-class Visited:
-    """The server as one HTTP request sees it."""
-
-    app: App
-    request_context: RequestContext | None
-
-    def listing(self, request_context: RequestContext | None = None) -> Any:
-        return self.app.listing(request_context)
-
-    def has_field(self, tool: str, field: str) -> bool:
-        return self.app.has_field(tool, field)
-
-    def record_refusal(self, failure: Failure) -> Failure:
-        return self.app.record_refusal(failure)
-
-    async def call(
-        self, tool: str, arguments: Mapping[str, Any], report: Any, _: Any, consent: Consent
-    ) -> Result:
-        return await self.app.call(tool, arguments, report, self.request_context, consent)
 
 
 @dataclass(frozen=True)
@@ -217,28 +33,9 @@ class Told:
 
 
 async def told(code: str, style: str, standin: StandIn) -> Told:
-    scene = SCENES[code]
-    with_labels(standin, "bug", "idea")
-    settings = dict(scene.settings)
-    if code == Code.FEATURE_UNAVAILABLE:
-        off = {"id": 9001, "path_with_namespace": "acme/website", "issues_access_level": "disabled"}
-        standin.answer("GET", "/projects/acme%2Fwebsite", 200, off)
-    if scene.answer:
-        method, status, body, *headers = scene.answer
-        path = {"browse_epics": "/groups/*/epics", "browse_issues": "/projects/*/issues"}.get(
-            scene.call[0], "/projects/*/issues" if scene.call[0] == "manage_issue" else "/projects/*/labels"
-        )
-        path += "/*" if scene.call[1]["action"] == "get" else ""
-        standin.answer(method, path, status, body, *headers)
-    chosen = {"token": Secret("alice"), "toolsets": ("all",), "url": standin.url, **UNGUARDED, **settings}
-    app = App(Settings(**chosen))
-    try:
-        more = await scene.before(app) if scene.before else {}
-        server = GitLabServer(Visited(app, scene.request_context), error_style=style, format="both")
-        tool, arguments = scene.call
-        answer: Any = await server.call_tool(tool, {**arguments, **more})
-    finally:
-        app.close()
+    async with played(code, standin) as (visited, tool, arguments):
+        server = GitLabServer(visited, error_style=style, format="both")
+        answer: Any = await server.call_tool(tool, arguments)
     assert answer.is_error is True
     shown, as_json = answer.content
     assert json.loads(as_json.text) == json.loads(json.dumps(answer.structured_content))
@@ -483,6 +280,25 @@ async def test_needed_input_is_a_question_with_its_choices(standin: StandIn) -> 
     assert asked["choices"] == ["list", "get"]
     asked = (await told(Code.INVALID_VALUE, "toolerror", standin)).rendered
     assert asked["question"] == "Which value for state?" and "opened" in asked["choices"]
+
+
+async def test_a_thing_that_was_looked_up_and_is_not_there_is_asked_for(standin: StandIn) -> None:
+    asked = (await told(Code.NOT_FOUND, "toolerror", standin)).rendered
+    assert (asked["kind"], asked["code"], asked["retryable"]) == ("needsInput:v1", "NOT_FOUND", False)
+    assert asked["question"].endswith('Not found: label_id "none". Which one is meant?')
+
+
+async def test_a_place_that_is_not_there_is_no_question_for_a_list_or_a_write(
+    standin: StandIn, against: Callable[..., App]
+) -> None:
+    """Synthetic: GitLab's answer where the project is not there."""
+    standin.answer("GET", "/*", 404, {"message": "404 Project Not Found"})
+    standin.answer("POST", "/*", 404, {"message": "404 Project Not Found"})
+    for call in (LIST, CREATE):
+        server = GitLabServer(against(), error_style="toolerror", format="json")
+        answer: Any = await server.call_tool(*call)
+        assert answer.structured_content["kind"] == "toolError:v1"
+        assert answer.structured_content["code"] == "NOT_FOUND"
 
 
 async def test_a_success_has_the_envelope_of_its_style_with_the_quota_warning(standin: StandIn) -> None:

@@ -135,7 +135,7 @@ async def test_a_failing_logger_metrics_sink_or_sentry_never_fails_a_call(
     assert (await failure_of(app)).code == "SERVER_ERROR"
     answering(standin, 422)
     assert (await failure_of(app)).code == "REJECTED"
-    answering(standin, 201)
+    standin.answer("POST", "/projects/*/issues", 201, {"id": 1, "iid": 1, "title": "A title"})
     assert await app.call(*CREATE)
     monkeypatch.setattr(translate, "explain_refusal", Broken())
     answering(standin, 422)
@@ -177,6 +177,7 @@ async def test_sentry_gets_failures_of_gitlab_and_of_ours_and_never_a_mistake(
     assert kept.events[-1]["event_id"] == failure.facts["event_id"]
     assert failure.facts["gitlab_request_id"] == "01M7H2RW7A0P1GNJT0701210Z1"
     assert kept.events[-1]["tags"]["error_code"] == "SERVER_ERROR"
+    assert kept.events[-1]["extra"]["gitlab_request_id"] == "01M7H2RW7A0P1GNJT0701210Z1"
 
     async def broken(*_: Any) -> None:
         raise ZeroDivisionError(CANARY)
@@ -185,6 +186,7 @@ async def test_sentry_gets_failures_of_gitlab_and_of_ours_and_never_a_mistake(
     assert kept.events[-1]["event_id"] == failure.facts["event_id"]
     (value,) = kept.events[-1]["exception"]["values"]
     assert value["type"] == "ZeroDivisionError"
+    assert "gitlab_request_id" not in kept.events[-1].get("extra", {})
     assert "broken" in {frame["function"] for frame in value["stacktrace"]["frames"]}
     assert CANARY not in kept.text
     assert "alice" not in kept.text
@@ -253,3 +255,25 @@ async def test_the_exception_behind_a_failure_is_its_cause(against: Against) -> 
     with pytest.raises(CallFailed) as failed:
         await watched(against(), guards=[broken]).call(*CREATE)
     assert isinstance(failed.value.__cause__, ZeroDivisionError)
+
+
+async def test_the_line_of_a_failure_says_why_and_nothing_that_was_sent(
+    standin: StandIn, against: Against, caplog: pytest.LogCaptureFixture
+) -> None:
+    standin.project("acme/website")
+    standin.answer("GET", "/projects/*/labels/*", 404, {"message": f"404 Label Not Found {CANARY}"})
+    app = against()
+    await failure_of(
+        app, "browse_labels", {"action": "get", "project_id": "acme/website", "label_id": CANARY}
+    )
+    await failure_of(app, "manage_label", {"action": "create", "project_id": "acme/website", "name": CANARY})
+    answering(standin, 500, x_request_id="01M7H2RW7A0P1GNJT0701210Z1")
+    await failure_of(app)
+    lines = [
+        json.loads(JsonLines().format(each)) for each in caplog.records if each.name == "gitlab_mcp.calls"
+    ]
+    missing, incomplete, broken = lines
+    assert (missing["missing"], missing["confidence"]) == ("label_id", "likely")
+    assert incomplete["missing_fields"] == ["color"]
+    assert broken["event_id"] == "01M7H2RW7A0P1GNJT0701210Z1"
+    assert CANARY not in json.dumps(lines) and "acme" not in json.dumps(lines)

@@ -80,7 +80,7 @@ def test_the_body_of_a_server_error_is_never_shown() -> None:
     assert failed
     for failure in failed:
         assert "gitlab_message" not in failure.facts
-        assert failure.facts["event_id"]
+        assert failure.facts["gitlab_request_id"]
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,11 @@ import pytest
 from gitlab_mcp.app import App
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.gitlab.client import Clock
+from gitlab_mcp.gitlab.instance import AnswerCache, CachedLookups
+from gitlab_mcp.refusals.merge_blockers import refuse_blocked_merge
 from gitlab_mcp.workflows.merge_readiness import merge_readiness
 from gitlab_mcp.workflows.merge_readiness_facts import read_merge_facts
-from tests.support.standin import StandIn
+from tests.support.standin import Reply, ReplyWith, StandIn
 from tests.support.upstreams import upstream_at
 
 pytestmark = pytest.mark.anyio
@@ -113,3 +115,29 @@ async def test_a_pipeline_that_runs_blocks_and_is_not_called_a_check(
     data = (await against().call("browse_merge_requests", arguments)).data
     assert [blocker["check"] for blocker in data["blockers"]] == ["ci_still_running"]
     assert "still checking" not in data["verdict"]
+
+
+async def test_nobody_is_asked_to_confirm_a_merge_before_gitlab_has_checked_it(
+    standin: StandIn, against: Against
+) -> None:
+    """Synthetic: the check ends after the first read, and finds a draft."""
+    path = "/projects/1/merge_requests/3"
+    standin.answer("GET", path, body={**shown("draft_status"), "draft": True})
+    standin.fault("GET", path, ReplyWith(Reply.of(200, shown("checking"))), times=1)
+    failure = await refused_merge(against(confirm="destructive"), "1", 3)
+    assert (failure.code, failure.facts["state"]) == ("CONFLICT", "draft_status")
+    assert "confirmation_token" not in failure.facts
+
+
+async def test_a_merge_does_not_wait_for_long_for_a_check_that_does_not_end(standin: StandIn) -> None:
+    waited: list[float] = []
+    standin.answer("GET", "/projects/1/merge_requests/3", body=shown("checking"))
+
+    async def sleep(seconds: float) -> None:
+        waited.append(seconds)
+
+    upstream = upstream_at(standin.url, clock=Clock(sleep=sleep))
+    ask = CachedLookups(upstream.as_caller("alice"), AnswerCache())
+    await refuse_blocked_merge("1", 3, False, ask)
+    upstream.close()
+    assert 1 <= len(waited) <= 5

@@ -9,7 +9,7 @@ import pytest
 from gitlab_mcp.actions.action import DELETE, POST, PUT, Action, Danger, Role
 from gitlab_mcp.actions.ask import InstanceFacts, NobodyToAsk, TokenFacts
 from gitlab_mcp.actions.exchange import Request
-from gitlab_mcp.actions.fields import Needs, ProjectId, Sent
+from gitlab_mcp.actions.fields import Needs, ProjectId, SentAs
 from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.failures.codes import CODES, Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
@@ -41,7 +41,7 @@ manage = Tool("manage_thing", "Things.")
 )
 class Create(Action):
     project_id: ProjectId
-    headline: Annotated[str | None, Sent("title")] = None
+    headline: Annotated[str | None, SentAs("title")] = None
     epic_id: Annotated[int | None, Needs("issue_epic_param")] = None
 
 

@@ -13,6 +13,7 @@ import anyio
 import anyio.to_thread
 import httpx2
 import pytest
+from redis import Redis
 
 from tests.support.guarded import delete_label, with_labels, writes
 from tests.support.redis_server import RedisServer, needs_redis
@@ -177,6 +178,40 @@ async def test_callers_are_kept_apart_in_the_shared_store(
         asked = await client.call("manage_label", delete_label(), "alice")
         stolen = delete_label(confirmation_token=asked["confirmation_token"])
         assert (await client.call("manage_label", stolen, "bob"))["error_code"] == "CONFIRMATION_INVALID"
+
+
+@pytest.mark.parametrize("broken", ["no number", "", "-5", "9" * 40, "²", b"\xff\xfe", ["a", "list"]])
+async def test_what_others_wrote_into_redis_grants_nothing_and_is_told_in_the_words_of_the_contract(
+    standin: StandIn, world: World, redis: RedisServer, broken: Any
+) -> None:
+    """Every value that the server keeps is replaced."""
+    quotas = ("--quota", "reads=1000,writes=10")
+    async with Replicas(standin.url, redis, *quotas) as client:
+        assert (await client.call("browse_labels", LIST))["items"]
+        assert "error_code" not in await client.call("manage_label", create(1))
+        yes = [
+            delete_label(
+                confirmation_token=(await client.call("manage_label", delete_label()))["confirmation_token"]
+            )
+            for _ in range(2)
+        ]
+        assert (await client.call("manage_label", {**yes[0], "label_id": "none"}))["error_code"]
+        before = len(writes(standin))
+        connection = Redis.from_url(redis.url)
+        keys = connection.keys("gitlab-mcp:*")
+        assert len(keys) >= 3
+        for key in keys:
+            connection.delete(key)
+            connection.rpush(key, *broken) if isinstance(broken, list) else connection.set(key, broken)
+        connection.close()
+        assert (await client.call("browse_labels", LIST))["items"]
+        for refused in (yes[1], delete_label(), create(2)):
+            assert (await client.call("manage_label", refused))["error_code"] == "STORE_UNAVAILABLE"
+        assert len(writes(standin)) == before
+        # Redis answers. It must not be left alone for what one key holds.
+        missing = {"action": "get", "project_id": "acme/website", "label_id": "none"}
+        loops = [(await client.call("browse_labels", missing)).get("loop") for _ in range(3)]
+        assert loops == [None, None, True]
 
 
 COMMENT = {"action": "create_note", "project_id": "acme/website", "issue_iid": 1, "body": "Done."}

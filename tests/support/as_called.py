@@ -12,7 +12,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from gitlab_mcp.actions.action import Action, Endpoint
 from gitlab_mcp.actions.arguments.defaults import InstanceDefaults
 from gitlab_mcp.actions.arguments.validation import validate
-from gitlab_mcp.actions.fields import Sent
+from gitlab_mcp.actions.fields import SentAs
 from gitlab_mcp.actions.names import has_names
 from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.actions.shape import shapes
@@ -87,7 +87,7 @@ def without_strangers(called: AsCalled) -> AsCalled:
 
 
 def _name_sent(name: str, shape: Any) -> str:
-    mark = shape.mark(Sent)
+    mark = shape.mark(SentAs)
     return mark.name if mark else name
 
 

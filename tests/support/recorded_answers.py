@@ -9,7 +9,7 @@ from typing import Any
 
 from gitlab_mcp.actions.action import DELETE, GET, POST, PUT, Action, Danger
 from gitlab_mcp.actions.exchange import Answer
-from gitlab_mcp.actions.fields import Id, Labels, Line, Page, PerPage, ProjectId
+from gitlab_mcp.actions.fields import Id, Labels, NonEmpty, Page, PerPage, ProjectId
 from gitlab_mcp.actions.tool import Tool
 
 _CASSETTES = Path(__file__).parent.parent.parent / "cassettes"
@@ -49,8 +49,8 @@ ISSUE = (
 @browse.action("list", GET("/projects/{project_id}/issues"), docs="x", example={}, shows=ISSUE)
 class ListIssues(Action):
     project_id: ProjectId
-    state: Line | None = None
-    search: Line | None = None
+    state: NonEmpty | None = None
+    search: NonEmpty | None = None
     page: Page | None = None
     per_page: PerPage | None = None
 
@@ -97,15 +97,15 @@ class GetFile(Action):
 )
 class CreateIssue(Action):
     project_id: ProjectId
-    title: Line | None = None
+    title: NonEmpty | None = None
     labels: Labels | None = None
 
 
 @manage.action("update", PUT("/projects/{project_id}/labels"), danger=Danger.REVERSIBLE, docs="x", example={})
 class UpdateLabel(Action):
     project_id: ProjectId
-    name: Line | None = None
-    color: Line | None = None
+    name: NonEmpty | None = None
+    color: NonEmpty | None = None
 
 
 @manage.action("delete", DELETE("/projects/{project_id}"), danger=Danger.DANGEROUS, docs="x", example={})

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import re
 import socket
+from contextlib import ExitStack
 from pathlib import Path
 from secrets import token_hex
 
 import httpx2
 import pytest
+from starlette.applications import Starlette
 
-from tests.support.served import ACCEPT, Served, call, served
-from tests.support.standin import StandIn
+from gitlab_mcp.observability.metrics import Metrics
+from gitlab_mcp.transports.http.health import Health, ServingState
+from tests.support.raw_http import line as connected_to
+from tests.support.raw_http import post
+from tests.support.served import ACCEPT, Served, call, refused, served
+from tests.support.standin import Held, StandIn
 
 pytestmark = pytest.mark.anyio
 LIST = {"action": "list", "project_id": "1"}
@@ -97,3 +104,50 @@ async def test_metrics_are_for_the_operator_alone(labels: StandIn, tmp_path: Pat
         assert "checks" in (await get(server.at("/readyz"), **given)).json()
         secret.unlink()
         assert (await get(server.at("/metrics"), **given)).status_code == 401
+
+
+async def test_health_has_a_port_of_its_own_that_no_load_keeps_waiting(labels: StandIn) -> None:
+    held = Held()
+    labels.fault("GET", "/projects/1/labels", held, times=10)
+    message = json.dumps(call("browse_labels", LIST)).encode()
+    flags = ("--max-connections", "10", "--health", "127.0.0.1:0")
+    with served(labels.url, *flags) as server, ExitStack() as stack:
+        server.wait_until_said("serving health at")
+        found = re.search(r"serving health at (http://\S+)", server.log)
+        assert found
+        health = found[1]
+        for _ in range(10):
+            connection = stack.enter_context(connected_to(server))
+            connection.sendall(post(message))
+        assert labels.wait_for(lambda gitlab: len(gitlab.requests) == 10)
+        # Those that are above the limit, and hold what is kept for them.
+        for _ in range(40):
+            stack.enter_context(connected_to(server))
+        assert (await get(f"{health}/healthz")).text == "alive\n"
+        assert (await get(f"{health}/readyz")).json()["checks"] == {"gitlab": "ok", "store": "ok"}
+        assert "gitlab_mcp_calls_in_flight 10" in (await get(f"{health}/metrics")).text
+        assert (await get(f"{health}/metrics", X_Forwarded_Host="mcp.example.com")).status_code == 401
+        assert (await get(f"{health}/mcp")).json()["error"]["data"]["error_code"] == "NOT_FOUND"
+        server.stop()
+        server.wait_until_said("stopping")
+        assert (await get(f"{health}/readyz")).status_code == 503
+        held.let_go()
+        assert server.ended() == 0
+
+
+async def test_a_server_that_no_longer_works_on_anything_is_not_alive() -> None:
+    serving = ServingState()
+    app = Starlette(routes=Health(Metrics({}), {}, None, serving).routes())
+    async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url="http://localhost") as http:
+        assert (await http.get("/healthz")).status_code == 200
+        serving.last_sign_of_life -= 3600
+        assert (await http.get("/healthz")).status_code == 503
+
+
+def test_a_port_for_health_that_is_taken_stops_the_start() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        ended = refused(
+            "https://gitlab.example.com", "--http", "127.0.0.1:0", "--health", f"127.0.0.1:{port}"
+        )
+    assert ended.returncode == 2 and "--health" in ended.stderr

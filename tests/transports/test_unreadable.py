@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import httpx2
@@ -173,12 +174,13 @@ def test_a_persons_answer_that_cannot_be_read_confirms_nothing(labels: StandIn) 
         ({"PRIVATE-TOKEN": ""}, 401, "AUTHENTICATION_FAILED"),
         ({"X-Mcp-Trust": "all"}, 400, "INVALID_VALUE"),
         ({"Origin": "https://evil.example"}, 403, "HOST_NOT_ALLOWED"),
+        ({"X-Filler": "4000001"}, 413, "PAYLOAD_TOO_LARGE"),
     ],
 )
 def test_a_refused_request_is_one_line_in_the_log_and_one_error_in_the_metrics(
     headers: dict[str, str], status: int, code: str, stoppable: Served
 ) -> None:
-    body = b'{"jsonrpc":"2.0","id":1,"method":"ping"}'
+    body = b'{"jsonrpc":"2.0","id":1,"method":"ping"}' + b" " * int(headers.get("X-Filler", 0))
     sent = {name: value for name, value in {**HEADERS, **headers}.items() if value}
     answer = httpx2.post(stoppable.url, content=body, headers=sent)
     assert (answer.status_code, answer.json()["error"]["data"]["error_code"]) == (status, code)
@@ -187,6 +189,8 @@ def test_a_refused_request_is_one_line_in_the_log_and_one_error_in_the_metrics(
         f'gitlab_mcp_errors_total{{error_code="{code}",operation="server:request",http_status="{status}"}} 1'
     )
     assert counted in metrics
+    # It never became a call.
+    assert not re.search(r'gitlab_mcp_call\w*\{operation="server:request"', metrics)
     stoppable.stop()
     assert stoppable.ended() == 0
     lines = [line for line in stoppable.lines if line.startswith("warning")]

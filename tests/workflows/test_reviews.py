@@ -428,9 +428,21 @@ async def test_whether_changes_were_requested_is_read_from_the_reviewers(
         assert (await refusal(bob, **arguments)).facts["state"] == "no effect"
 
 
-@pytest.mark.parametrize(("others", "advised"), [([], "reviewer_ids [3]"), ([7], "take the place")])
+@pytest.mark.parametrize(
+    ("others", "tier", "offered"),
+    [
+        ([], "free", [3]),
+        ([7], "free", None),
+        ([7], "premium", [7, 3]),
+    ],
+)
 async def test_nobody_is_advised_to_push_out_the_present_reviewer(
-    standin: StandIn, against: Against, cassettes: Path, others: list[int], advised: str
+    standin: StandIn,
+    against: Against,
+    cassettes: Path,
+    others: list[int],
+    tier: str,
+    offered: list[int] | None,
 ) -> None:
     standin.play_rows(picked(cassettes / "shop_reviews.json", "POST", "/16/notes", "bob"))
     where = "/projects/acme%2Fshop/merge_requests/16"
@@ -440,9 +452,10 @@ async def test_nobody_is_advised_to_push_out_the_present_reviewer(
     standin.answer("GET", f"{where}/reviewers", 200, reviewers)
     there = {"project_id": "acme/shop", "merge_request_iid": 16}
     arguments = {**there, "action": "submit_review", "verdict": "request_changes"}
-    failure = await refusal(against(token=Secret("bob")), **arguments)
+    failure = await refusal(against(token=Secret("bob"), tier=tier), **arguments)
     assert failure.facts["state"] == "not a reviewer"
-    assert advised in failure.facts["suggested_fix"]
+    calls = [each["arguments"] for each in failure.facts.get("alternatives", ())]
+    assert calls == ([{**there, "reviewer_ids": offered}] if offered else [])
     assert failure.facts["retryable"] is False
 
 

@@ -99,7 +99,7 @@ class Spec:
     example: Mapping[str, Any]
     shows: str
     """The fields to show of an answer: see `results.shown_fields`."""
-    said: Mapping[str, Any]
+    own_facts: Mapping[str, Any]
     """Those of docs, switch, feature and role that are not looked up by the endpoint."""
     repeatable: bool
     recover_with: RecoveryLookup | None
@@ -141,10 +141,10 @@ class Spec:
         return Role[role.upper()] if isinstance(role, str) else role
 
     def _fact(self, name: str) -> Any:
-        if name not in self.said:
+        if name not in self.own_facts:
             return looked_up(self.tool.name, self.name).get(name)
-        said = self.said[name]
-        return said.value if isinstance(said, Differs) else said
+        fact = self.own_facts[name]
+        return fact.value if isinstance(fact, Differs) else fact
 
     @property
     def writes(self) -> bool:
@@ -238,6 +238,7 @@ class Action(BaseModel):
             query=sent if in_query else {},
             body=None if in_query else sent,
             repeatable=self.spec.repeatable,
+            route=endpoint.path,
         )
 
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from gitlab_mcp.actions.action import Action, Danger
-from gitlab_mcp.actions.fields import Flag, Integer, Line, Words
+from gitlab_mcp.actions.fields import Flag, Integer, NonEmpty, Words
 from gitlab_mcp.actions.tool import Tool
 
 Detail = Literal["slim", "full"]
@@ -25,7 +25,7 @@ class Options(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
-    url: Line | None = None
+    url: NonEmpty | None = None
     detail: Detail | None = None
     fields: Annotated[Words, Field(min_length=1, max_length=50)] | None = None
     """GitLab's own names of the fields to show, in place of a choice of ours."""

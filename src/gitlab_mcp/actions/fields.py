@@ -1,7 +1,7 @@
 """The vocabulary of fields: what a name means, in every tool alike.
 
 A field is an annotated type. Its description is the sentence an agent reads; leave it out where the name
-says it all. Marks beside it: `Sent` when GitLab calls it something else, `Csv` when GitLab wants commas,
+says it all. Marks beside it: `SentAs` when GitLab calls it something else, `Csv` when GitLab wants commas,
 `Needs` when the field alone is paid, `AlsoCalled` when people know it by another name here, `Names` when a name is
 taken where GitLab wants a number.
 
@@ -29,7 +29,7 @@ ME = "me"
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
+class SentAs:
     """The name GitLab uses, where ours is another."""
 
     name: str
@@ -271,10 +271,10 @@ Listed = BeforeValidator(_listed)
 Integer = Annotated[int, BeforeValidator(_no_bool), Expects("a number")]
 Id = Annotated[Integer, Field(ge=1, le=BIGGEST_ID), Expects("a number")]
 Flag = Annotated[bool, Expects("true or false")]
-Line = Annotated[str, Field(min_length=1)]
+NonEmpty = Annotated[str, Field(min_length=1)]
 """A string that must not be empty."""
 Strings = Annotated[list[str], BeforeValidator(_single), Expects("an array of strings")]
-Words = Annotated[list[Line], BeforeValidator(_listed), Expects("an array of strings")]
+Words = Annotated[list[NonEmpty], BeforeValidator(_listed), Expects("an array of strings")]
 Ids = Annotated[list[Id], BeforeValidator(_listed), Expects("an array of numbers")]
 Date = Annotated[str, AfterValidator(_a_date), Expects("a date as YYYY-MM-DD")]
 FutureDate = Annotated[Date, AfterValidator(_not_past), Expects("a date as YYYY-MM-DD, not in the past")]
@@ -318,7 +318,7 @@ UserOrNone = Annotated[
     Names("user", constants=("None", "Any")),
     Field(description="Username, None or Any"),
 ]
-Username = Annotated[Line, BeforeValidator(_without_at), Field(max_length=255), Names("username")]
+Username = Annotated[NonEmpty, BeforeValidator(_without_at), Field(max_length=255), Names("username")]
 """`me` is the caller."""
 Usernames = Annotated[
     list[Username], BeforeValidator(_listed), Names("username"), Expects("an array of strings")
@@ -337,7 +337,7 @@ MilestoneOrZero = Annotated[
     Expects("a title or number"),
     Field(description="Title or number; 0: none"),
 ]
-LabelId = Annotated[Line, Field(description="Name or number of the label"), Within()]
+LabelId = Annotated[NonEmpty, Field(description="Name or number of the label"), Within()]
 DiscussionId = Annotated[
     str, Field(pattern=r"^[0-9a-f]{40}$"), Expects("40 hex digits, the id of a thread"), Within()
 ]
@@ -376,23 +376,23 @@ NoLongerConfidential = Annotated[
         equals(False),
     ),
 ]
-Ref = Annotated[Line, Field(description="Branch, tag or commit")]
-CommitOrRef = Annotated[Line, Field(description="Commit, branch or tag")]
-Branch = Line
-TagName = Annotated[Line, Field(max_length=255)]
+Ref = Annotated[NonEmpty, Field(description="Branch, tag or commit")]
+CommitOrRef = Annotated[NonEmpty, Field(description="Commit, branch or tag")]
+Branch = NonEmpty
+TagName = Annotated[NonEmpty, Field(max_length=255)]
 SemanticVersion = Annotated[
     str,
     Field(pattern=r"^v?\d+\.\d+\.\d+([-+.]?[0-9A-Za-z.+-]+)?$"),
     Expects("a semantic version like 1.2.0"),
 ]
 Sha = Annotated[str, Field(min_length=1, max_length=64)]
-FilePath = Line
+FilePath = NonEmpty
 """In the repository."""
 Labels = Annotated[Words, Csv()]
-Search = Line
+Search = NonEmpty
 SearchIn = Annotated[
     Literal["title", "description"],
-    Sent("in"),
+    SentAs("in"),
 ]
 Page = Annotated[Integer, Field(ge=1, le=BIGGEST_ID)]
 PerPage = Annotated[Integer, Field(ge=1, le=100)]
@@ -416,7 +416,7 @@ EventAction = Annotated[
         "expired",
         "approved",
     ],
-    Sent("action"),
+    SentAs("action"),
 ]
 EventTarget = Literal[
     "issue", "milestone", "merge_request", "note", "project", "snippet", "user", "wiki", "design"

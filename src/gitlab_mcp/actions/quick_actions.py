@@ -12,7 +12,7 @@ from typing import Annotated, Final
 
 from pydantic import AfterValidator, ValidationInfo
 
-from gitlab_mcp.actions.fields import Line
+from gitlab_mcp.actions.fields import NonEmpty
 
 WANTED: Final = "quick_actions"
 
@@ -28,7 +28,7 @@ _ANOTHER_PLACE: Final = re.compile(r"^[^\S\n]*/[\w-]+[^\S\n]+[^\n]*(?:/|\w[#!&])
 
 
 @dataclass(frozen=True, slots=True)
-class Speaks:
+class TakesQuickActions:
     """Marks a field whose text GitLab searches for quick actions."""
 
 
@@ -62,7 +62,7 @@ def _unless_wanted(text: str, info: ValidationInfo) -> str:
     return text if info.context and info.context.get(WANTED) else as_text(text)
 
 
-Spoken = Annotated[str, AfterValidator(_unless_wanted), Speaks()]
+DescriptionText = Annotated[str, AfterValidator(_unless_wanted), TakesQuickActions()]
 """A description, which may be empty."""
-SpokenLine = Annotated[Line, AfterValidator(_unless_wanted), Speaks()]
+CommentText = Annotated[NonEmpty, AfterValidator(_unless_wanted), TakesQuickActions()]
 """A comment, which may not."""

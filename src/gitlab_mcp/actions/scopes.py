@@ -18,10 +18,10 @@ from gitlab_mcp.actions.fields import (
     Iid,
     IssueIid,
     JobId,
-    Line,
     MergeRequestIid,
     MilestoneId,
     Needs,
+    NonEmpty,
     Page,
     PerPage,
     PipelineId,
@@ -116,7 +116,7 @@ class OfRelease(OfTag):
 
 
 class OfProtectedTag(InProject):
-    name: Line
+    name: NonEmpty
 
 
 class OfEpic(InGroup):
@@ -132,7 +132,7 @@ class WithProtectedBranches(InProjectOrGroup):
 
 
 class OfProtectedBranch(WithProtectedBranches):
-    name: Line
+    name: NonEmpty
 
 
 class WithProtectedEnvironments(InProjectOrGroup):
@@ -156,4 +156,4 @@ class WithWiki(InProjectOrGroup):
 
 
 class OfWikiPage(WithWiki):
-    slug: Line
+    slug: NonEmpty

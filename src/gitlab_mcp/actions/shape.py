@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, Union
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from gitlab_mcp.actions.fields import Expects, Sent
+from gitlab_mcp.actions.fields import Expects, SentAs
 
 if typing.TYPE_CHECKING:
     from gitlab_mcp.actions.action import Action
@@ -76,7 +76,7 @@ def required(action: type[Action] | type[BaseModel]) -> list[str]:
 
 def sent_name(action: type[Action], name: str) -> str:
     """What GitLab calls a field of ours."""
-    sent = shapes(action)[name].mark(Sent)
+    sent = shapes(action)[name].mark(SentAs)
     return str(sent.name) if sent else name
 
 

@@ -79,7 +79,7 @@ class Tool:
         if repeatable is None:
             repeatable = all(endpoint.method != "POST" for endpoint in endpoints) or danger is Danger.READ
 
-        said = {"docs": docs, "feature": feature, "switch": switch, "role": role}
+        own_facts = {"docs": docs, "feature": feature, "switch": switch, "role": role}
 
         def declare(cls: A) -> A:
             cls.spec = Spec(
@@ -89,7 +89,7 @@ class Tool:
                 danger=danger,
                 example=example,
                 shows=shows,
-                said={name: value for name, value in said.items() if value is not None},
+                own_facts={name: value for name, value in own_facts.items() if value is not None},
                 repeatable=repeatable,
                 recover_with=recover_with,
                 lists="page" in shapes(cls) if lists is None else lists,

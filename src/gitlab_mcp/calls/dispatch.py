@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import uuid
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
@@ -27,6 +28,7 @@ from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Declined, FailedCall, Failure
 from gitlab_mcp.failures.size_limit import limit_size
 from gitlab_mcp.failures.tool_names import UNKNOWN, operation_name
+from gitlab_mcp.observability.audit import PlannedWrite
 from gitlab_mcp.observability.call_log import CallLog
 from gitlab_mcp.observability.outcome import Outcome
 from gitlab_mcp.policy.guard import Guard, ProposedCall
@@ -50,6 +52,8 @@ class Session:
     ask: Ask
     slot: AbstractContextManager[None] = field(default_factory=nullcontext)
     """Held while the call runs. Entering it refuses the call where the caller has too many under way."""
+    user_id: Callable[[], int | None] = lambda: None
+    """GitLab's number of the caller, where an answer has shown it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +72,8 @@ class Dispatch:
     offered: OfferedTools
     call_log: CallLog
     claims: Claims
+    before_write: Callable[[PlannedWrite], Awaitable[None]]
+    """Writes down what is about to be changed. Raises CallFailed where it must be written and cannot be."""
 
     async def __call__(
         self,
@@ -83,12 +89,22 @@ class Dispatch:
         session: Session | None = None
         bug: Exception | None = None
         made_of: Mapping[str, Any] = {}
+        write_id: str | None = None
         cause: Exception
 
         def ended(failure: Failure | None = None, **more: Any) -> Outcome:
             spent = time.perf_counter() - started
             operation = self._operation(tool, arguments, action)
-            return Outcome(operation, spent, failure, caller=caller, action=action, **more)
+            return Outcome(
+                operation,
+                spent,
+                failure,
+                caller=caller,
+                action=action,
+                write_id=write_id,
+                user_id=session.user_id() if session else None,
+                **more,
+            )
 
         try:
             call = validate(self.registry, tool, arguments, self.defaults)
@@ -97,6 +113,10 @@ class Dispatch:
             with session.slot:
                 call, notices = await self._allow(ProposedCall(call, caller, session.ask, consent))
                 action = call.action
+                if action.spec.writes:
+                    planned = PlannedWrite(uuid.uuid4().hex[:16], action, caller, session.user_id())
+                    await self.before_write(planned)
+                    write_id = planned.id
                 server = _Server(self, call, caller, session, consent)
                 result = await self._carry_out(call, server, notices)
             self.call_log.record(ended())
@@ -110,6 +130,7 @@ class Dispatch:
         except anyio.get_cancelled_exc_class():
             self.call_log.record(ended(cancelled=True))
             raise
+        failure = await self._advising_within_tier(failure, arguments, session, connect)
         # GitLab repeats in its refusals what it was sent, and an agent may send a token for a name.
         failure = replace(
             _naming_what_is_missing(failure, action),
@@ -124,6 +145,24 @@ class Dispatch:
         failure = limit_size(failure, self._most_bytes_of(arguments), self.render)
         outcome = ended(failure, explaining_seconds=time.perf_counter() - caught)
         raise CallFailed(self.call_log.record(outcome, bug) or failure) from cause
+
+    async def _advising_within_tier(
+        self,
+        failure: Failure,
+        arguments: Mapping[str, Any],
+        session: Session | None,
+        connect: Callable[[], Session],
+    ) -> Failure:
+        if not {"send", "alternatives"} & failure.facts.keys():
+            return failure
+        from gitlab_mcp.calls.advice_within_tier import AdviceWithinTier
+
+        try:
+            advice = AdviceWithinTier(self.registry, self.defaults, self.tiers)
+            return await advice(failure, arguments, lambda: (session or connect()).ask)
+        except Exception:
+            # Without a token nobody can be asked about the tier. The failure is told as it is.
+            return failure
 
     async def rehearse(
         self,
@@ -242,6 +281,7 @@ class Dispatch:
             operation,
             ids=redact_strings(ids_among(declared, action.given() if action else arguments)),
             empty_result={} if declared.spec.writes else empty,
+            reads_one_thing=not declared.spec.writes and not declared.spec.lists,
             field_types={name: shape.type for name, shape in shapes(declared).items()},
             confirmation_token=_token(arguments.get("confirmation_token")),
         )

@@ -22,6 +22,7 @@ class FailedCall:
     """What the caller asked about: its ids, paths, refs and lines."""
     empty_result: Mapping[str, Any] = field(default_factory=dict)
     """The members that the result would have had, empty."""
+    reads_one_thing: bool = False
     field_types: Mapping[str, str] = field(default_factory=dict)
     """The JSON type of each field of the action."""
     available: tuple[str, ...] = ()

@@ -17,7 +17,7 @@ from gitlab_mcp.actions.ask import InstanceFacts, TokenFacts
 from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.failures import allowed_words as words
 from gitlab_mcp.gitlab.faults import Refused
-from gitlab_mcp.gitlab.merge_checks import read_merge_checks
+from gitlab_mcp.gitlab.merge_checks import read_merge_checks, read_once_checked
 
 _INSTANCE_SECONDS: Final = 60 * 60.0
 """How long the facts about an instance are cached."""
@@ -113,9 +113,12 @@ class CachedLookups:
 
     async def merge_request(self, project: str, iid: str) -> Mapping[str, Any] | None:
         # Not cached: what blocks a merge changes at any moment.
-        return _json_object(
-            await self._get(f"/projects/{encode_segment(project)}/merge_requests/{encode_segment(iid)}")
-        )
+        path = f"/projects/{encode_segment(project)}/merge_requests/{encode_segment(iid)}"
+        try:
+            return await read_once_checked(self._gitlab, path)
+        except Exception:
+            # Nothing here raises: what cannot be read is None.
+            return None
 
     async def merge_checks(self, merge_request: Mapping[str, Any]) -> Mapping[str, Any] | None:
         try:

@@ -1,12 +1,20 @@
-"""Asks GraphQL for every check of a merge request. REST names only the first that fails; GraphQL all, since 16.5."""
+"""Reads a merge request once GitLab has checked it, and every check of it.
+
+REST names only the first check that fails; GraphQL all, since 16.5.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from gitlab_mcp.actions.exchange import GitLab
 from gitlab_mcp.gitlab.faults import GraphQLRefused
+
+BEING_CHECKED: Final = ("checking", "unchecked", "preparing", "approvals_syncing")
+"""What `detailed_merge_status` says while GitLab has not decided yet."""
+_CHECK_SECONDS: Final = 1.0
+_MOST_WAITS: Final = 4
 
 _CHECKS = (
     "query($p: ID!, $i: String!) { project(fullPath: $p) { mergeRequest(iid: $i) { iid state draft conflicts"
@@ -32,3 +40,15 @@ async def read_merge_checks(gitlab: GitLab, merge_request: Mapping[str, Any]) ->
     except GraphQLRefused:
         data = await gitlab.graphql(_CHECKS_ALONE, variables)
     return (data.get("project") or {}).get("mergeRequest")
+
+
+async def read_once_checked(gitlab: GitLab, path: str, **query: Any) -> Mapping[str, Any]:
+    """The merge request. Reading it makes GitLab check it, which takes a moment: waited for, but not for long."""
+    merge_request: Mapping[str, Any] = (await gitlab.get(path, **query)).body
+    for _ in range(_MOST_WAITS):
+        if merge_request.get("detailed_merge_status") not in BEING_CHECKED:
+            break
+        if not await gitlab.pause(_CHECK_SECONDS):
+            break
+        merge_request = (await gitlab.get(path, **query)).body
+    return merge_request

@@ -13,6 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from gitlab_mcp.failures.failure import Failure
+from gitlab_mcp.observability.log_redaction import CAUSE_FIELDS
 from gitlab_mcp.observability.outcome import Outcome
 
 log = logging.getLogger("gitlab_mcp.calls")
@@ -46,10 +47,11 @@ class CallLog:
         except Exception:
             with suppress(Exception):
                 log.exception("the failure of %s was not reported", outcome.operation)
-        gitlabs_id = failure.facts.get("event_id")
-        event_id = captured or gitlabs_id or uuid.uuid4().hex
-        request_id = gitlabs_id if captured and bug is None else None
-        return replace(outcome, failure=failure.knowing(event_id=event_id, gitlab_request_id=request_id))
+        known = dict(failure.facts)
+        event_id = captured or known.get("event_id") or known.get("gitlab_request_id") or uuid.uuid4().hex
+        if known.get("gitlab_request_id") == event_id:
+            del known["gitlab_request_id"]
+        return replace(outcome, failure=replace(failure, facts=known).knowing(event_id=event_id))
 
 
 def _log(outcome: Outcome, bug: Exception | None) -> None:
@@ -64,6 +66,7 @@ def _log(outcome: Outcome, bug: Exception | None) -> None:
         "http_status": outcome.http_status,
         "exception_type": type(bug).__name__ if bug else None,
         "event_id": failure.facts.get("event_id"),
+        **{name: failure.facts.get(name) for name in CAUSE_FIELDS},
         "duration_ms": round(outcome.seconds * 1000, 1),
     }
     level = logging.ERROR if failure.is_nobodys_mistake else logging.WARNING

@@ -13,6 +13,22 @@ from __future__ import annotations
 import logging
 from typing import Any, Final
 
+CAUSE_FIELDS: Final = (
+    "confidence",
+    "missing",
+    "missing_fields",
+    "state",
+    "switch",
+    "role_required",
+    "scope_required",
+    "tier_required",
+    "token_problem",
+    "network_problem",
+    "attempts",
+    "limit_type",
+    "gitlab_request_id",
+)
+"""The facts of a failure that say why, in words of ours alone: no value that a caller or GitLab chose."""
 FIELDS: Final = (
     "component",
     "operation",
@@ -20,6 +36,7 @@ FIELDS: Final = (
     "http_status",
     "exception_type",
     "event_id",
+    *CAUSE_FIELDS,
     "duration_ms",
     "method",
     "path",

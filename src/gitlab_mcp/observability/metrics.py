@@ -1,6 +1,7 @@
 """Counts, durations and gauges in the text format of Prometheus.
 
-No label holds anything that a caller chose: operations are from the catalogue, codes are ours.
+No label holds anything that a caller chose: operations are from the catalogue, codes are ours. The text may be made in
+another thread than the one that counts; so it is made from copies.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
 from gitlab_mcp import __version__
+from gitlab_mcp.failures.failure import NO_OPERATION
 from gitlab_mcp.observability.outcome import Outcome
 
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
@@ -31,7 +33,7 @@ class Histogram:
         self._sums[labels] += seconds
 
     def lines(self, name: str, label_names: Labels) -> Iterator[str]:
-        for labels, counts in self._counts.items():
+        for labels, counts in list(self._counts.items()):
             running = 0
             for bound, count in zip((*self._bounds, None), counts, strict=True):
                 running += count
@@ -53,10 +55,14 @@ class Metrics:
 
     def count_call(self, outcome: Outcome) -> None:
         failure = outcome.failure
+        if failure:
+            self._errors[(failure.code, outcome.operation, str(outcome.http_status))] += 1
+        if outcome.operation == NO_OPERATION:
+            # A request that was refused before it became a call.
+            return
         self._calls[(outcome.operation, "error" if failure else outcome.conclusion)] += 1
         self._call_durations.observe((outcome.operation,), outcome.seconds)
         if failure:
-            self._errors[(failure.code, outcome.operation, str(outcome.http_status))] += 1
             self._explaining_durations.observe((outcome.operation,), outcome.explaining_seconds)
 
     def count_request(self, status: int) -> None:
@@ -73,7 +79,11 @@ class Metrics:
         yield from _counts("gitlab_mcp_calls_total", ("operation", "outcome"), self._calls)
         yield from _header("gitlab_mcp_call_duration_seconds", "histogram", "How long tool calls took.")
         yield from self._call_durations.lines("gitlab_mcp_call_duration_seconds", ("operation",))
-        yield from _header("gitlab_mcp_errors_total", "counter", "Tool calls that failed, by cause.")
+        yield from _header(
+            "gitlab_mcp_errors_total",
+            "counter",
+            "Tool calls that failed and requests that were refused, by cause.",
+        )
         yield from _counts(
             "gitlab_mcp_errors_total", ("error_code", "operation", "http_status"), self._errors
         )
@@ -93,7 +103,7 @@ def _header(name: str, kind: str, description: str) -> Iterator[str]:
 
 
 def _counts(name: str, label_names: Labels, counts: Counter[Labels]) -> Iterator[str]:
-    for labels, count in counts.items():
+    for labels, count in list(counts.items()):
         yield f"{name}{_label_text(label_names, labels)} {count}"
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from gitlab_mcp import __version__
 from gitlab_mcp.callers import Secret
-from gitlab_mcp.observability.log_redaction import without_exception_texts
+from gitlab_mcp.observability.log_redaction import CAUSE_FIELDS, without_exception_texts
 from gitlab_mcp.observability.outcome import Outcome
 
 log = logging.getLogger("gitlab_mcp.sentry")
@@ -39,8 +39,7 @@ class Sentry:
                 "operation": outcome.operation,
                 "http_status": str(outcome.http_status),
             },
-            # The id of a bug is one of ours: GitLab was not asked, or answered well.
-            "extra": {"gitlab_request_id": failure.facts.get("event_id")} if bug is None else {},
+            "extra": {name: value for name in CAUSE_FIELDS if (value := failure.facts.get(name)) is not None},
         }
         if bug is not None:
             event["exception"] = _stack_trace(bug, client)

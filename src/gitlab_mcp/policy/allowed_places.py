@@ -18,7 +18,7 @@ from gitlab_mcp.actions.action import Action, encode_segment
 from gitlab_mcp.actions.ask import Ask
 from gitlab_mcp.actions.fields import Anywhere, NamesPlace
 from gitlab_mcp.actions.places import place_on
-from gitlab_mcp.actions.quick_actions import Speaks, names_another_place
+from gitlab_mcp.actions.quick_actions import TakesQuickActions, names_another_place
 from gitlab_mcp.actions.reach import Reached, Undeclared, reached
 from gitlab_mcp.actions.shape import shapes
 from gitlab_mcp.failures.codes import Code
@@ -88,7 +88,7 @@ class AllowedPlaces:
 
     def _judge_quick_actions(self, action: Action) -> None:
         for name, shape in shapes(type(action)).items():
-            if shape.mark(Speaks) and names_another_place(getattr(action, name) or ""):
+            if shape.mark(TakesQuickActions) and names_another_place(getattr(action, name) or ""):
                 reason = f"{name} holds a quick action that names another project or group."
                 raise CallFailed(self._refusal(reason, None))
 

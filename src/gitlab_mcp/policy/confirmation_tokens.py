@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import hmac
+import re
 import secrets
 import struct
 import time
@@ -100,11 +101,9 @@ class ConfirmationTokens:
     async def _signature(self, payload: bytes) -> bytes:
         # The first replica that needs the key makes it; all sign with it.
         key = await self.store.put_if_absent("key", secrets.token_hex(32), _KEY_LIFETIME)
-        try:
-            secret = bytes.fromhex(key)
-        except ValueError:
-            raise StoreUnavailable("the store holds something else than a key to sign with") from None
-        return hmac.digest(secret, payload, "sha256")[:_SIGNATURE_BYTES]
+        if not re.fullmatch("[0-9a-f]{64}", key):
+            raise StoreUnavailable("the store holds something else than a key to sign with")
+        return hmac.digest(bytes.fromhex(key), payload, "sha256")[:_SIGNATURE_BYTES]
 
 
 def utc_time(seconds: int) -> str:

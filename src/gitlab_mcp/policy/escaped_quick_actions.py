@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gitlab_mcp.actions.quick_actions import Speaks, was_escaped
+from gitlab_mcp.actions.quick_actions import TakesQuickActions, was_escaped
 from gitlab_mcp.actions.result import Notice
 from gitlab_mcp.actions.shape import shapes
 from gitlab_mcp.failures.codes import NoticeCode
@@ -13,7 +13,7 @@ async def notice_escaped_quick_actions(proposed: ProposedCall) -> Notice | None:
     action = proposed.call.action
     if not action.spec.writes or proposed.call.options.quick_actions:
         return None
-    text_fields = (name for name, shape in shapes(type(action)).items() if shape.mark(Speaks))
+    text_fields = (name for name, shape in shapes(type(action)).items() if shape.mark(TakesQuickActions))
     escaped = [name for name in text_fields if was_escaped(getattr(action, name) or "")]
     if not escaped:
         return None

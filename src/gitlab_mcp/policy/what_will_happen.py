@@ -14,7 +14,7 @@ from pydantic import BaseModel
 
 from gitlab_mcp.actions.action import Action, Endpoint, fill
 from gitlab_mcp.actions.ask import Ask
-from gitlab_mcp.actions.quick_actions import Speaks, commands_in
+from gitlab_mcp.actions.quick_actions import TakesQuickActions, commands_in
 from gitlab_mcp.actions.shape import shapes
 from gitlab_mcp.failures.invisible_characters import without_invisible
 from gitlab_mcp.failures.secret_text import REDACTED, redact_text
@@ -112,7 +112,7 @@ def _listed(parts: list[str]) -> str:
 
 def _commands(action: Action) -> Iterator[str]:
     for name, shape in shapes(type(action)).items():
-        if shape.mark(Speaks):
+        if shape.mark(TakesQuickActions):
             yield from commands_in(getattr(action, name) or "")
 
 

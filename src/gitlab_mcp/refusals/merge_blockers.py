@@ -9,6 +9,7 @@ from typing import Any, Final
 from gitlab_mcp.actions.ask import Ask
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed
+from gitlab_mcp.gitlab.merge_checks import BEING_CHECKED
 from gitlab_mcp.refusals.alternatives import call
 from gitlab_mcp.refusals.case import Case, merge_request_of
 from gitlab_mcp.refusals.findings import Confidence, Finding, as_failure
@@ -70,10 +71,6 @@ BLOCKERS: Final[Mapping[str, Blocker]] = {
     "title_regex": Blocker("its title does not have the form the project asks for", "Change the title."),
     "unchecked": Blocker("GitLab has not checked it yet", "Read it once more; reading starts the check."),
 }
-
-
-BEING_CHECKED: Final = ("checking", "unchecked", "preparing", "approvals_syncing")
-"""What `detailed_merge_status` says while GitLab has not decided yet."""
 
 
 def failed_checks(merge_request: Mapping[str, Any], checks: Mapping[str, Any] | None) -> tuple[str, ...]:

@@ -79,6 +79,13 @@ def audit_on_stdout(source: str) -> Failure:
     return problem("audit_log", source, expected, f"Set {source} to {expected}.")
 
 
+def no_audit_log(source: str) -> Failure:
+    expected = "an audit log to write to"
+    return problem(
+        "audit_required", source, expected, f"Name a file with --audit-log, or leave {source} out."
+    )
+
+
 def no_redis(source: str) -> Failure:
     expected = "an address of Redis, where the package redis is installed"
     return problem(

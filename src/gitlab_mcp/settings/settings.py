@@ -14,7 +14,7 @@ from typing import Final
 
 from gitlab_mcp.callers import Secret, Token
 from gitlab_mcp.settings import parsers
-from gitlab_mcp.settings.errors import SettingsError, audit_on_stdout, token_exposed
+from gitlab_mcp.settings.errors import SettingsError, audit_on_stdout, no_audit_log, token_exposed
 from gitlab_mcp.settings.metadata import (
     Setting,
     choice,
@@ -253,6 +253,13 @@ class Settings:
         parse=parsers.audit_log,
         accepts=lambda value: isinstance(value, str) or parsers.can_be_created(value),
     )
+    audit_required: bool = switch(
+        False,
+        group="Logs",
+        help="Refuse every action that changes something while its line of the audit cannot be written. The line "
+        "is on the disk before the action is sent.",
+        environment=("GITLAB_MCP_AUDIT_REQUIRED",),
+    )
     log_level: str = choice(
         "warning",
         ("debug", "info", "warning", "error"),
@@ -301,6 +308,16 @@ class Settings:
         help="Serve MCP over HTTP at this address (path /mcp) in place of standard input and output.",
         environment=("GITLAB_MCP_HTTP",),
         expects="an IP address or localhost with a port, such as 127.0.0.1:8080 or [::1]:8080",
+        metavar="HOST:PORT",
+        parse=parsers.address,
+    )
+    health: Address | None = setting(
+        None,
+        group="Serving over HTTP",
+        help="Answer /healthz, /readyz and /metrics at this address too, where no load on the other keeps them "
+        "waiting.",
+        environment=("GITLAB_MCP_HEALTH",),
+        expects="an IP address or localhost with a port, such as 127.0.0.1:8081",
         metavar="HOST:PORT",
         parse=parsers.address,
     )
@@ -510,6 +527,8 @@ class Settings:
         place = self.audit_log or ("stdout" if self.http else "none")
         if place == "stdout" and self.http is None:
             raise SettingsError(audit_on_stdout(self.sources.get("audit_log", "audit_log")))
+        if place == "none" and self.audit_required:
+            raise SettingsError(no_audit_log(self.sources.get("audit_required", "audit_required")))
         return None if place == "none" else place
 
     def _held_token(self) -> str | None:

@@ -9,6 +9,7 @@ that much of one kind takes no room from another.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 from typing import Final, Protocol
 
@@ -61,8 +62,7 @@ class StoreUnavailable(CallFailed):
 
 
 def as_number(value: str | None) -> int:
-    """A stored count; 0 where there is none."""
-    try:
-        return int(value or 0)
-    except ValueError:
-        raise StoreUnavailable("the store holds something else than a count") from None
+    """A stored count or time; 0 where there is none. A count below 0 would grant more than the limit."""
+    if not re.fullmatch(r"[0-9]{0,11}", value or ""):
+        raise StoreUnavailable("the store holds something else than a count")
+    return int(value or 0)

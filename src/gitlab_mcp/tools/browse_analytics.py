@@ -13,8 +13,8 @@ from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.actions.fields import (
     Date,
     GroupId,
-    Line,
     Listed,
+    NonEmpty,
     ProjectId,
     Words,
     broken_rule,
@@ -187,7 +187,7 @@ class Contributions(BetweenDates):
     """Count what each member of a group did."""
 
     group_id: GroupId
-    after: Annotated[Line, Field(description="next_cursor of the page before")] | None = None
+    after: Annotated[NonEmpty, Field(description="next_cursor of the page before")] | None = None
 
     async def run(self, gitlab: GitLab) -> Result:
         path = await full_path(gitlab, group_id=self.group_id)
@@ -212,7 +212,7 @@ class CodeReview(InProject, Paged):
     """List open merge requests by how long they are being reviewed, in hours."""
 
     label_name: Words | None = None
-    milestone_title: Line | None = None
+    milestone_title: NonEmpty | None = None
 
     async def run(self, gitlab: GitLab) -> Answer:
         # GitLab takes only the number of the project here.

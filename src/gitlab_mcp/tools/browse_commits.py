@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 
 from gitlab_mcp.actions.action import GET, Role, fill
 from gitlab_mcp.actions.exchange import Answer, GitLab
-from gitlab_mcp.actions.fields import Flag, Line, ProjectNumber, Ref, Sent, Strings, Time, broken_rule
+from gitlab_mcp.actions.fields import Flag, NonEmpty, ProjectNumber, Ref, SentAs, Strings, Time, broken_rule
 from gitlab_mcp.actions.other_names import Instead
 from gitlab_mcp.actions.result import Omission, Result
 from gitlab_mcp.actions.scopes import InProject, OfCommit, Paged
@@ -59,8 +59,8 @@ class ListCommits(InProject, Paged):
     """History of a branch, the newest first; with path, of a file or directory."""
 
     ref_name: Ref | None = None
-    path: Annotated[Line, Field(description="File or directory")] | None = None
-    author: Line | None = None
+    path: Annotated[NonEmpty, Field(description="File or directory")] | None = None
+    author: NonEmpty | None = None
     since: Time | None = None
     until: Time | None = None
     all: Annotated[Flag, Field(description="Of all branches")] | None = None
@@ -132,8 +132,8 @@ class CommitDiff(OfCommit, Paged):
 class Compare(InProject):
     """Commits and diffs that to_ref has beyond from_ref; straight also shows what it lacks."""
 
-    from_ref: Annotated[Line, Sent("from")]
-    to_ref: Annotated[Line, Sent("to")]
+    from_ref: Annotated[NonEmpty, SentAs("from")]
+    to_ref: Annotated[NonEmpty, SentAs("to")]
     straight: Flag | None = None
     diffs: Annotated[Flag, Field(description="false: commits and file names only")] | None = None
     from_project_id: ProjectNumber | None = None
@@ -191,8 +191,8 @@ class CommitStatuses(OfCommit, Paged):
     """Jobs and external checks of a commit; with all, also those that were run again."""
 
     ref: Ref | None = None
-    stage: Line | None = None
-    name: Line | None = None
+    stage: NonEmpty | None = None
+    name: NonEmpty | None = None
     all: Flag | None = None
 
 

@@ -9,7 +9,7 @@ from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.actions.fields import (
     Id,
     Labels,
-    Line,
+    NonEmpty,
     Search,
     Sort,
     Time,
@@ -60,7 +60,7 @@ PROTECTED = (
 class ListEnvironments(InProject, Paged):
     """List environments."""
 
-    name: Line | None = None
+    name: NonEmpty | None = None
     search: Search | None = None
     states: Literal["available", "stopping", "stopped"] | None = None
 
@@ -86,7 +86,7 @@ class GetEnvironment(InProject):
 class ListDeployments(InProject, Paged):
     """List deployments, newest first."""
 
-    environment: Line | None = None
+    environment: NonEmpty | None = None
     status: Literal["created", "running", "success", "failed", "canceled", "skipped", "blocked"] | None = None
     updated_after: Time | None = None
     updated_before: Time | None = None
@@ -125,7 +125,7 @@ class DeploymentMergeRequests(InProject, Paged):
     search: Search | None = None
     author_username: Username | None = None
     labels: Labels | None = None
-    milestone: Line | None = None
+    milestone: NonEmpty | None = None
     order_by: (
         Literal[
             "created_at",
@@ -188,4 +188,4 @@ class ListProtected(WithProtectedEnvironments, Paged):
 class GetProtected(WithProtectedEnvironments):
     """Read who may deploy to an environment, and who must approve."""
 
-    name: Line
+    name: NonEmpty

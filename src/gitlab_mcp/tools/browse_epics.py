@@ -11,7 +11,7 @@ from gitlab_mcp.actions.fields import (
     Labels,
     Page,
     Search,
-    Sent,
+    SentAs,
     Sort,
     Time,
     Username,
@@ -48,8 +48,8 @@ class ListEpics(InGroup, Paged):
     search: Search | None = None
     labels: Labels | None = None
     author_username: Username | None = None
-    not_labels: Annotated[Labels, Sent("not[labels]")] | None = None
-    not_author_username: Annotated[Username, Sent("not[author_username]")] | None = None
+    not_labels: Annotated[Labels, SentAs("not[labels]")] | None = None
+    not_author_username: Annotated[Username, SentAs("not[author_username]")] | None = None
     confidential: Flag | None = None
     created_after: Time | None = None
     created_before: Time | None = None

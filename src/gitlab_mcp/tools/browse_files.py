@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 
 from gitlab_mcp.actions.action import GET
 from gitlab_mcp.actions.exchange import Answer, GitLab
-from gitlab_mcp.actions.fields import FilePath, Flag, Integer, Line, Ref, Sent, broken_rule
+from gitlab_mcp.actions.fields import FilePath, Flag, Integer, NonEmpty, Ref, SentAs, broken_rule
 from gitlab_mcp.actions.other_names import Instead
 from gitlab_mcp.actions.result import Result, Text
 from gitlab_mcp.actions.scopes import InProject, Paged
@@ -62,7 +62,7 @@ def _check_lines(start_line: int | None, end_line: int | None) -> None:
 class Tree(InProject, Paged):
     """List a directory, or with recursive all that is below it."""
 
-    path: Annotated[Line, Field(description="Directory")] | None = None
+    path: Annotated[NonEmpty, Field(description="Directory")] | None = None
     ref: Ref | None = None
     recursive: Flag | None = None
 
@@ -106,8 +106,8 @@ class GetFile(OfFile):
 class BlameFile(OfFile):
     """Who last changed each line, and with which commit."""
 
-    start_line: Annotated[LineNumber, Sent("range[start]")] | None = None
-    end_line: Annotated[LineNumber, Sent("range[end]")] | None = None
+    start_line: Annotated[LineNumber, SentAs("range[start]")] | None = None
+    end_line: Annotated[LineNumber, SentAs("range[end]")] | None = None
 
     @model_validator(mode="after")
     def _both_ends(self) -> Self:

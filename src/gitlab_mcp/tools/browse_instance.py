@@ -9,7 +9,7 @@ from pydantic import Field
 from gitlab_mcp.actions.action import GET, Action, Endpoint, Role
 from gitlab_mcp.actions.action_facts import Differs
 from gitlab_mcp.actions.exchange import Answer, GitLab
-from gitlab_mcp.actions.fields import Anywhere, Flag, Id, Line, Search
+from gitlab_mcp.actions.fields import Anywhere, Flag, Id, NonEmpty, Search
 from gitlab_mcp.actions.registry import ToolsetOrAll
 from gitlab_mcp.actions.result import Result
 from gitlab_mcp.actions.scopes import InProjectOrGroup, Paged
@@ -155,7 +155,7 @@ class Template(Action):
     """One template with its text."""
 
     type: TemplateType
-    name: Annotated[Line, Field(description="Its key")]
+    name: Annotated[NonEmpty, Field(description="Its key")]
 
     async def run(self, gitlab: GitLab) -> Answer:
         endpoint = Endpoint("GET", f"/templates/{self.type}/{{name}}")

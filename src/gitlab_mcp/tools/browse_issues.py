@@ -13,11 +13,11 @@ from gitlab_mcp.actions.fields import (
     Iids,
     Integer,
     Labels,
-    Line,
     Needs,
+    NonEmpty,
     Search,
     SearchIn,
-    Sent,
+    SentAs,
     Sort,
     Time,
     Username,
@@ -74,15 +74,15 @@ class IssueFilters(InProjectOrGroupOrOwn):
     search: Search | None = None
     search_in: SearchIn | None = None
     labels: Labels | None = None
-    not_labels: Annotated[Labels, Sent("not[labels]")] | None = None
-    milestone: Annotated[Line, Field(description="Title, None or Any")] | None = None
-    milestone_phase: Annotated[Literal["Upcoming", "Started"], Sent("milestone_id")] | None = None
-    not_milestone: Annotated[Line, Sent("not[milestone]")] | None = None
+    not_labels: Annotated[Labels, SentAs("not[labels]")] | None = None
+    milestone: Annotated[NonEmpty, Field(description="Title, None or Any")] | None = None
+    milestone_phase: Annotated[Literal["Upcoming", "Started"], SentAs("milestone_id")] | None = None
+    not_milestone: Annotated[NonEmpty, SentAs("not[milestone]")] | None = None
     assignee_username: Usernames | None = None
-    not_assignee_username: Annotated[Usernames, Sent("not[assignee_username]")] | None = None
+    not_assignee_username: Annotated[Usernames, SentAs("not[assignee_username]")] | None = None
     assignee_id: UserOrNone | None = None
     author_username: Username | None = None
-    not_author_username: Annotated[Username, Sent("not[author_username]")] | None = None
+    not_author_username: Annotated[Username, SentAs("not[author_username]")] | None = None
     scope: Literal["created_by_me", "assigned_to_me", "all"] | None = None
     iids: Iids | None = None
     confidential: Flag | None = None

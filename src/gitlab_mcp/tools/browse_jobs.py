@@ -16,7 +16,7 @@ from gitlab_mcp.actions.fields import (
     Flag,
     Integer,
     JobId,
-    Line,
+    NonEmpty,
     PipelineId,
     Search,
     broken_rule,
@@ -70,9 +70,11 @@ def _inside_the_archive(path: str) -> str:
 
 
 ArtifactPath = Annotated[
-    Line, AfterValidator(_inside_the_archive), Expects("a path inside the archive, without // and dots alone")
+    NonEmpty,
+    AfterValidator(_inside_the_archive),
+    Expects("a path inside the archive, without // and dots alone"),
 ]
-RefName = Annotated[Line, Field(description="Branch or tag, of its newest successful pipeline")]
+RefName = Annotated[NonEmpty, Field(description="Branch or tag, of its newest successful pipeline")]
 
 
 @browse.action(
@@ -189,7 +191,7 @@ class OfArtifacts(InProject):
 
     job_id: JobId | None = None
     ref_name: RefName | None = None
-    job: Annotated[Line, Field(description="Name of the job, with ref_name")] | None = None
+    job: Annotated[NonEmpty, Field(description="Name of the job, with ref_name")] | None = None
 
     @model_validator(mode="after")
     def _a_job_by_name(self) -> Self:

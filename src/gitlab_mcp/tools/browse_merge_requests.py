@@ -18,11 +18,11 @@ from gitlab_mcp.actions.fields import (
     Iids,
     Integer,
     Labels,
-    Line,
     Needs,
+    NonEmpty,
     Search,
     SearchIn,
-    Sent,
+    SentAs,
     Sort,
     Time,
     UserId,
@@ -133,11 +133,11 @@ class ListMergeRequests(InProjectOrGroupOrOwn, Paged):
     approved_by_usernames: Annotated[Usernames, Needs("mr_approver_filters")] | None = None
     approved: Literal["yes", "no"] | None = None
     labels: Labels | None = None
-    milestone: Annotated[Line, Field(description="Title, None or Any")] | None = None
+    milestone: Annotated[NonEmpty, Field(description="Title, None or Any")] | None = None
     source_branch: Branch | None = None
     target_branch: Branch | None = None
     wip: Annotated[Literal["yes", "no"], Field(description="Drafts")] | None = None
-    environment: Line | None = None
+    environment: NonEmpty | None = None
     deployed_after: Time | None = None
     deployed_before: Time | None = None
     iids: Iids | None = None
@@ -145,11 +145,11 @@ class ListMergeRequests(InProjectOrGroupOrOwn, Paged):
     created_before: Time | None = None
     updated_after: Time | None = None
     updated_before: Time | None = None
-    not_labels: Annotated[Labels, Sent("not[labels]")] | None = None
-    not_author_username: Annotated[Username, Sent("not[author_username]")] | None = None
-    not_assignee_username: Annotated[Usernames, Sent("not[assignee_username]")] | None = None
-    not_reviewer_username: Annotated[Username, Sent("not[reviewer_username]")] | None = None
-    not_milestone: Annotated[Line, Sent("not[milestone]")] | None = None
+    not_labels: Annotated[Labels, SentAs("not[labels]")] | None = None
+    not_author_username: Annotated[Username, SentAs("not[author_username]")] | None = None
+    not_assignee_username: Annotated[Usernames, SentAs("not[assignee_username]")] | None = None
+    not_reviewer_username: Annotated[Username, SentAs("not[reviewer_username]")] | None = None
+    not_milestone: Annotated[NonEmpty, SentAs("not[milestone]")] | None = None
     order_by: (
         Literal[
             "created_at",

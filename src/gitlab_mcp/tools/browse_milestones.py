@@ -8,7 +8,7 @@ from pydantic import Field
 
 from gitlab_mcp.actions.action import GET, Role
 from gitlab_mcp.actions.action_facts import Differs
-from gitlab_mcp.actions.fields import Flag, Iids, Line, Search, Time
+from gitlab_mcp.actions.fields import Flag, Iids, NonEmpty, Search, Time
 from gitlab_mcp.actions.scopes import InProjectOrGroup, OfMilestone, Paged
 from gitlab_mcp.actions.tool import Tool
 
@@ -27,7 +27,7 @@ class ListMilestones(InProjectOrGroup, Paged):
     """List milestones; those of the groups above only with `include_ancestors`."""
 
     state: Literal["active", "closed", "all"] | None = None
-    title: Line | None = None
+    title: NonEmpty | None = None
     search: Search | None = None
     include_ancestors: Flag | None = None
     include_descendants: Annotated[Flag, Field(description="In a group")] | None = None

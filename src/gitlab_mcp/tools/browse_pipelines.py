@@ -13,8 +13,8 @@ from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.actions.fields import (
     CiStatus,
     Flag,
-    Line,
     MergeRequestIid,
+    NonEmpty,
     PipelineId,
     Ref,
     Sha,
@@ -105,7 +105,7 @@ class ListPipelines(InProject, Paged):
     sha: Sha | None = None
     source: Source | None = None
     username: Username | None = None
-    name: Line | None = None
+    name: NonEmpty | None = None
     yaml_errors: Flag | None = None
     updated_after: Time | None = None
     updated_before: Time | None = None

@@ -15,7 +15,7 @@ from gitlab_mcp.actions.fields import (
     EventTarget,
     Flag,
     GroupId,
-    Line,
+    NonEmpty,
     Search,
     Sort,
     Time,
@@ -100,7 +100,7 @@ class ListProjects(Paged):
     visibility: Visibility | None = None
     min_access_level: AccessLevel | None = None
     topic: Words | None = None
-    with_programming_language: Line | None = None
+    with_programming_language: NonEmpty | None = None
     last_activity_after: Time | None = None
     last_activity_before: Time | None = None
     updated_after: Time | None = None
@@ -315,7 +315,7 @@ class Template(InProject):
     """One template with its text."""
 
     type: TemplateType
-    name: Annotated[Line, Field(description="Its key")]
+    name: Annotated[NonEmpty, Field(description="Its key")]
 
 
 @browse.action(

@@ -10,9 +10,9 @@ from gitlab_mcp.actions.action_facts import Differs
 from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.actions.fields import (
     Id,
-    Line,
+    NonEmpty,
     SemanticVersion,
-    Sent,
+    SentAs,
     Sort,
     Time,
 )
@@ -116,8 +116,8 @@ class Changelog(InProject):
     """Notes for a version, from the commits whose message has a Changelog trailer."""
 
     version: SemanticVersion
-    from_ref: Annotated[Line, Sent("from")] | None = None
-    to_ref: Annotated[Line, Sent("to")] | None = None
+    from_ref: Annotated[NonEmpty, SentAs("from")] | None = None
+    to_ref: Annotated[NonEmpty, SentAs("to")] | None = None
 
     async def run(self, gitlab: GitLab) -> Result:
         notes = (await gitlab.send(self.request())).body["notes"]

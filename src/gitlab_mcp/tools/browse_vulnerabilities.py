@@ -12,8 +12,8 @@ from gitlab_mcp.actions.exchange import GitLab
 from gitlab_mcp.actions.fields import (
     Expects,
     ExportId,
-    Line,
     Listed,
+    NonEmpty,
     PerPage,
     PipelineId,
     VulnerabilityId,
@@ -85,7 +85,7 @@ ReportType = Literal[
     "sarif",
 ]
 ReportTypes = Annotated[list[ReportType], Listed, Expects("an array of report types")]
-Cursor = Annotated[Line, Field(description="next_cursor of the page before")]
+Cursor = Annotated[NonEmpty, Field(description="next_cursor of the page before")]
 
 
 class FilteredVulnerabilities(InProjectOrGroup):

@@ -17,9 +17,9 @@ from gitlab_mcp.actions.fields import (
     Id,
     Ids,
     Integer,
-    Line,
     MergeRequestIid,
     Needs,
+    NonEmpty,
     People,
     ProjectId,
     WebUrl,
@@ -85,7 +85,7 @@ class CreateRule(Approvers):
     project_id: ProjectId | None = None
     group_id: PaidGroupId | None = None
     merge_request_iid: PaidMergeRequestIid | None = None
-    name: Line
+    name: NonEmpty
     approvals_required: Count
 
     @model_validator(mode="after")
@@ -114,7 +114,7 @@ class UpdateRule(Approvers):
     group_id: PaidGroupId | None = None
     merge_request_iid: PaidMergeRequestIid | None = None
     approval_rule_id: Id
-    name: Line | None = None
+    name: NonEmpty | None = None
     approvals_required: Count | None = None
 
     @model_validator(mode="after")
@@ -176,7 +176,7 @@ class UpdateSettings(InProjectOrGroup):
 class CreateCheck(InProject):
     """Ask a service about every merge request."""
 
-    name: Line
+    name: NonEmpty
     external_url: WebUrl
     protected_branch_ids: Annotated[Ids, Within()] | None = None
 
@@ -194,7 +194,7 @@ class UpdateCheck(InProject):
     """Change a check."""
 
     check_id: Id
-    name: Line | None = None
+    name: NonEmpty | None = None
     external_url: WebUrl | None = None
     protected_branch_ids: Annotated[Ids, Within()] | None = None
 

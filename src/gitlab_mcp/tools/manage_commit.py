@@ -14,14 +14,14 @@ from gitlab_mcp.actions.fields import (
     FilePath,
     Flag,
     Integer,
-    Line,
+    NonEmpty,
     PipelineId,
     Ref,
     WebUrl,
     broken_rule,
 )
 from gitlab_mcp.actions.other_names import Instead
-from gitlab_mcp.actions.quick_actions import SpokenLine
+from gitlab_mcp.actions.quick_actions import CommentText
 from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup, said
 from gitlab_mcp.actions.scopes import OfCommit
 from gitlab_mcp.actions.tool import Tool
@@ -63,7 +63,7 @@ manage = Tool(
 class CommentCommit(OfCommit):
     """Comment on a commit, or on one line of its diff."""
 
-    note: SpokenLine
+    note: CommentText
     path: FilePath | None = None
     line: Annotated[Integer, Field(ge=1, le=2**31 - 1)] | None = None
     line_type: Literal["new", "old"] | None = None
@@ -100,7 +100,7 @@ class CherryPick(OfCommit):
 
     branch: Branch
     dry_run: Flag | None = None
-    message: Line | None = None
+    message: NonEmpty | None = None
 
 
 @manage.action(
@@ -157,7 +157,7 @@ class SetStatus(OfCommit):
             equals("success"),
         ),
     ]
-    name: Line | None = None
+    name: NonEmpty | None = None
     ref: Ref | None = None
     target_url: Annotated[WebUrl, Field(max_length=255)] | None = None
     description: Annotated[str, Field(max_length=255)] | None = None

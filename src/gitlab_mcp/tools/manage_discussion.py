@@ -11,7 +11,7 @@ from gitlab_mcp.actions.action_facts import Differs
 from gitlab_mcp.actions.exchange import Answer, GitLab, Request
 from gitlab_mcp.actions.fields import DiscussionId, Expects, Flag, Id, Sha
 from gitlab_mcp.actions.other_names import Instead
-from gitlab_mcp.actions.quick_actions import SpokenLine
+from gitlab_mcp.actions.quick_actions import CommentText
 from gitlab_mcp.actions.recovery_lookup import RecoveryLookup, begun_with, made, said
 from gitlab_mcp.actions.scopes import OfIssueOrMergeRequest
 from gitlab_mcp.actions.tool import Tool
@@ -52,7 +52,7 @@ Emoji = Annotated[str, Field(pattern=r"^[^\s:]+$"), Expects("a name without colo
 class WrittenComment(OfIssueOrMergeRequest):
     """A body of nothing but quick actions writes no note; `summary` in the answer says what they did."""
 
-    body: SpokenLine
+    body: CommentText
 
 
 @manage.action(
@@ -144,7 +144,7 @@ class UpdateNote(OfIssueOrMergeRequest):
     """Rewrite your own comment."""
 
     note_id: Id
-    body: SpokenLine
+    body: CommentText
 
 
 @manage.action(

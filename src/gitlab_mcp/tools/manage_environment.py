@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 from gitlab_mcp.actions.action import DELETE, POST, PUT, Danger, Role, something_to_change
 from gitlab_mcp.actions.action_facts import Differs
 from gitlab_mcp.actions.allow_lists import AllowList
-from gitlab_mcp.actions.fields import Expects, Flag, Id, Line, Ref, Sha, Time, WebUrl, broken_rule
+from gitlab_mcp.actions.fields import Expects, Flag, Id, NonEmpty, Ref, Sha, Time, WebUrl, broken_rule
 from gitlab_mcp.actions.other_names import Instead
 from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup, made, new
 from gitlab_mcp.actions.scopes import InProject, WithProtectedEnvironments
@@ -64,7 +64,7 @@ class OfDeployment(InProject):
 
 
 class OfProtectedEnvironment(WithProtectedEnvironments):
-    name: Line
+    name: NonEmpty
 
 
 @manage.action(
@@ -83,7 +83,7 @@ class OfProtectedEnvironment(WithProtectedEnvironments):
 class CreateEnvironment(InProject):
     """Create an environment."""
 
-    name: Annotated[Line, Field(max_length=255)]
+    name: Annotated[NonEmpty, Field(max_length=255)]
     external_url: WebUrl | None = None
     tier: Tier | None = None
 
@@ -201,7 +201,7 @@ class DeleteReviewApps(InProject):
 class CreateDeployment(InProject):
     """Record a deployment that something else makes."""
 
-    environment: Line
+    environment: NonEmpty
     sha: Sha
     ref: Ref
     tag: Annotated[Flag, Field(description="ref is a tag")]
@@ -276,7 +276,7 @@ class CreateFreezePeriod(InProject):
 
     freeze_start: Cron
     freeze_end: Cron
-    cron_timezone: Line | None = None
+    cron_timezone: NonEmpty | None = None
 
 
 @manage.action(
@@ -298,7 +298,7 @@ class UpdateFreezePeriod(InProject):
     freeze_period_id: Id
     freeze_start: Cron | None = None
     freeze_end: Cron | None = None
-    cron_timezone: Line | None = None
+    cron_timezone: NonEmpty | None = None
 
     _changes_something = something_to_change("freeze_start")
 

@@ -20,7 +20,7 @@ from gitlab_mcp.actions.fields import (
     Title,
 )
 from gitlab_mcp.actions.other_names import Instead
-from gitlab_mcp.actions.quick_actions import Spoken, SpokenLine
+from gitlab_mcp.actions.quick_actions import CommentText, DescriptionText
 from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup, made, said
 from gitlab_mcp.actions.scopes import InGroup, OfEpic
 from gitlab_mcp.actions.tool import Tool
@@ -68,7 +68,7 @@ class CreateEpic(EpicDates):
     """Open an epic."""
 
     title: Title
-    description: Spoken | None = None
+    description: DescriptionText | None = None
     labels: Labels | None = None
     confidential: Flag | None = None
     parent_id: ParentId | None = None
@@ -88,7 +88,7 @@ class UpdateEpic(EpicDates):
     epic_iid: Iid
     state_event: Literal["close", "reopen"] | None = None
     title: Title | None = None
-    description: Spoken | None = None
+    description: DescriptionText | None = None
     labels: Labels | None = None
     add_labels: Labels | None = None
     remove_labels: Labels | None = None
@@ -233,7 +233,7 @@ class CreateNote(InGroup):
     """Comment on an epic."""
 
     epic_id: Id
-    body: SpokenLine
+    body: CommentText
     internal: Flag | None = None
 
 

@@ -20,7 +20,7 @@ from gitlab_mcp.actions.fields import (
     FilePath,
     Flag,
     FromJson,
-    Line,
+    NonEmpty,
     ProjectId,
     Sha,
     Within,
@@ -75,10 +75,10 @@ class CommitToBranch(InProject):
     """The fields of every commit."""
 
     branch: Branch
-    commit_message: Line
-    start_branch: Annotated[Line, Field(description="Create branch from this one")] | None = None
-    author_name: Line | None = None
-    author_email: Line | None = None
+    commit_message: NonEmpty
+    start_branch: Annotated[NonEmpty, Field(description="Create branch from this one")] | None = None
+    author_name: NonEmpty | None = None
+    author_email: NonEmpty | None = None
 
 
 class ChangeFile(CommitToBranch):
@@ -209,8 +209,8 @@ class FileChange(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
     action: Literal["create", "update", "move", "delete", "chmod"]
-    file_path: Line
-    previous_path: Line | None = None
+    file_path: NonEmpty
+    previous_path: NonEmpty | None = None
     content: str | None = None
     encoding: Encoding | None = None
     last_commit_id: CommitId | None = None

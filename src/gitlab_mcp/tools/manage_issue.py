@@ -30,7 +30,7 @@ from gitlab_mcp.actions.fields import (
     broken_rule,
 )
 from gitlab_mcp.actions.other_names import Instead
-from gitlab_mcp.actions.quick_actions import Spoken
+from gitlab_mcp.actions.quick_actions import DescriptionText
 from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup, made
 from gitlab_mcp.actions.scopes import InProject, OfIssue
 from gitlab_mcp.actions.tool import Tool
@@ -51,7 +51,7 @@ manage = Tool(
             "update",
             needs=("assignee_ids",),
             advice="Use action update with "
-            "assignee_ids: it replaces the assignees, so name the present ones too.",
+            "assignee_ids: it replaces the assignees, so name everybody who shall be one.",
         ),
         "label tag": Instead(
             "update", needs=("add_labels",), renames={"label": "add_labels", "labels": "add_labels"}
@@ -115,7 +115,7 @@ class CreateIssue(InProject):
     """Open an issue."""
 
     title: Title
-    description: Spoken | None = None
+    description: DescriptionText | None = None
     labels: Labels | None = None
     assignee_ids: Assignees | None = None
     milestone_id: MilestoneOrZero | None = None
@@ -134,7 +134,7 @@ class CreateIssue(InProject):
     shows=UPDATED,
     not_taken=dict.fromkeys(
         ("add_assignees", "add_assignee_ids"),
-        "assignee_ids replaces the assignees: send the present ones and the new ones",
+        "assignee_ids replaces the assignees: send everybody who shall be one",
     ),
 )
 class UpdateIssue(OfIssue):
@@ -142,7 +142,7 @@ class UpdateIssue(OfIssue):
 
     state_event: Literal["close", "reopen"] | None = None
     title: Title | None = None
-    description: Spoken | None = None
+    description: DescriptionText | None = None
     labels: Labels | None = None
     add_labels: Labels | None = None
     remove_labels: Labels | None = None

@@ -18,18 +18,18 @@ from gitlab_mcp.actions.fields import (
     Flag,
     Id,
     Labels,
-    Line,
     MilestoneOrZero,
     Needs,
+    NonEmpty,
     ProjectNumber,
-    Sent,
+    SentAs,
     Sha,
     Title,
     UserIds,
     Words,
 )
 from gitlab_mcp.actions.other_names import Instead
-from gitlab_mcp.actions.quick_actions import Spoken
+from gitlab_mcp.actions.quick_actions import DescriptionText
 from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup, made, new
 from gitlab_mcp.actions.result import Result
 from gitlab_mcp.actions.scopes import InProject, OfMergeRequest
@@ -60,13 +60,13 @@ manage = Tool(
             "update",
             needs=("assignee_ids",),
             advice="Use action update with "
-            "assignee_ids: it replaces the assignees, so name the present ones too.",
+            "assignee_ids: it replaces the assignees, so name everybody who shall be one.",
         ),
         "add_reviewer add_reviewers request_review assign_reviewer": Instead(
             "update",
             needs=("reviewer_ids",),
             advice="Use action update with "
-            "reviewer_ids: it replaces the reviewers, so name the present ones too.",
+            "reviewer_ids: it replaces the reviewers, so name everybody who shall be one.",
         ),
         "mark_ready ready mark_as_ready undraft unmark_draft": Instead(
             "update",
@@ -169,10 +169,10 @@ BY_TITLE = dict.fromkeys(
     DRAFTS, "a merge request is a draft by its title: send title, with or without Draft: in front"
 )
 ADDING = {
-    "add_reviewers": "reviewer_ids replaces the reviewers: send the present ones and the new ones",
-    "add_reviewer_ids": "reviewer_ids replaces the reviewers: send the present ones and the new ones",
-    "add_assignees": "assignee_ids replaces the assignees: send the present ones and the new ones",
-    "add_assignee_ids": "assignee_ids replaces the assignees: send the present ones and the new ones",
+    "add_reviewers": "reviewer_ids replaces the reviewers: send everybody who shall be one",
+    "add_reviewer_ids": "reviewer_ids replaces the reviewers: send everybody who shall be one",
+    "add_assignees": "assignee_ids replaces the assignees: send everybody who shall be one",
+    "add_assignee_ids": "assignee_ids replaces the assignees: send everybody who shall be one",
 }
 Shas = Annotated[Words, Field(min_length=1)]
 
@@ -203,7 +203,7 @@ class CreateMergeRequest(InProject):
     source_branch: Branch
     target_branch: Branch
     title: Title
-    description: Spoken | None = None
+    description: DescriptionText | None = None
     target_project_id: Annotated[ProjectNumber, Field(description="Where a fork's changes go")] | None = None
     assignee_ids: Users | None = None
     reviewer_ids: Users | None = None
@@ -236,7 +236,7 @@ class UpdateMergeRequest(OfMergeRequest):
 
     state_event: Literal["close", "reopen"] | None = None
     title: Title | None = None
-    description: Spoken | None = None
+    description: DescriptionText | None = None
     target_branch: Branch | None = None
     assignee_ids: Users | None = None
     reviewer_ids: Users | None = None
@@ -283,11 +283,11 @@ class Merge(OfMergeRequest):
     """Merge, now or (auto_merge) as soon as its pipeline has succeeded."""
 
     sha: HeadSha | None = None
-    auto_merge: Annotated[Flag, Sent("merge_when_pipeline_succeeds")] | None = None
+    auto_merge: Annotated[Flag, SentAs("merge_when_pipeline_succeeds")] | None = None
     squash: Flag | None = None
     should_remove_source_branch: Flag | None = None
-    merge_commit_message: Line | None = None
-    squash_commit_message: Line | None = None
+    merge_commit_message: NonEmpty | None = None
+    squash_commit_message: NonEmpty | None = None
 
     async def refuse_before_asking(self, ask: Ask) -> None:
         await refuse_blocked_merge(self.project_id, self.merge_request_iid, bool(self.auto_merge), ask)
@@ -519,7 +519,7 @@ class AddSpentTime(OfMergeRequest):
     """Book time on it; a minus takes it back."""
 
     duration: Duration
-    summary: Line | None = None
+    summary: NonEmpty | None = None
 
 
 @manage.action(
@@ -622,4 +622,4 @@ class AddToMergeTrain(OfMergeRequest):
 
     sha: HeadSha | None = None
     squash: Flag | None = None
-    auto_merge: Annotated[Flag, Sent("when_pipeline_succeeds")] | None = None
+    auto_merge: Annotated[Flag, SentAs("when_pipeline_succeeds")] | None = None

@@ -7,7 +7,7 @@ from typing import Annotated
 from gitlab_mcp.actions.action import DELETE, POST, PUT, Danger, Role
 from gitlab_mcp.actions.action_facts import Differs
 from gitlab_mcp.actions.danger import Risk
-from gitlab_mcp.actions.fields import Line, Ref
+from gitlab_mcp.actions.fields import NonEmpty, Ref
 from gitlab_mcp.actions.job_variables import Variables
 from gitlab_mcp.actions.other_names import Instead
 from gitlab_mcp.actions.recovery_lookup import ME, RecoveryLookup, new
@@ -65,7 +65,7 @@ class CreatePipeline(InProject):
 class UpdatePipeline(OfPipeline):
     """Name a pipeline."""
 
-    name: Line
+    name: NonEmpty
 
 
 @manage.action(

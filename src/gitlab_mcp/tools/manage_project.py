@@ -18,10 +18,10 @@ from gitlab_mcp.actions.fields import (
     Flag,
     FutureDate,
     GroupId,
-    Line,
     NamesPlace,
     Needs,
     NewVisibility,
+    NonEmpty,
     PathOrId,
     ProjectId,
     Words,
@@ -94,11 +94,11 @@ NamespaceId = Annotated[
 class ProjectSettings(Action):
     """The fields of both create and update."""
 
-    name: Line | None = None
-    path: Line | None = None
+    name: NonEmpty | None = None
+    path: NonEmpty | None = None
     description: str | None = None
     visibility: NewVisibility | None = None
-    default_branch: Line | None = None
+    default_branch: NonEmpty | None = None
     topics: Words | None = None
 
 
@@ -127,8 +127,8 @@ class CreateProject(ProjectSettings):
 
     namespace_id: NamespaceId | None = None
     initialize_with_readme: Flag | None = None
-    import_url: Annotated[Line, Anywhere("repository to import")] | None = None
-    template_name: Line | None = None
+    import_url: Annotated[NonEmpty, Anywhere("repository to import")] | None = None
+    template_name: NonEmpty | None = None
 
     @model_validator(mode="after")
     def _name_and_default_branch(self) -> Self:
@@ -306,11 +306,11 @@ class ForkProject(InProject):
     """Fork a project; GitLab copies in the background, import_status says how far it is."""
 
     namespace_id: NamespaceId | None = None
-    name: Line | None = None
-    path: Line | None = None
+    name: NonEmpty | None = None
+    path: NonEmpty | None = None
     description: str | None = None
     visibility: NewVisibility | None = None
-    branches: Annotated[Line, Field(description="One branch")] | None = None
+    branches: Annotated[NonEmpty, Field(description="One branch")] | None = None
 
     async def run(self, gitlab: GitLab) -> Answer:
         return await gitlab.send(self.request(namespace_id=await _number_of(gitlab, self.namespace_id)))

@@ -15,11 +15,11 @@ from gitlab_mcp.actions.fields import (
     Expects,
     FromJson,
     Id,
-    Line,
     Needs,
+    NonEmpty,
     Ref,
     SemanticVersion,
-    Sent,
+    SentAs,
     Strings,
     Time,
 )
@@ -56,7 +56,7 @@ class Link(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
-    name: Line
+    name: NonEmpty
     url: LinkUrl
     link_type: LinkType | None = None
 
@@ -87,10 +87,10 @@ class Assets(BaseModel):
 class CreateRelease(OfRelease):
     """Release a tag; where the tag does not exist yet, ref says where to put it."""
 
-    name: Line | None = None
+    name: NonEmpty | None = None
     description: str | None = None
     ref: Ref | None = None
-    tag_message: Line | None = None
+    tag_message: NonEmpty | None = None
     milestones: Titles | None = None
     released_at: Time | None = None
     assets: Annotated[Assets, FromJson] | None = None
@@ -113,7 +113,7 @@ class CreateRelease(OfRelease):
 class UpdateRelease(OfRelease):
     """Change a release; milestones replaces those it has."""
 
-    name: Line | None = None
+    name: NonEmpty | None = None
     description: str | None = None
     milestones: Titles | None = None
     released_at: Time | None = None
@@ -171,7 +171,7 @@ class DeleteRelease(OfRelease):
 class CreateLink(OfRelease):
     """Add a link to a release."""
 
-    name: Line
+    name: NonEmpty
     url: LinkUrl
     link_type: LinkType | None = None
     direct_asset_path: AssetPath | None = None
@@ -197,7 +197,7 @@ class UpdateLink(OfRelease):
     """Change a link of a release."""
 
     link_id: Id
-    name: Line | None = None
+    name: NonEmpty | None = None
     url: LinkUrl | None = None
     link_type: LinkType | None = None
     direct_asset_path: AssetPath | None = None
@@ -260,11 +260,11 @@ class AddChangelog(InProject):
     """Commit the notes for a version to the changelog file."""
 
     version: SemanticVersion
-    from_ref: Annotated[Line, Sent("from")] | None = None
-    to_ref: Annotated[Line, Sent("to")] | None = None
+    from_ref: Annotated[NonEmpty, SentAs("from")] | None = None
+    to_ref: Annotated[NonEmpty, SentAs("to")] | None = None
     branch: Branch | None = None
-    file: Annotated[Line, Field(description="CHANGELOG.md if not given")] | None = None
-    message: Annotated[Line, Field(description="Of the commit")] | None = None
+    file: Annotated[NonEmpty, Field(description="CHANGELOG.md if not given")] | None = None
+    message: Annotated[NonEmpty, Field(description="Of the commit")] | None = None
 
     async def run(self, gitlab: GitLab) -> Result:
         # The whole answer is the number 200.

@@ -17,12 +17,12 @@ from gitlab_mcp.actions.fields import (
     Flag,
     Id,
     Integer,
-    Sent,
+    SentAs,
     Sha,
     broken_rule,
 )
 from gitlab_mcp.actions.other_names import Instead
-from gitlab_mcp.actions.quick_actions import SpokenLine
+from gitlab_mcp.actions.quick_actions import CommentText
 from gitlab_mcp.actions.recovery_lookup import RecoveryLookup, begun_with
 from gitlab_mcp.actions.result import Notice, Result
 from gitlab_mcp.actions.scopes import OfMergeRequest
@@ -67,7 +67,7 @@ DRAFT = f"{MR}/draft_notes/{{draft_note_id}}"
 EXAMPLE = {"project_id": "acme/shop", "merge_request_iid": 25}
 
 # GitLab accepts an empty draft, and drops it when it is published.
-Body = Annotated[SpokenLine, Field(pattern=r"^\s*\S"), Expects("text that is not empty")]
+Body = Annotated[CommentText, Field(pattern=r"^\s*\S"), Expects("text that is not empty")]
 LineNumber = Annotated[Integer, Field(ge=1)]
 
 
@@ -164,8 +164,8 @@ class CommentFile(Comment):
 class CreateDraft(OfMergeRequest):
     """Write a draft on the merge request as a whole, or as an answer in a thread."""
 
-    body: Annotated[Body, Sent("note")]
-    discussion_id: Annotated[DiscussionId, Sent("in_reply_to_discussion_id")] | None = None
+    body: Annotated[Body, SentAs("note")]
+    discussion_id: Annotated[DiscussionId, SentAs("in_reply_to_discussion_id")] | None = None
     resolve_discussion: Flag | None = None
 
     @model_validator(mode="after")
@@ -188,7 +188,7 @@ class UpdateDraft(OfMergeRequest):
     """Rewrite a draft; its place stays."""
 
     draft_note_id: Id
-    body: Annotated[Body, Sent("note")]
+    body: Annotated[Body, SentAs("note")]
 
 
 @manage.action(

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from gitlab_mcp.actions.action import DELETE, POST, Danger, Role
 from gitlab_mcp.actions.exchange import Answer, GitLab
-from gitlab_mcp.actions.fields import AccessLevel, Expects, FutureDate, Id, Line, Listed, UserId, Words
+from gitlab_mcp.actions.fields import AccessLevel, Expects, FutureDate, Id, Listed, NonEmpty, UserId, Words
 from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup, as_asked
 from gitlab_mcp.actions.result import Notice, Result
 from gitlab_mcp.actions.scopes import InGroup, InGroupOrInstance
@@ -79,8 +79,8 @@ class CreatesToken(OfServiceAccount):
 class CreateAccount(InGroupOrInstance):
     """Create a service account."""
 
-    name: Line | None = None
-    username: Line | None = None
+    name: NonEmpty | None = None
+    username: NonEmpty | None = None
 
 
 @manage.action(
@@ -109,7 +109,7 @@ class DeleteAccount(OfServiceAccount):
 class CreateToken(CreatesToken):
     """Create a token for a service account; it is shown once."""
 
-    name: Line
+    name: NonEmpty
     scopes: Scopes
     expires_at: FutureDate | None = None
 
@@ -145,7 +145,7 @@ class CreateRole(InGroupOrInstance):
     """Create a custom role on top of a built-in one."""
 
     base_access_level: AccessLevel
-    name: Line
+    name: NonEmpty
     permissions: Permissions
 
     async def run(self, gitlab: GitLab) -> Result:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gitlab_mcp.actions.action import DELETE, POST, Danger
-from gitlab_mcp.actions.fields import Line, Ref
+from gitlab_mcp.actions.fields import NonEmpty, Ref
 from gitlab_mcp.actions.other_names import Instead
 from gitlab_mcp.actions.recovery_lookup import RecoveryLookup, has
 from gitlab_mcp.actions.scopes import OfTag
@@ -39,7 +39,7 @@ class CreateTag(OfTag):
     """Tag a branch's head or a commit; a message makes the tag annotated."""
 
     ref: Ref
-    message: Line | None = None
+    message: NonEmpty | None = None
 
 
 @manage.action(

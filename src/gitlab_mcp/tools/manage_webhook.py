@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from gitlab_mcp.actions.action import DELETE, POST, PUT, Danger
-from gitlab_mcp.actions.fields import Expects, Flag, Id, Line, WebUrl, broken_rule
+from gitlab_mcp.actions.fields import Expects, Flag, Id, NonEmpty, WebUrl, broken_rule
 from gitlab_mcp.actions.recovery_lookup import RecoveryLookup, new
 from gitlab_mcp.actions.scopes import OfWebhook, WithWebhooks
 from gitlab_mcp.actions.tool import Tool
@@ -50,7 +50,7 @@ FIND_WEBHOOK = RecoveryLookup("browse_webhooks get", "project_id group_id hook_i
 
 class WebhookSettings(WithWebhooks):
     name: str | None = None
-    token: Annotated[Line, Field(description="Secret sent along as X-Gitlab-Token")] | None = None
+    token: Annotated[NonEmpty, Field(description="Secret sent along as X-Gitlab-Token")] | None = None
     enable_ssl_verification: Flag | None = None
     push_events: Flag | None = None
     tag_push_events: Flag | None = None
@@ -165,7 +165,7 @@ class SetHeader(OfWebhook):
     """Set a header that is sent along; its value is never shown again."""
 
     key: Key
-    value: Line
+    value: NonEmpty
 
 
 @manage.action(
@@ -199,7 +199,7 @@ class SetUrlVariable(OfWebhook):
     """Set a part of the URL that is hidden from readers."""
 
     key: Key
-    value: Line
+    value: NonEmpty
 
 
 @manage.action(

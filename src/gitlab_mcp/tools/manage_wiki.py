@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from gitlab_mcp.actions.action import DELETE, POST, PUT, Danger
-from gitlab_mcp.actions.fields import Line, broken_rule
+from gitlab_mcp.actions.fields import NonEmpty, broken_rule
 from gitlab_mcp.actions.recovery_lookup import RecoveryLookup
 from gitlab_mcp.actions.scopes import OfWikiPage, WithWiki
 from gitlab_mcp.actions.tool import Tool
@@ -38,7 +38,7 @@ class CreatePage(WithWiki):
     """Write a new page."""
 
     title: Title
-    content: Line
+    content: NonEmpty
     format: Markup | None = None
 
 
@@ -64,7 +64,7 @@ class UpdatePage(OfWikiPage):
     """Change a page; a new title moves it, and its slug with it."""
 
     title: Title | None = None
-    content: Line | None = None
+    content: NonEmpty | None = None
     format: Markup | None = None
 
     @model_validator(mode="after")

@@ -11,7 +11,7 @@ import anyio
 from pydantic import BaseModel, ConfigDict, model_validator
 
 from gitlab_mcp.actions.call import FEWEST_BYTES
-from gitlab_mcp.actions.fields import FromJson, Line, ReachesNothing
+from gitlab_mcp.actions.fields import FromJson, NonEmpty, ReachesNothing
 from gitlab_mcp.actions.result import Notice, Omission, Result, TailText, Text
 from gitlab_mcp.actions.server import Server
 from gitlab_mcp.failures.codes import Code, NoticeCode
@@ -29,7 +29,7 @@ _CUT_A_LITTLE_MORE = 0.95
 class BatchedCall(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
-    tool: Line
+    tool: NonEmpty
     arguments: Annotated[dict[str, Any], FromJson, ReachesNothing()]
 
     @model_validator(mode="before")
@@ -150,6 +150,7 @@ def _result(outcomes: list[Mapping[str, Any]], server: Server) -> Result:
         raise CallFailed(
             Failure(Code.BATCH_PARTIAL_FAILURE, message).knowing(
                 results=outcomes,
+                retryable=None if _may_be_sent_again(outcomes) else False,
                 suggested_fix="Correct each call as its own error says; nothing else went wrong.",
             )
         )
@@ -163,3 +164,10 @@ def _result(outcomes: list[Mapping[str, Any]], server: Server) -> Result:
         )
         data["warnings"] = [warning_entry(warning)]
     return Result(data=data, is_presented=True)
+
+
+def _may_be_sent_again(outcomes: list[Mapping[str, Any]]) -> bool:
+    """Not where a write in it may have happened, nor where no call of it can work."""
+    failures = [each["error"] for each in outcomes]
+    unknown = any("check_with" in failure.facts for failure in failures)
+    return not unknown and any(failure.retryable for failure in failures)

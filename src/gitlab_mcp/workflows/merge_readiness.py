@@ -7,7 +7,8 @@ from typing import Any
 
 from gitlab_mcp.actions.result import Notice, Result, partial_read_notices
 from gitlab_mcp.failures.codes import NoticeCode
-from gitlab_mcp.refusals.merge_blockers import BEING_CHECKED, BLOCKERS, failed_checks, is_being_checked
+from gitlab_mcp.gitlab.merge_checks import BEING_CHECKED
+from gitlab_mcp.refusals.merge_blockers import BLOCKERS, failed_checks, is_being_checked
 from gitlab_mcp.results.job_explanations import why_waiting
 from gitlab_mcp.results.shown_fields import pick_fields, shown_fields
 from gitlab_mcp.workflows.merge_readiness_facts import Json, MergeFacts

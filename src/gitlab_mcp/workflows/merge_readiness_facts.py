@@ -4,21 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 from gitlab_mcp.actions.action import fill
 from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.gitlab.concurrently import concurrently
 from gitlab_mcp.gitlab.faults import FAULTS
-from gitlab_mcp.gitlab.merge_checks import read_merge_checks
+from gitlab_mcp.gitlab.merge_checks import read_merge_checks, read_once_checked
 from gitlab_mcp.gitlab.paging import every_page
-from gitlab_mcp.refusals.merge_blockers import BEING_CHECKED
 from gitlab_mcp.workflows.open_threads import open_threads
 
 Json = Mapping[str, Any]
-
-_CHECK_SECONDS: Final = 1.0
-_MOST_WAITS: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +34,9 @@ class MergeFacts:
 
 async def read_merge_facts(gitlab: GitLab, path: str) -> MergeFacts:
     """`path` is that of the merge request. Only the merge request itself must be readable."""
-    merge_request = await _once_checked(gitlab, path)
+    merge_request = await read_once_checked(
+        gitlab, path, include_rebase_in_progress=True, include_diverged_commits_count=True
+    )
     asks: dict[str, Callable[[], Awaitable[Any]]] = {
         "checks": lambda: read_merge_checks(gitlab, merge_request),
         "approvals": lambda: gitlab.get(f"{path}/approvals"),
@@ -59,19 +57,6 @@ async def read_merge_facts(gitlab: GitLab, path: str) -> MergeFacts:
         _items(answers.get("jobs of the pipeline")),
         tuple(name for name, answer in answers.items() if isinstance(answer, FAULTS) and name != "checks"),
     )
-
-
-async def _once_checked(gitlab: GitLab, path: str) -> Json:
-    """The merge request. Reading it makes GitLab check it, which takes a moment: waited for, but not for long."""
-    query = {"include_rebase_in_progress": True, "include_diverged_commits_count": True}
-    merge_request: Json = (await gitlab.get(path, **query)).body
-    for _ in range(_MOST_WAITS):
-        if merge_request.get("detailed_merge_status") not in BEING_CHECKED:
-            break
-        if not await gitlab.pause(_CHECK_SECONDS):
-            break
-        merge_request = (await gitlab.get(path, **query)).body
-    return merge_request
 
 
 def _jobs_path(merge_request: Json, path: str) -> str | None:

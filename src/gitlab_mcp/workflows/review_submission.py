@@ -12,6 +12,8 @@ from gitlab_mcp.failures.codes import Code, NoticeCode
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.gitlab.faults import FAULTS, BadAnswer, Refused, Unreachable, may_have_happened
 from gitlab_mcp.gitlab.paging import every_page
+from gitlab_mcp.refusals.alternatives import call
+from gitlab_mcp.refusals.case import merge_request_of
 from gitlab_mcp.workflows.draft_notes import Json, find_published, unpublished, why_not_publishable
 
 Verdict = Literal["approve", "request_changes"]
@@ -141,7 +143,8 @@ class Review:
         mine = [reviewer["state"] for reviewer in reviewers if reviewer["user"]["id"] == me]
         if "requested_changes" in mine:
             return "changes requested"
-        raise CallFailed(_changes_not_requested(me, is_reviewer=bool(mine), others=len(reviewers)))
+        others = [reviewer["user"]["id"] for reviewer in reviewers]
+        raise CallFailed(_changes_not_requested(me, self.path, is_reviewer=bool(mine), others=others))
 
     async def _write_summary(self, body: str, warnings: list[Notice]) -> Json:
         try:
@@ -200,8 +203,8 @@ def _no_such_draft() -> Failure:
     )
 
 
-def _changes_not_requested(me: int, *, is_reviewer: bool, others: int) -> Failure:
-    """What helps depends on who reviews it already: on Free there is one reviewer, and a second takes the place."""
+def _changes_not_requested(me: int, path: str, *, is_reviewer: bool, others: Sequence[int]) -> Failure:
+    """What helps depends on who reviews it already. To review beside others is offered where the tier has it."""
     failure = Failure(Code.CONFLICT, "GitLab did not request changes, and nothing was published.")
     comment = "Submit again without a verdict and say in body what must change."
     if is_reviewer:
@@ -212,11 +215,12 @@ def _changes_not_requested(me: int, *, is_reviewer: bool, others: int) -> Failur
             suggested_fix=comment,
             retryable=False,
         )
-    if others:
-        fix = f"{comment} Adding yourself with reviewer_ids would on Free take the place of the present reviewer."
-    else:
-        fix = f"Add yourself with manage_merge_request update, reviewer_ids [{me}], then submit again."
+    project, iid = merge_request_of(path) or ("", "0")
+    arguments = {"project_id": project, "merge_request_iid": int(iid), "reviewer_ids": [*others, me]}
+    beside = call("manage_merge_request update", arguments, "Makes you a reviewer. Then submit again.")
+    fix = comment if others else "Add yourself as a reviewer, as in alternatives, then submit again."
     return failure.knowing(
+        alternatives=[beside],
         state="not a reviewer",
         confidence="likely",
         evidence=["you are not among the reviewers"],

@@ -8,7 +8,7 @@ from typing import Any
 
 from gitlab_mcp.actions.action import Action
 from gitlab_mcp.actions.arguments.words import is_short_name, misspelt, same_words, snake
-from gitlab_mcp.actions.fields import AlsoCalled, Sent
+from gitlab_mcp.actions.fields import AlsoCalled, SentAs
 from gitlab_mcp.actions.other_names import VALUES, called
 from gitlab_mcp.actions.shape import Shape, shapes
 
@@ -68,7 +68,7 @@ def _other_names(field: str, shape: Shape) -> Iterable[str]:
     for mark in shape.marks:
         if isinstance(mark, AlsoCalled):
             yield from mark.names
-        elif isinstance(mark, Sent):
+        elif isinstance(mark, SentAs):
             yield snake(mark.name.replace("[", "_").replace("]", ""))
             yield mark.name
     yield from called(field)

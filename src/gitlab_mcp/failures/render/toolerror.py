@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from gitlab_mcp.failures.codes import Recovery
+from gitlab_mcp.failures.codes import Code, Recovery
 from gitlab_mcp.failures.failure import Failure
 from gitlab_mcp.failures.render.facts import code_of, facts
 
@@ -29,9 +29,15 @@ def render(failure: Failure) -> dict[str, Any]:
         "details": details,
     }
     # Nobody is asked again after a no, and a loop is not ended by a question.
-    if code.needs_input and failure.retryable:
+    if (code.needs_input or _was_looked_up(failure)) and failure.retryable:
         rendered |= {"kind": "needsInput:v1", **_question(failure)}
     return rendered
+
+
+def _was_looked_up(failure: Failure) -> bool:
+    """One thing was to be read, and the caller named another than there is."""
+    missing = str(failure.facts.get("missing", ""))
+    return failure.code == Code.NOT_FOUND and failure.call.reads_one_thing and missing in failure.call.ids
 
 
 def _question(failure: Failure) -> dict[str, Any]:
@@ -44,6 +50,8 @@ def _question(failure: Failure) -> dict[str, Any]:
         }
     if "valid_actions" in known:
         return {"question": "Which action is meant?", "choices": list(known["valid_actions"])}
+    if "missing" in known:
+        return {"question": f"{failure.message} Which one is meant?"}
     asked = [*known.get("missing_fields", ()), *(each["field"] for each in known.get("invalid_fields", ()))]
     names = [name.replace("|", " or ") for name in asked]
     question = f"Which value for {', '.join(names)}?" if names else failure.message
@@ -52,6 +60,8 @@ def _question(failure: Failure) -> dict[str, Any]:
 
 def _choices(known: Mapping[str, Any]) -> dict[str, Any]:
     """The values of the one field that is asked for."""
+    if "candidates" in known:
+        return {"choices": [str(each["id"]) for each in known["candidates"]]}
     invalid = known.get("invalid_fields", ())
     if len(invalid) != 1 or known.get("missing_fields"):
         return {}

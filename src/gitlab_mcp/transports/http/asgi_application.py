@@ -27,7 +27,7 @@ from gitlab_mcp.transports.http.allowed_hosts import METADATA_PATH, AllowedHosts
 from gitlab_mcp.transports.http.authentication import Authenticator
 from gitlab_mcp.transports.http.body_budget import BodyBudget
 from gitlab_mcp.transports.http.cancel_on_disconnect import cancel_on_disconnect
-from gitlab_mcp.transports.http.health import Health
+from gitlab_mcp.transports.http.health import Health, ServingState
 from gitlab_mcp.transports.http.options import HttpOptions
 from gitlab_mcp.transports.http.rejection import Rejected, rejection_response
 from gitlab_mcp.transports.http.request_body import ClientGone, read_body
@@ -47,6 +47,7 @@ class HttpApplication:
         *,
         token_checks: TokenChecks,
         health: Health,
+        serving: ServingState,
         metrics: Metrics,
     ) -> None:
         self._options = options
@@ -55,7 +56,7 @@ class HttpApplication:
         self._authenticator = Authenticator(options)
         self._token_checks = token_checks
         self._bodies = BodyBudget(options.max_request_bytes)
-        self._health = health
+        self._serving = serving
         self._metrics = metrics
         self._json_sessions = server.http_session_manager(
             events=False, max_body_bytes=options.max_request_bytes
@@ -65,9 +66,7 @@ class HttpApplication:
         )
         self._other_routes = Starlette(
             routes=[
-                Route("/healthz", health.alive, methods=["GET"]),
-                Route("/readyz", health.ready, methods=["GET"]),
-                Route("/metrics", health.metrics, methods=["GET"]),
+                *health.routes(),
                 Route(METADATA_PATH + "{path:path}", self._metadata, methods=["GET"]),
             ],
             exception_handlers={404: self._no_such_path, 405: self._only_get},
@@ -92,7 +91,7 @@ class HttpApplication:
                 status = message["status"]
                 response_headers = MutableHeaders(raw=message.setdefault("headers", []))
                 response_headers["X-Request-Id"] = request_id
-                if self._health.stopping:
+                if self._serving.stopping:
                     # So that the client's next request goes to another replica.
                     response_headers["Connection"] = "close"
             await send(message)
@@ -162,6 +161,14 @@ class HttpApplication:
         wants_events = b'"progressToken"' in body and "text/event-stream" in headers.get("accept", "")
         sessions = self._event_sessions if wants_events else self._json_sessions
         await cancel_on_disconnect(sessions.handle_request, scope, message.content, receive, send)
+
+    def health_alone(self, health: Health) -> Starlette:
+        """What is served at a port for health."""
+        app = Starlette(
+            routes=health.routes(), exception_handlers={404: self._no_such_path, 405: self._only_get}
+        )
+        app.router.redirect_slashes = False
+        return app
 
     def refusal(self, rejected: Rejected, headers: Headers) -> Response:
         """Log and count the refusal of a request with these headers; the answer to it."""

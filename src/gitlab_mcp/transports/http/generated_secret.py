@@ -17,7 +17,7 @@ from gitlab_mcp.transports.http.uvicorn_server import local_url
 def with_generated_secret(options: HttpOptions, port: socket.socket) -> HttpOptions:
     """The options with a new secret. It is printed this once and is in no log."""
     secret = Secret(secrets.token_urlsafe(32))
-    url = options.public_url + PATH if options.public_url else local_url(port)
+    url = (options.public_url or local_url(port)) + PATH
     header = f"Authorization: Bearer {secret.reveal()}"
     sys.stderr.write(
         "This server holds a GitLab token of its own. So every request must bring a secret, made for this run:\n"

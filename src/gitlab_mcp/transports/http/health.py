@@ -5,12 +5,14 @@ from __future__ import annotations
 import hmac
 import time
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
 from ipaddress import ip_address
 from typing import Final
 
 import anyio
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
 
 from gitlab_mcp.callers import Secret
 from gitlab_mcp.failures.failure import CallFailed
@@ -18,10 +20,30 @@ from gitlab_mcp.observability.metrics import CONTENT_TYPE, Metrics
 from gitlab_mcp.transports.http.allowed_hosts import is_localhost
 from gitlab_mcp.transports.http.client_address import is_forwarded
 
+_STUCK_SECONDS: Final = 15.0
+"""After so long without a sign of life the serving of calls is stuck."""
+
 ReadinessCheck = Callable[[], Awaitable[bool]]
 
 _REMEMBERED_SECONDS: Final = 5.0
 """How long a check is remembered, so that frequent requests to us do not become frequent requests to GitLab."""
+
+
+@dataclass(slots=True)
+class ServingState:
+    """What is known of the serving of calls, also where health has a port and a thread of its own."""
+
+    stopping: bool = False
+    last_sign_of_life: float = field(default_factory=time.monotonic)
+
+    @property
+    def stuck(self) -> bool:
+        return time.monotonic() - self.last_sign_of_life > _STUCK_SECONDS
+
+    async def give_signs_of_life(self) -> None:
+        while True:
+            self.last_sign_of_life = time.monotonic()
+            await anyio.sleep(1)
 
 
 class Health:
@@ -30,8 +52,9 @@ class Health:
         metrics: Metrics,
         checks: Mapping[str, ReadinessCheck],
         operator_secret: Callable[[], Secret] | None,
+        serving: ServingState,
     ) -> None:
-        self.stopping = False
+        self._serving = serving
         self._metrics = metrics
         self._checks = checks
         self._operator_secret = operator_secret
@@ -39,18 +62,27 @@ class Health:
         self._valid_until = 0.0
         self._checking = anyio.Lock()
 
-    async def alive(self, request: Request) -> Response:
+    def routes(self) -> list[Route]:
+        return [
+            Route("/healthz", self._alive, methods=["GET"]),
+            Route("/readyz", self._ready, methods=["GET"]),
+            Route("/metrics", self._show_metrics, methods=["GET"]),
+        ]
+
+    async def _alive(self, request: Request) -> Response:
+        if self._serving.stuck:
+            return PlainTextResponse("stuck\n", 503)
         return PlainTextResponse("alive\n")
 
-    async def ready(self, request: Request) -> Response:
-        checks = {"stopping": False} if self.stopping else await self._check_results()
+    async def _ready(self, request: Request) -> Response:
+        checks = {"stopping": False} if self._serving.stopping else await self._check_results()
         ready = all(checks.values())
         body: dict[str, object] = {"status": "ready" if ready else "not ready"}
         if self._is_operator(request):
             body["checks"] = {name: "ok" if passed else "failed" for name, passed in checks.items()}
         return JSONResponse(body, 200 if ready else 503, {"Cache-Control": "no-store"})
 
-    async def metrics(self, request: Request) -> Response:
+    async def _show_metrics(self, request: Request) -> Response:
         if not self._is_operator(request):
             return PlainTextResponse(
                 "Only for the operator: bring the secret of --operator-secret-file as Authorization: Bearer.\n",

@@ -8,6 +8,7 @@ import logging
 import os
 import signal
 import socket
+import threading
 from collections.abc import Iterator, Mapping
 from functools import partial
 
@@ -21,7 +22,7 @@ from gitlab_mcp.protocol.server import GitLabServer
 from gitlab_mcp.transports.http.admission import Admission
 from gitlab_mcp.transports.http.asgi_application import PATH, HttpApplication
 from gitlab_mcp.transports.http.connection import Connection, ConnectionRules
-from gitlab_mcp.transports.http.health import Health, ReadinessCheck
+from gitlab_mcp.transports.http.health import Health, ReadinessCheck, ServingState
 from gitlab_mcp.transports.http.options import HttpOptions
 from gitlab_mcp.transports.http.token_checks import TokenChecks
 
@@ -29,13 +30,14 @@ _SECONDS_BEFORE_CLOSING = 1.0
 """Between the signal to stop and closing the port. In this time `/readyz` fails and answers say
 `Connection: close`, so that clients go elsewhere; new requests are still served."""
 _EXTRA_SECONDS_TO_FINISH = 5.0
+_HEALTH_CONNECTIONS = 64
 _KEEP_ALIVE_SECONDS = 75
 """Longer than proxies keep idle connections, so that they close first and we lose no request."""
 
 log = logging.getLogger("gitlab_mcp.serving")
 
 
-def listen(host: str, number: int) -> socket.socket:
+def listen(host: str, number: int, setting: str = "http") -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         return socket.create_server((host, number), family=family, backlog=2048)
@@ -43,16 +45,16 @@ def listen(host: str, number: int) -> socket.socket:
         failure = Failure(
             Code.CONFIGURATION_ERROR, "The server cannot listen on the address it was given."
         ).knowing(
-            setting="http",
+            setting=setting,
             evidence=[problem.strerror or "the system gave no reason"],
-            suggested_fix="Choose another address or port with --http, or stop what listens there.",
+            suggested_fix=f"Choose another address or port with --{setting}, or stop what listens there.",
         )
         raise CallFailed(failure) from None
 
 
 def local_url(port: socket.socket) -> str:
     host, number = port.getsockname()[:2]
-    return f"http://{f'[{host}]' if ':' in host else host}:{number}{PATH}"
+    return f"http://{f'[{host}]' if ':' in host else host}:{number}"
 
 
 def serve(
@@ -63,9 +65,13 @@ def serve(
     metrics: Metrics,
     token_checks: TokenChecks,
     readiness_checks: Mapping[str, ReadinessCheck],
+    health_port: socket.socket | None = None,
 ) -> int:
-    health = Health(metrics, readiness_checks, options.operator_secret)
-    application = HttpApplication(server, options, token_checks=token_checks, health=health, metrics=metrics)
+    serving = ServingState()
+    health = Health(metrics, readiness_checks, options.operator_secret, serving)
+    application = HttpApplication(
+        server, options, token_checks=token_checks, health=health, serving=serving, metrics=metrics
+    )
     admission = Admission(
         connections=options.max_connections,
         per_address=options.connections_per_address,
@@ -85,10 +91,33 @@ def serve(
         timeout_graceful_shutdown=int(options.deadline + _EXTRA_SECONDS_TO_FINISH),
     )
     log.setLevel(logging.INFO)
-    log.info("serving MCP at %s", local_url(port))
-    anyio.run(_serve, _UvicornServer(config), health, port)
+    log.info("serving MCP at %s", local_url(port) + PATH)
+    if health_port is not None:
+        own = Health(metrics, readiness_checks, options.operator_secret, serving)
+        _serve_health(application, own, health_port, options.client_timeout)
+    anyio.run(_serve, _UvicornServer(config), serving, port)
     log.info("stopped")
     return 0
+
+
+def _serve_health(
+    application: HttpApplication, health: Health, port: socket.socket, client_timeout: float
+) -> None:
+    """In a thread and with connections of its own, so that no load on the other port keeps it from answering."""
+    admission = Admission(connections=_HEALTH_CONNECTIONS, per_address=_HEALTH_CONNECTIONS, proxies=())
+    config = uvicorn.Config(
+        application.health_alone(health),
+        http=partial(Connection, ConnectionRules(client_timeout, admission, application.refusal)),  # type: ignore[arg-type]
+        ws="none",
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        proxy_headers=False,
+        server_header=False,
+    )
+    server = _UvicornServer(config)
+    threading.Thread(target=anyio.run, args=(server.serve, [port]), name="health", daemon=True).start()
+    log.info("serving health at %s", local_url(port))
 
 
 class _UvicornServer(uvicorn.Server):
@@ -119,21 +148,22 @@ def _accept_waiting(port: socket.socket) -> Iterator[socket.socket]:
             yield client
 
 
-async def _serve(server: uvicorn.Server, health: Health, port: socket.socket) -> None:
+async def _serve(server: uvicorn.Server, serving: ServingState, port: socket.socket) -> None:
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(_stop_on_signal, server, health)
+        tasks.start_soon(_stop_on_signal, server, serving)
+        tasks.start_soon(serving.give_signs_of_life)
         await server.serve(sockets=[port])
         tasks.cancel_scope.cancel()
 
 
-async def _stop_on_signal(server: uvicorn.Server, health: Health) -> None:
+async def _stop_on_signal(server: uvicorn.Server, serving: ServingState) -> None:
     with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
         async with anyio.create_task_group() as tasks:
             async for _ in signals:
-                if health.stopping:
+                if serving.stopping:
                     log.info("stopped in the middle of calls, as asked twice")
                     os._exit(0)
-                health.stopping = True
+                serving.stopping = True
                 log.info("stopping: calls in flight are finished first")
                 tasks.start_soon(_close_after_a_moment, server)
 
