@@ -6,7 +6,6 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 from gitlab_mcp.actions.action import Danger
@@ -23,6 +22,7 @@ from gitlab_mcp.policy.confirmation_tokens import LIFETIME, ConfirmationTokens
 from gitlab_mcp.settings import Settings
 from tests.support.guarded import DEFAULTS, UNGUARDED, delete_label, refused, request_by, with_labels
 from tests.support.standin import StandIn
+from tests.support.versions import OLDEST, cassettes_of
 
 PROJECT = {"project_id": "acme/website"}
 LIST = ("browse_labels", {"action": "list", **PROJECT})
@@ -177,7 +177,7 @@ SCENES: dict[str, Scene] = {
     ),
     Code.REPLAY_MISS: Scene(
         ("browse_labels", {"action": "list", "project_id": "acme/unheard-of"}),
-        {"replay": (Path("cassettes/labels.json"),)},
+        {"replay": (cassettes_of(OLDEST) / "labels.json",)},
     ),
     Code.CONFIGURATION_ERROR: Scene(LIST, {"token": None}),
     Code.BATCH_PARTIAL_FAILURE: Scene(

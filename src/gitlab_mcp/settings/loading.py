@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Any
 
 from gitlab_mcp.failures.failure import Failure
+from gitlab_mcp.recording.cassette import SeveralVersions
 from gitlab_mcp.settings import parsers
 from gitlab_mcp.settings.errors import (
     SettingsError,
@@ -23,6 +24,7 @@ from gitlab_mcp.settings.errors import (
     not_recordings,
     problem,
     record_with_replay,
+    several_versions,
 )
 from gitlab_mcp.settings.git_remote import project_of_checkout
 from gitlab_mcp.settings.metadata import Setting
@@ -80,6 +82,8 @@ def load(
     elif given["replay"]:
         try:
             recorded = recorded_url(given["replay"])
+        except SeveralVersions as several:
+            problems.append(several_versions(sources["replay"], several.folders))
         except ValueError:
             problems.append(not_recordings(sources["replay"]))
         else:
