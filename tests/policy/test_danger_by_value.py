@@ -135,7 +135,9 @@ async def test_the_question_says_what_the_value_does(standin: StandIn, against: 
     standin.answer("GET", "*", body={"id": 7, "visibility": "private"})
     app = against(trust="dangerous", confirm="destructive")
     failure = await refused(app, "manage_project", {**PROJECT, "visibility": "public"})
-    assert 'visibility "public": anybody can then read it.' in failure.facts["what_will_happen"]
+    assert (
+        'With visibility "public". visibility: anybody can then read it.' in failure.facts["what_will_happen"]
+    )
     assert failure.facts["danger"] == "dangerous"
 
 
