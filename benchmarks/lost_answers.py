@@ -3,7 +3,7 @@
 python benchmarks/lost_answers.py
 
 In 650 cases GitLab has done what was asked. None may be made twice, and all must be told as found or as unknown. Of the
-650 some are told as unknown on a busy machine: after several lost answers in a row GitLab is not asked for a while.
+650 not all are sent: after ten gateway errors in a row a route is left alone for a while.
 """
 
 from __future__ import annotations

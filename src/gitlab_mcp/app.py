@@ -19,7 +19,7 @@ from gitlab_mcp.callers import NOBODY_TO_ASK, CallerKey, Consent, RequestContext
 from gitlab_mcp.calls.claims import Claims
 from gitlab_mcp.calls.dispatch import Dispatch, Session
 from gitlab_mcp.failures.secret_text import hiding, redact_trace
-from gitlab_mcp.observability.audit import Audit, to_file, to_stderr, to_stdout
+from gitlab_mcp.observability.audit import Audit, PlannedWrite, to_file, to_stderr, to_stdout
 from gitlab_mcp.observability.call_log import CallLog
 from gitlab_mcp.observability.outcome import Outcome
 from gitlab_mcp.observability.sentry import Sentry
@@ -75,8 +75,9 @@ class App:
             read_only=settings.read_only,
             patterns=ActionPatterns(settings.only_actions, settings.never_actions),
             trust=_rules(settings).trust,
-            calls_unlisted=True,
+            calls_unlisted=settings.callable_toolsets() is None,
         )
+        audit = _audit(settings)
         self._dispatch = Dispatch(
             registry=registry,
             defaults=InstanceDefaults(settings.url, settings.project),
@@ -87,8 +88,9 @@ class App:
             render=partial(_rendered, settings.error_style),
             stop_loops=LoopDetection(self._store),
             offered=self._listed_tools.offered(),
-            call_log=CallLog(_audit(settings), self._sentry or (lambda outcome, bug: None)),
+            call_log=CallLog(audit or (lambda outcome: None), self._sentry or (lambda outcome, bug: None)),
             claims=Claims(self._store),
+            before_write=audit.before if audit else _write_nothing_down,
         )
         if settings.tier_features:
             # What the operator wrote is checked before anybody calls; what is packaged has been.
@@ -112,7 +114,7 @@ class App:
     ) -> Result:
         url, token = self._whose(request_context)
         caller = CallerKey(
-            token.fingerprint if token else "", url, request_context.request_id if request_context else None
+            token.holder if token else "", url, request_context.request_id if request_context else None
         )
         connect = partial(self._session, caller, url, token, report, limited=request_context is not None)
         dispatch = self._dispatch_for(request_context, can_ask=consent.can_ask)
@@ -281,10 +283,10 @@ class App:
 
         gitlab = _as(self._connected(url), token, report)
         ask = CachedLookups(
-            gitlab, self._remembered(), caller=caller.token_fingerprint, tier=self._settings.tier
+            gitlab, self._remembered(), caller=token.fingerprint if token else "", tier=self._settings.tier
         )
-        slot = self._calls_per_caller.slot(caller.token_fingerprint) if limited else nullcontext()
-        return Session(gitlab, ask, slot)
+        slot = self._calls_per_caller.slot(caller.token_holder) if limited else nullcontext()
+        return Session(gitlab, ask, slot, lambda: gitlab.user_id)
 
     def _tiers(self) -> TierMap:
         """The tier facts, with the operator's own over them."""
@@ -358,6 +360,7 @@ def _as(
 def _rules(settings: Settings) -> Rules:
     return Rules(
         read_only=settings.read_only,
+        toolsets=settings.callable_toolsets(),
         only_in=settings.only_in,
         never_in=settings.never_in,
         gitlab=settings.url,
@@ -370,14 +373,18 @@ def _rules(settings: Settings) -> Rules:
     )
 
 
-def _audit(settings: Settings) -> Callable[[Outcome], None]:
+def _audit(settings: Settings) -> Audit | None:
     place = settings.audit_place()
     if place is None:
-        return lambda outcome: None
+        return None
     sinks = {"stdout": to_stdout, "stderr": to_stderr}
     sink = sinks[place] if isinstance(place, str) else to_file(place)
     # The target is what the caller named, and that may be a token in the wrong field.
-    return Audit(lambda line: sink(redact_trace(line)))
+    return Audit(lambda line, durable: sink(redact_trace(line), durable), settings.audit_required)
+
+
+async def _write_nothing_down(write: PlannedWrite) -> None:
+    """Without an audit."""
 
 
 def _http_options(settings: Settings) -> HttpOptions:
@@ -390,7 +397,7 @@ def _http_options(settings: Settings) -> HttpOptions:
         bearer=settings.bearer_source(),
         operator_secret=settings.operator_source(),
         public_url=settings.public_url,
-        toolsets=settings.toolsets,
+        toolsets=settings.callable_toolsets() or ("all",),
         error_style=settings.error_style,
         oauth_scope="read_api" if settings.read_only else "api",
         max_request_bytes=settings.max_request_bytes,

@@ -23,6 +23,8 @@ class Request:
     body: Mapping[str, Any] | None = None
     repeatable: bool = False
     """Whether sending a write again does no harm when its answer was lost. Reads always are."""
+    route: str = field(default="", compare=False)
+    """The path without what it is about, where that is known: `/projects/{project_id}/issues`."""
 
     @property
     def reads(self) -> bool:

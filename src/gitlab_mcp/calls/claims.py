@@ -1,8 +1,8 @@
 """Which write made which thing, so that two writes whose answers were lost never both take the same thing for theirs.
 
 Before a create is sent it is noted as under way, and what its answer shows is claimed. A create whose answer was lost
-first waits until the caller's others are answered, then takes only what nobody claimed. Both are in the store, so it
-holds between replicas.
+looks what is there, waits until the caller's others are answered, then takes only what nobody claimed. Both are in the
+store, so it holds between replicas.
 """
 
 from __future__ import annotations
@@ -71,13 +71,16 @@ class ClaimsOfCreate:
             return
 
     async def wait_for_the_others(self, gitlab: GitLab) -> bool:
-        """Whether none of the caller's other creates can be answered any more: what nobody claimed by then is free."""
-        waited = 0.0
+        """Wait until the caller's creates that are under way now have ended: what was there before, and they did not
+        claim, is free. False where one takes too long. Creates that begin later made nothing that was there before."""
+        key, waited = f"under way:{self.by_caller}", 0.0
         try:
-            while set(await self.store.members(f"under way:{self.by_caller}")) - {self.token}:
+            others = set(await self.store.members(key)) - {self.token}
+            while others:
                 if waited >= _LONGEST_WAIT or not await gitlab.pause(_POLL_SECONDS):
                     return False
                 waited += _POLL_SECONDS
+                others &= set(await self.store.members(key))
         except StoreUnavailable:
             return False
         return True

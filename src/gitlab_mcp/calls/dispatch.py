@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import uuid
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
@@ -32,6 +33,7 @@ from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Declined, FailedCall, Failure
 from gitlab_mcp.failures.size_limit import limit_size
 from gitlab_mcp.failures.tool_names import UNKNOWN, operation_name
+from gitlab_mcp.observability.audit import PlannedWrite
 from gitlab_mcp.observability.call_log import CallLog
 from gitlab_mcp.observability.outcome import Outcome
 from gitlab_mcp.policy.guard import Guard, ProposedCall
@@ -62,6 +64,8 @@ class Session:
     ask: Ask
     slot: AbstractContextManager[None] = field(default_factory=nullcontext)
     """Held while the call runs. Entering it refuses the call where the caller has too many under way."""
+    user_id: Callable[[], int | None] = lambda: None
+    """GitLab's number of the caller, where an answer has shown it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +84,8 @@ class Dispatch:
     offered: OfferedTools
     call_log: CallLog
     claims: Claims
+    before_write: Callable[[PlannedWrite], Awaitable[None]]
+    """Writes down what is about to be changed. Raises CallFailed where it must be written and cannot be."""
 
     async def __call__(
         self,
@@ -107,12 +113,22 @@ class Dispatch:
         session: Session | None = None
         bug: Exception | None = None
         made_of: Mapping[str, Any] = {}
+        write_id: str | None = None
         cause: Exception
 
         def ended(failure: Failure | None = None, **more: Any) -> Outcome:
             spent = time.perf_counter() - started
             operation = self._operation(tool, arguments, action)
-            return Outcome(operation, spent, failure, caller=caller, action=action, **more)
+            return Outcome(
+                operation,
+                spent,
+                failure,
+                caller=caller,
+                action=action,
+                write_id=write_id,
+                user_id=session.user_id() if session else None,
+                **more,
+            )
 
         try:
             call = await self._validate(tool, arguments)
@@ -121,6 +137,10 @@ class Dispatch:
             with session.slot:
                 call, notices = await self._allow(ProposedCall(call, caller, session.ask, consent))
                 action = call.action
+                if action.spec.writes:
+                    planned = PlannedWrite(uuid.uuid4().hex[:16], action, caller, session.user_id())
+                    await self.before_write(planned)
+                    write_id = planned.id
                 server = _Server(self, call, caller, session, consent)
                 result = await self._carry_out(call, server, notices)
             self.call_log.record(ended())

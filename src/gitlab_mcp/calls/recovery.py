@@ -158,8 +158,6 @@ class _RecoveringGitLab:
         lookup = self._action.spec.recover_with
         assert lookup is not None
         try:
-            if claims and not await claims.wait_for_the_others(self._gitlab.with_deadline(_WAIT_SECONDS)):
-                return None
             gitlab = self._gitlab.with_deadline(_LOOKUP_SECONDS)
             return await _Search(gitlab, self._action, lookup, self._read_of, claims).made_by(
                 request, started
@@ -210,7 +208,9 @@ class _Search:
         except FAULTS:
             return None
         answers = [self.lookup.answer(found) if self.lookup.answer else found for found in fitting]
-        if self.claims:
+        if self.claims and answers:
+            if not await self.claims.wait_for_the_others(self.gitlab.with_deadline(_WAIT_SECONDS)):
+                return None
             answers = [answer for answer in answers if not await self.claims.is_claimed(answer)]
         if len(answers) != 1 or (self.claims and not await self.claims.claim(answers[0])):
             return None

@@ -56,6 +56,7 @@ FACTS: Final[Mapping[str, str]] = MappingProxyType(
         "moved_to": "the new path of a project that was renamed",
         "location": "where in the arguments the text is that cannot be read",
         "byte_offset": "the byte of that text where it goes wrong, counted from 0",
+        "limited": "which requests have to wait: those of one route, of the token, or all",
         "limit": "the limit that was hit",
         "limit_type": "request_size, response_size, array_elements, object_members, values or nesting_depth",
         "actual": "how much it was",

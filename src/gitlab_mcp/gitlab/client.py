@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import re
 import time
+from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from threading import Lock
@@ -16,6 +17,7 @@ import anyio.to_thread
 from gitlab_mcp.actions.exchange import Answer, Report, Request
 from gitlab_mcp.callers import TokenKind
 from gitlab_mcp.gitlab.address import GRAPHQL_PATH, Address, check_path, parse_address
+from gitlab_mcp.gitlab.fair_slots import FairSlots, Shares
 from gitlab_mcp.gitlab.faults import (
     AttemptFault,
     BadAnswer,
@@ -31,7 +33,7 @@ from gitlab_mcp.gitlab.graphql import is_mutation
 from gitlab_mcp.gitlab.in_flight import InFlightRequest
 from gitlab_mcp.gitlab.progress import Progress
 from gitlab_mcp.gitlab.retry import RetryState, seconds_before_retry
-from gitlab_mcp.gitlab.throttling import CircuitBreaker, RateLimits
+from gitlab_mcp.gitlab.throttling import CircuitBreaker, RateLimits, caller_key
 
 if TYPE_CHECKING:
     from requests.adapters import BaseAdapter
@@ -41,7 +43,10 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_MAX_CONCURRENT_REQUESTS = 64
+_REQUESTS_AT_ONCE = Shares(total=64, kept_free=16, least=4, beside_others=8)
+_SHOWS_THE_USER = {"/user": "id", "/personal_access_tokens/self": "user_id"}
+"""The member of these answers that is the number of the caller."""
+_MAX_USERS = 1000
 _MAX_ANSWER_BYTES = 8 * 1024 * 1024
 """Of a JSON answer, decompressed."""
 
@@ -71,7 +76,7 @@ _CLOCK = Clock()
 
 
 class Upstream:
-    """One GitLab and the connections to it. Holds nothing of any caller but rate limits."""
+    """One GitLab and the connections to it. Holds nothing of any caller but limits, and its number in GitLab."""
 
     def __init__(
         self,
@@ -92,12 +97,15 @@ class Upstream:
         self.clock = clock
         self.circuit_breaker = CircuitBreaker(clock.monotonic)
         self.rate_limits = RateLimits(clock.monotonic, clock.wall)
+        self.user_ids: OrderedDict[str, int] = OrderedDict()
+        """By caller, as far as an answer has shown it."""
         self._needs_token = needs_token
         self._verify = verify
         self._adapter = adapter
         self._http_lock = Lock()
         self._http: HttpSession | None = None
-        self._limiter: anyio.CapacityLimiter | None = None
+        self.slots = FairSlots(_REQUESTS_AT_ONCE, clock.monotonic)
+        self._threads: anyio.CapacityLimiter | None = None
 
     def as_caller(
         self,
@@ -116,10 +124,11 @@ class Upstream:
         return GitLabClient(self, credentials, Progress(report), deadline or self.timeouts.deadline)
 
     @property
-    def limiter(self) -> anyio.CapacityLimiter:
-        if self._limiter is None:
-            self._limiter = anyio.CapacityLimiter(_MAX_CONCURRENT_REQUESTS)
-        return self._limiter
+    def threads(self) -> anyio.CapacityLimiter:
+        """One for each slot: nobody waits here."""
+        if self._threads is None:
+            self._threads = anyio.CapacityLimiter(_REQUESTS_AT_ONCE.total)
+        return self._threads
 
     def http(self) -> HttpSession:
         """The shared session, opened on first use. To be called in a worker thread: importing the HTTP libraries is
@@ -166,8 +175,14 @@ class GitLabClient:
     ) -> None:
         self._upstream = upstream
         self._credentials = credentials
+        self._caller = caller_key(credentials.token)
         self._progress = progress
         self._ends = upstream.clock.monotonic() + deadline
+
+    @property
+    def user_id(self) -> int | None:
+        """GitLab's number of the caller. None where no answer has shown it yet."""
+        return self._upstream.user_ids.get(self._caller)
 
     @property
     def base_url(self) -> str:
@@ -242,7 +257,7 @@ class GitLabClient:
         while True:
             attempt += 1
             try:
-                return self._record_answer(await self._attempt(operation))
+                return self._record_answer(operation.request, await self._attempt(operation))
             except (Refused, Unreachable, BadAnswer) as fault:
                 self._record_fault(fault)
                 already_done = operation.if_already_done if may_be_done else None
@@ -261,21 +276,32 @@ class GitLabClient:
 
     async def _wait_until_allowed(self, request: Request) -> None:
         upstream = self._upstream
-        upstream.circuit_breaker.raise_if_open(upstream.address.host)
-        seconds = upstream.rate_limits.seconds_to_wait(self._credentials.token, request, self._seconds_left())
+        upstream.circuit_breaker.raise_if_open(upstream.address.host, self._caller, request)
+        seconds = upstream.rate_limits.seconds_to_wait(self._caller, request, self._seconds_left())
         if seconds:
             await upstream.clock.sleep(seconds)
 
-    def _record_answer(self, answer: T) -> T:
-        self._upstream.circuit_breaker.record_answer()
+    def _record_answer(self, request: Request, answer: T) -> T:
+        self._upstream.circuit_breaker.record_answer(self._caller, request)
         if isinstance(answer, Answer):
-            self._upstream.rate_limits.record_answer(self._credentials.token, answer.headers)
+            self._upstream.rate_limits.record_answer(self._caller, answer.headers)
+            self._learn_user_id(request, answer.body)
         return answer
 
+    def _learn_user_id(self, request: Request, body: Any) -> None:
+        member = _SHOWS_THE_USER.get(request.path)
+        id = body.get(member) if member and isinstance(body, dict) else None
+        if request.reads and isinstance(id, int):
+            known = self._upstream.user_ids
+            known[self._caller] = id
+            known.move_to_end(self._caller)
+            if len(known) > _MAX_USERS:
+                known.popitem(last=False)
+
     def _record_fault(self, fault: AttemptFault) -> None:
-        self._upstream.circuit_breaker.record_fault(fault)
+        self._upstream.circuit_breaker.record_fault(self._caller, fault)
         if isinstance(fault, Refused):
-            self._upstream.rate_limits.record_refusal(self._credentials.token, fault)
+            self._upstream.rate_limits.record_refusal(self._caller, fault)
 
     def _seconds_left(self) -> float:
         return self._ends - self._upstream.clock.monotonic()
@@ -300,9 +326,10 @@ class GitLabClient:
 
         with anyio.move_on_after(self._seconds_left()):
             try:
-                return await anyio.to_thread.run_sync(
-                    perform, abandon_on_cancel=True, limiter=upstream.limiter
-                )
+                async with upstream.slots.slot(self._caller):
+                    return await anyio.to_thread.run_sync(
+                        perform, abandon_on_cancel=True, limiter=upstream.threads
+                    )
             except anyio.get_cancelled_exc_class():
                 in_flight.abort()
                 raise

@@ -40,6 +40,11 @@ class Refused(Exception):
             return None
 
     @property
+    def limits_the_token(self) -> bool:
+        """Of a 429: whether it is about all requests of the token. The limit of one endpoint has no such headers."""
+        return any(name.startswith("ratelimit-") for name in self.headers)
+
+    @property
     def is_web_page(self) -> bool:
         """Whether something before GitLab's API answered: a proxy, a firewall, a login."""
         beginning = self.content[:512].lstrip().lower()
@@ -130,6 +135,9 @@ class CircuitOpen(Exception):
     """Until the next request is tried."""
     failures: int
     last_failure: str
+    route: str
+    """Which kind of request is not sent; empty for all."""
+    request: Request
 
 
 @dataclass(eq=False)

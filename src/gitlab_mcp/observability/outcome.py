@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from gitlab_mcp.actions.action import Action
 from gitlab_mcp.callers import CallerKey
+from gitlab_mcp.failures.codes import Recovery
 from gitlab_mcp.failures.failure import Failure
 
 
@@ -21,10 +22,20 @@ class Outcome:
     action: Action | None = None
     cancelled: bool = False
     """The client left before the end. The action may have been carried out."""
+    write_id: str | None = None
+    """Of a write that was sent: joins the two lines of the audit."""
+    user_id: int | None = None
+    """GitLab's number of the caller, where it is known."""
 
     @property
     def http_status(self) -> int:
         return 200 if self.failure is None else self.failure.status
+
+    @property
+    def may_have_happened(self) -> bool:
+        """Of a write: whether it was sent and nobody knows what came of it."""
+        unknown = self.failure is not None and self.failure.recovery is Recovery.CHECK_FIRST
+        return unknown or (self.cancelled and self.write_id is not None)
 
     @property
     def conclusion(self) -> str:

@@ -17,8 +17,11 @@ from gitlab_mcp.refusals.findings import Confidence, Finding
 from gitlab_mcp.refusals.not_found import missing_record
 from gitlab_mcp.refusals.sentence_findings import rejected
 from gitlab_mcp.refusals.token_problems import dead_token
+from gitlab_mcp.refusals.transport_failures import limited, moment_in
 
 _LONG_PATH: Final = 4000
+_LONGEST_BELIEVED: Final = 3600
+"""Of a Retry-After. A longer one is not waited for either."""
 
 
 def by_status(case: Case, status: int) -> Finding:
@@ -116,19 +119,22 @@ def project_moved(refused: Refused) -> Finding:
 def rate_limited(refused: Refused) -> Finding:
     headers = refused.headers
     wait = _seconds(headers.get("retry-after"))
+    by_token = refused.limits_the_token
     facts = {
+        "limited": limited(None if by_token else refused.request, "every request of this token"),
         "retry_after_seconds": wait,
         "limit": _seconds(headers.get("ratelimit-limit")),
         # GitLab converts the quota to requests a minute, whatever the administrator set.
         "window": "minute" if _seconds(headers.get("ratelimit-limit")) is not None else None,
         "remaining": _seconds(headers.get("ratelimit-remaining")),
         "reset_at": allowed_words.http_date(headers.get("ratelimit-resettime"))
-        or _moment(_seconds(headers.get("ratelimit-reset"))),
+        or _moment(_seconds(headers.get("ratelimit-reset")))
+        or (moment_in(wait) if wait is not None and wait <= _LONGEST_BELIEVED else None),
     }
     return Finding(
         Code.RATE_LIMITED,
         Confidence.CERTAIN,
-        "GitLab takes no more requests of this kind for now.",
+        f"GitLab takes no more requests of this {'token' if by_token else 'kind'} for now.",
         ("GitLab answered 429",),
         f"Wait {counted(wait, 'second')}." if wait is not None else "Wait a minute, then call less often.",
         {name: value for name, value in facts.items() if value is not None},

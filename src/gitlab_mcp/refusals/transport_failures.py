@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from gitlab_mcp.actions.action import Action
+from gitlab_mcp.actions.exchange import Request
 from gitlab_mcp.failures.codes import Code
-from gitlab_mcp.failures.counted import counted
 from gitlab_mcp.failures.failure import Failure
 from gitlab_mcp.failures.tool_names import browse_tool
 from gitlab_mcp.gitlab.faults import (
@@ -166,18 +167,32 @@ def foreign_host(problem: ForeignHost) -> Failure:
 
 def circuit_open(problem: CircuitOpen) -> Failure:
     seconds = math.ceil(problem.seconds)
-    pause, failures = counted(seconds, "second"), counted(problem.failures, "time")
+    what = "Requests of this kind to it are" if problem.route else "It is"
     return Failure(
         Code.UPSTREAM_PAUSED,
-        f"GitLab at {problem.host} was not there {failures} in a row and is left alone for a while; "
+        f"GitLab at {problem.host} was not there {problem.failures} times in a row. {what} left alone for a while; "
         "nothing was sent.",
     ).knowing(
         host=problem.host,
+        limited=limited(problem.request if problem.route else None, "every request to this GitLab"),
         retry_after_seconds=seconds,
+        reset_at=moment_in(seconds),
         evidence=[f"the last attempt ended with: {problem.last_failure}"],
         confidence="certain",
-        suggested_fix=f"Call again in {pause}; if it stays so, tell the person that GitLab is down.",
+        suggested_fix=f"Call again in {seconds} seconds; if it stays so, tell "
+        + ("the person what fails." if problem.route else "the person that GitLab is down."),
     )
+
+
+def limited(request: Request | None, otherwise: str) -> str:
+    """Which requests a limit is about, in words of ours: the route of this request, or `otherwise`."""
+    if request is None:
+        return otherwise
+    return f"{request.method} {request.route}" if request.route else "requests of this kind"
+
+
+def moment_in(seconds: float) -> str:
+    return (datetime.now(UTC) + timedelta(seconds=seconds)).isoformat(timespec="seconds")
 
 
 def no_token() -> Failure:

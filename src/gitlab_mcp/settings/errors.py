@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
+from pathlib import Path
 
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
@@ -47,6 +48,12 @@ def not_recordings(source: str) -> Failure:
     return problem("replay", source, expected, f"Let {source} name {expected}.")
 
 
+def several_versions(source: str, folders: Sequence[Path]) -> Failure:
+    """Together they would answer now as one GitLab and now as another."""
+    expected = f"one of {', '.join(map(str, folders))}: each holds what one version of GitLab answered"
+    return problem("replay", source, expected, f"Let {source} name {expected}.")
+
+
 def no_such_action(setting: str, source: str, pattern: str) -> Failure:
     """A misspelt pattern would allow or forbid nothing, and nobody would notice."""
     expected = "patterns that each fit at least one action"
@@ -77,6 +84,13 @@ def bad_tier_features(source: str, what: str) -> Failure:
 def audit_on_stdout(source: str) -> Failure:
     expected = "a file name or stderr, since the standard output belongs to the protocol"
     return problem("audit_log", source, expected, f"Set {source} to {expected}.")
+
+
+def no_audit_log(source: str) -> Failure:
+    expected = "an audit log to write to"
+    return problem(
+        "audit_required", source, expected, f"Name a file with --audit-log, or leave {source} out."
+    )
 
 
 def no_redis(source: str) -> Failure:

@@ -10,10 +10,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
+from typing import Final
 
 from gitlab_mcp.callers import Secret, Token
 from gitlab_mcp.settings import parsers
-from gitlab_mcp.settings.errors import SettingsError, audit_on_stdout, token_exposed
+from gitlab_mcp.settings.errors import SettingsError, audit_on_stdout, no_audit_log, token_exposed
 from gitlab_mcp.settings.metadata import (
     Setting,
     choice,
@@ -25,6 +26,10 @@ from gitlab_mcp.settings.metadata import (
 )
 from gitlab_mcp.settings.parsers import Address
 from gitlab_mcp.settings.token_sources import SecretFile, token_from_file, token_kind
+
+DEFAULT: Final = "default"
+"""The source of a setting that nobody gave."""
+_DEFAULT_TOOLSETS: Final = ("core",)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,14 +152,23 @@ class Settings:
         environment=("GITLAB_READ_ONLY", "GITLAB_READ_ONLY_MODE"),
     )
     toolsets: tuple[str, ...] = setting(
-        ("core",),
+        _DEFAULT_TOOLSETS,
         group="What agents may do",
-        help="The toolsets to offer, with commas between; `all` offers every one.",
+        help="The toolsets to list, with commas between; `all` lists every one. Where this is set, only tools of these "
+        "toolsets can be called; where it is not, `core` is listed and every tool can be called.",
         environment=("GITLAB_TOOLSETS",),
         expects="names of toolsets with commas between, or all",
         metavar="NAMES",
         parse=parsers.toolsets,
         accepts=bool,
+    )
+    callable: str = choice(
+        "toolsets",
+        ("toolsets", "all"),
+        group="What agents may do",
+        help="Which tools can be called where toolsets were set: those of the toolsets, or `all`, though they are not "
+        "listed.",
+        environment=("GITLAB_MCP_CALLABLE",),
     )
     only_in: tuple[str, ...] = setting(
         (),
@@ -238,6 +252,13 @@ class Settings:
         metavar="FILE",
         parse=parsers.audit_log,
         accepts=lambda value: isinstance(value, str) or parsers.can_be_created(value),
+    )
+    audit_required: bool = switch(
+        False,
+        group="Logs",
+        help="Refuse every action that changes something while its line of the audit cannot be written. The line "
+        "is on the disk before the action is sent.",
+        environment=("GITLAB_MCP_AUDIT_REQUIRED",),
     )
     log_level: str = choice(
         "warning",
@@ -472,6 +493,12 @@ class Settings:
         """The addresses of every GitLab that a call can go to."""
         return (self.url, *self.allow_gitlab_host)
 
+    def callable_toolsets(self) -> tuple[str, ...] | None:
+        """The toolsets whose tools alone can be called; None: every tool."""
+        was_set = self.toolsets != _DEFAULT_TOOLSETS or self.sources.get("toolsets", DEFAULT) != DEFAULT
+        limited = was_set and self.callable == "toolsets" and "all" not in self.toolsets
+        return self.toolsets if limited else None
+
     def serving_address(self) -> Address:
         """Where to listen for HTTP. SettingsError where other machines could then use the server's own token."""
         assert self.http is not None
@@ -500,6 +527,8 @@ class Settings:
         place = self.audit_log or ("stdout" if self.http else "none")
         if place == "stdout" and self.http is None:
             raise SettingsError(audit_on_stdout(self.sources.get("audit_log", "audit_log")))
+        if place == "none" and self.audit_required:
+            raise SettingsError(no_audit_log(self.sources.get("audit_required", "audit_required")))
         return None if place == "none" else place
 
     def _held_token(self) -> str | None:

@@ -61,6 +61,8 @@ class Section:
 class Problem:
     line: int
     what: str
+    words: tuple[str, ...] = ()
+    """Those of the file that it is about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +154,7 @@ class _Reader:
     def _owners(self, number: int, text: str) -> tuple[str, ...]:
         words = text.split()
         if unknown := [word for word in _before_comment(words) if not _is_owner(word)]:
-            self.problems.append(Problem(number, f"no owner, and ignored: {', '.join(unknown)}"))
+            self.problems.append(Problem(number, "no owner, and ignored", tuple(unknown)))
         return tuple(dict.fromkeys(word for word in words if _is_owner(word)))
 
 
