@@ -6,6 +6,7 @@ scripts/generate.py writes it into `action_facts.json`, so that a running server
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from gitlab_mcp.api.endpoints import find, normalised
 from gitlab_mcp.api.switches import switch_of
@@ -29,6 +30,24 @@ def derived(endpoints: Sequence[str], features: Mapping[str, str]) -> dict[str, 
         "role": known[0].role if known and known[0] else None,
     }
     return {name: value for name, value in found.items() if value}
+
+
+def tokens(endpoints: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """What each endpoint asks of fine-grained tokens, and whether it takes those of jobs, where it is known."""
+    known = {endpoint: each.tokens for endpoint in endpoints if (each := find(endpoint)) and each.tokens}
+    return {
+        endpoint: {
+            name: value
+            for name, value in {
+                "permissions": needs.permission_titles,
+                "at": needs.boundaries,
+                "no": needs.no_fine_grained,
+                "job": needs.job_token,
+            }.items()
+            if value
+        }
+        for endpoint, needs in known.items()
+    }
 
 
 def docs_at(endpoints: Sequence[str]) -> dict[str, str]:

@@ -15,19 +15,7 @@ from gitlab_mcp.settings import Settings
 
 _EXPIRES_SOON = 14
 """Days."""
-_TOKEN_PREFIXES = {
-    "glpat-": ("an access token", True),
-    "glcbt-": ("a CI job token", True),
-    "gldt-": ("a deploy token", False),
-    "glrt-": ("a runner's token", False),
-    "glptt-": ("a pipeline trigger token", False),
-    "glft-": ("a feed token", False),
-    "glimt-": ("an incoming mail token", False),
-    "glagent-": ("an agent's token", False),
-    "glsoat-": ("a SCIM token", False),
-    "gloas-": ("an OAuth application's secret", False),
-    "glffct-": ("a feature flag client's token", False),
-}
+_WITHOUT_PREFIX = {"private": "a token without a prefix", "bearer": "an OAuth token"}
 _MAKE_A_TOKEN = (
     "Create a personal access token with the scope api (or read_api to read only) and put it into {where}."
 )
@@ -43,14 +31,9 @@ def check_token(settings: Settings, evidence: Evidence) -> Iterator[Check]:
     source = f" (from {where})" if token is not None else ""
     what = "an access token of the recordings"
     if token is not None:
-        prefix = next((known for known in _TOKEN_PREFIXES if token.value.reveal().startswith(known)), None)
-        without_prefix = {
-            "private": "a token without a prefix",
-            "bearer": "an OAuth token",
-            "job": "a CI job token",
-        }
-        what, usable = _TOKEN_PREFIXES[prefix] if prefix else (without_prefix[token.kind], True)
-        if not usable:
+        sort = token.sort
+        what = sort.name if sort else _WITHOUT_PREFIX[token.kind]
+        if sort and not sort.opens_the_api:
             yield Check("token", Mark.FAIL, f"{what}{source}: GitLab's API does not take those", new_token)
             return
         if token.kind == "job":
