@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
-
 NOT_FOR_THE_API: Final = "not for the API"
 
 

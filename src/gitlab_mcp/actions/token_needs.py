@@ -40,7 +40,10 @@ def token_needs(tool: str, action: str) -> Mapping[str, TokenNeeds]:
     told: Mapping[str, Mapping[str, Any]] = action_facts().get(tool, {}).get(action, {}).get("tokens", {})
     return {
         endpoint: TokenNeeds(
-            tuple(each.get("permissions", ())), tuple(each.get("at", ())), each.get("no"), each.get("job", False)
+            tuple(each.get("permissions", ())),
+            tuple(each.get("at", ())),
+            each.get("no"),
+            each.get("job", False),
         )
         for endpoint, each in told.items()
     }

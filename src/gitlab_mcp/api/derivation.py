@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gitlab_mcp.api.endpoints import find, normalised
+from gitlab_mcp.api.endpoints import NO_FINE_GRAINED, find, normalised
 from gitlab_mcp.api.switches import switch_of
 
-FACTS = ("docs", "switch", "feature", "role", "docs_at")
+FACTS = ("docs", "switch", "feature", "role", "docs_at", "tokens")
+PUBLIC = NO_FINE_GRAINED["public_endpoint"]
 
 
 def derived(endpoints: Sequence[str], features: Mapping[str, str]) -> dict[str, str]:
@@ -41,7 +42,8 @@ def tokens(endpoints: Sequence[str]) -> dict[str, dict[str, Any]]:
             for name, value in {
                 "permissions": needs.permission_titles,
                 "at": needs.boundaries,
-                "no": needs.no_fine_grained,
+                # What needs no token is open to a fine-grained one too.
+                "no": needs.no_fine_grained if needs.no_fine_grained != PUBLIC else None,
                 "job": needs.job_token,
             }.items()
             if value

@@ -161,9 +161,15 @@ def limited_by_the_minute(refused: Refused, message: str) -> Finding:
 
 def _waiting(seconds: int | None, one_route: Refused | None) -> str:
     """`one_route`: the limit is that of its route alone."""
-    wait = f"Wait {counted(seconds, 'second')}" if seconds is not None else "Wait a minute, then call less often"
+    wait = (
+        f"Wait {counted(seconds, 'second')}" if seconds is not None else "Wait a minute, then call less often"
+    )
     route = one_route.request.route if one_route else ""
-    return f"{wait}. Only {one_route.request.method} {route} waits: other calls go on." if one_route and route else f"{wait}."
+    return (
+        f"{wait}. Only {one_route.request.method} {route} waits: other calls go on."
+        if one_route and route
+        else f"{wait}."
+    )
 
 
 def _seconds(value: str | None) -> int | None:

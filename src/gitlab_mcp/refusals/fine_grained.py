@@ -16,7 +16,9 @@ from gitlab_mcp.refusals.case import Case
 from gitlab_mcp.refusals.findings import Confidence, Finding
 
 LACKS_PERMISSION: Final = "insufficient_granular_scope"
-WHERE_TO_MAKE_ONE: Final = "Edit profile > Access > Personal access tokens > Generate token > Fine-grained token"
+WHERE_TO_MAKE_ONE: Final = (
+    "Edit profile > Access > Personal access tokens > Generate token > Fine-grained token"
+)
 
 _NEEDED: Final = re.compile(r"\b(project|group|user|instance) permissions: \[([^\[\]]{1,200})\]")
 _HERE: Final = {
@@ -39,7 +41,9 @@ def permission_missing(case: Case) -> Finding:
         return _takes_none(declared.no_fine_grained)
     named = " and ".join(titles) or "a permission, which gitlab_message names"
     here = f" {' or '.join(_HERE[each] for each in boundaries)}" if boundaries else ""
-    member = " Where it has that already, its user is no member there." if {*boundaries} & {*_MEMBERS_ONLY} else ""
+    member = (
+        " Where it has that already, its user is no member there." if {*boundaries} & {*_MEMBERS_ONLY} else ""
+    )
     return Finding(
         Code.SCOPE_INSUFFICIENT,
         Confidence.CERTAIN,

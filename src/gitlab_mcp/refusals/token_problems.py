@@ -6,8 +6,8 @@ from gitlab_mcp.actions.ask import NOT_FOR_THE_API, Ask
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.refusals import causes
 from gitlab_mcp.refusals.case import Case
-from gitlab_mcp.refusals.fine_grained import LACKS_PERMISSION, permission_missing
 from gitlab_mcp.refusals.findings import Confidence, Finding
+from gitlab_mcp.refusals.fine_grained import LACKS_PERMISSION, permission_missing
 
 
 def unauthorized(case: Case) -> Finding:

@@ -65,7 +65,9 @@ EVENT = (
 )
 GROUP = "id full_path name web_url"
 
-OrderBy = Literal["id", "name", "path", "created_at", "updated_at", "last_activity_at", "similarity", "star_count"]
+OrderBy = Literal[
+    "id", "name", "path", "created_at", "updated_at", "last_activity_at", "similarity", "star_count"
+]
 TemplateType = Literal["issues", "merge_requests"]
 
 _ONLY_WITH_A_GROUP = ("include_subgroups", "with_shared")
