@@ -25,6 +25,8 @@ from gitlab_mcp.tiers.feature_map import tier_map
 from gitlab_mcp.tiers.marks import TierMarks
 
 ROOT = Path(__file__).resolve().parent.parent
+PERMISSIONS_GUIDE = "docs/guides/fine-grained-tokens.md"
+PERMISSIONS = re.compile(r"(<!-- permissions -->\n).*?(<!-- /permissions -->)", re.DOTALL)
 TABLE = re.compile(r"(<!-- tools -->\n).*?(<!-- /tools -->)", re.DOTALL)
 
 
@@ -54,6 +56,12 @@ def action_facts() -> str:
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
+def permissions_guide(toolsets: dict[str, list[Tool]]) -> str:
+    table = reference.permissions_table(toolsets)
+    guide = (ROOT / PERMISSIONS_GUIDE).read_text("utf-8")
+    return PERMISSIONS.sub(lambda found: found[1] + table + found[2], guide)
+
+
 def readme(toolsets: dict[str, list[Tool]]) -> str:
     table = reference.tool_table(toolsets, "docs/reference/")
     return TABLE.sub(lambda found: found[1] + table + found[2], (ROOT / "README.md").read_text("utf-8"))
@@ -79,6 +87,7 @@ def generated() -> dict[Path, str]:
         ROOT / "src/gitlab_mcp/failures/examples.json": json.dumps(errors, ensure_ascii=False, indent=1)
         + "\n",
         ROOT / "README.md": readme(toolsets),
+        ROOT / PERMISSIONS_GUIDE: permissions_guide(toolsets),
         **{ROOT / "docs/reference" / name: text for name, text in pages.items()},
     }
 

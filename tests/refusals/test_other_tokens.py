@@ -1,5 +1,5 @@
 """What is said of tokens that are not those of a person with the scope api: fine-grained ones, those of jobs, and
-those that do not open the API at all. Where a recording of 19.3 has it, GitLab's own answers; else it says synthetic."""
+those that do not open the API at all. What no recording of 19.3 shows says that it is synthetic."""
 
 from __future__ import annotations
 

@@ -5,17 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Final
+from typing import Any
 
 from gitlab_mcp.actions.action_facts import action_facts
-
-BOUNDARIES: Final[Mapping[str, str]] = {
-    "project": "for the project",
-    "group": "for the group",
-    "user": "for the user",
-    "instance": "for the instance",
-}
-"""Where a permission is given, in words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +38,21 @@ def token_needs(tool: str, action: str) -> Mapping[str, TokenNeeds]:
             each.get("job", False),
         )
         for endpoint, each in told.items()
+    }
+
+
+def by_resource(needs: Iterable[TokenNeeds]) -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
+    """The least that opens all of them: by resource its permissions, and where they have to be given."""
+    found: dict[str, tuple[dict[str, None], dict[str, None]]] = {}
+    for each in needs:
+        for title in each.permissions:
+            resource, _, permission = title.partition(": ")
+            permissions, places = found.setdefault(resource, ({}, {}))
+            permissions[permission] = None
+            places[" or ".join(each.boundaries)] = None
+    return {
+        resource: (tuple(sorted(permissions)), tuple(sorted(places)))
+        for resource, (permissions, places) in sorted(found.items())
     }
 
 

@@ -7,6 +7,8 @@ from datetime import date
 from typing import Any
 
 from gitlab_mcp.actions.exchange import Answer
+from gitlab_mcp.actions.registry import Registry
+from gitlab_mcp.actions.token_needs import by_resource
 from gitlab_mcp.doctor.evidence import Evidence
 from gitlab_mcp.doctor.report import Check, Mark
 from gitlab_mcp.doctor.where_set import where_set
@@ -48,6 +50,12 @@ def check_token(settings: Settings, evidence: Evidence) -> Iterator[Check]:
         yield Check("token", Mark.FAIL, f"{what}{source}: GitLab {_why_refused(user)}", new_token)
         return
     name = f", {user.body['username']}" if isinstance(user, Answer) and isinstance(user.body, dict) else ""
+    if evidence.fine_grained:
+        yield Check("token", Mark.OK, f"a fine-grained access token{name}{source}")
+        yield _permissions(settings)
+        if isinstance(own, Answer) and isinstance(own.body, dict):
+            yield _expiry(own.body, evidence.received_at.date(), where)
+        return
     yield Check("token", Mark.OK, f"{what}{name}{source}")
     if isinstance(own, Answer) and isinstance(own.body, dict):
         yield _scopes(settings, own.body, new_token)
@@ -62,6 +70,25 @@ def _why_refused(refused: Refused) -> str:
     if "revoked" in description:
         return "says it was revoked"
     return "does not know it, or it has expired or was revoked"
+
+
+def _permissions(settings: Settings) -> Check:
+    """What it has cannot be read; what the tools need is known."""
+    registry = Registry()
+    toolsets = registry.toolsets() if "all" in settings.toolsets else settings.toolsets
+    needs = (
+        needs
+        for name in toolsets
+        if name in registry.toolsets()
+        for action in registry.actions(name)
+        if not (settings.read_only and action.spec.writes)
+        for needs in action.spec.token_needs.values()
+    )
+    told = "; ".join(
+        f"{resource}: {', '.join(permissions)} ({', '.join(places)})"
+        for resource, (permissions, places) in by_resource(needs).items()
+    )
+    return Check("permissions", Mark.OK, f"GitLab does not tell which it has. All tools need {told}")
 
 
 def _scopes(settings: Settings, token: Mapping[str, Any], new_token: str) -> Check:
