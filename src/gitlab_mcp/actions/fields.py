@@ -16,7 +16,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, ValidatorFunctionWrapHandler, WrapValidator
 from pydantic_core import PydanticCustomError, PydanticKnownError
@@ -351,6 +351,8 @@ SemanticVersion = Annotated[
     Expects("a semantic version like 1.2.0"),
 ]
 Sha = Annotated[str, Field(min_length=1, max_length=64)]
+HeadSha = Annotated[Sha, Field(description="Refuse if the source's head is another")]
+FULL_SHA: Final = re.compile("[0-9a-f]{40}(?:[0-9a-f]{24})?")
 FilePath = NonEmpty
 """In the repository."""
 Labels = Annotated[Words, Csv()]
