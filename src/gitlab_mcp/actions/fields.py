@@ -16,10 +16,12 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, get_args
 
 from pydantic import AfterValidator, BeforeValidator, Field, ValidatorFunctionWrapHandler, WrapValidator
 from pydantic_core import PydanticCustomError, PydanticKnownError
+
+from gitlab_mcp.actions.danger import Danger, Risk, equals
 
 BIGGEST_ID = 2**63 - 1
 ME = "me"
@@ -341,6 +343,39 @@ DiscussionId = Annotated[
 ]
 Title = Annotated[str, Field(min_length=1, max_length=255)]
 Visibility = Literal["private", "internal", "public"]
+_WIDTHS: Final = get_args(Visibility)
+
+
+def _is_wider(present: Any, wanted: Any) -> bool:
+    return present not in _WIDTHS or _WIDTHS.index(wanted) > _WIDTHS.index(present)
+
+
+NewVisibility = Annotated[
+    Visibility,
+    Risk(Danger.DESTRUCTIVE, "public", "anybody can read what is put there", equals("public")),
+]
+"""Of something that is made."""
+ChangedVisibility = Annotated[
+    Visibility,
+    Risk(
+        Danger.DESTRUCTIVE,
+        "internal",
+        "everybody with an account can then read it",
+        equals("internal"),
+        _is_wider,
+    ),
+    Risk(Danger.DANGEROUS, "public", "anybody can then read it", equals("public"), _is_wider),
+]
+"""Of something that is there, with all that it holds."""
+NoLongerConfidential = Annotated[
+    Flag,
+    Risk(
+        Danger.DESTRUCTIVE,
+        "false",
+        "everybody who can see the project or group can then read it",
+        equals(False),
+    ),
+]
 Ref = Annotated[NonEmpty, Field(description="Branch, tag or commit")]
 CommitOrRef = Annotated[NonEmpty, Field(description="Commit, branch or tag")]
 Branch = NonEmpty

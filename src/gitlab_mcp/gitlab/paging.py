@@ -46,5 +46,11 @@ def items_of(answer: Answer, path: str) -> list[Any]:
     return answer.body
 
 
+def next_page_number(answer: Answer) -> str:
+    """For a sentence of ours: digits, or a word of ours where GitLab sent something else."""
+    number = answer.headers.get("x-next-page", "")
+    return number if number.isascii() and number.isdigit() else "the next"
+
+
 def has_next_page(answer: Answer) -> bool:
     return bool(answer.headers.get("x-next-page"))

@@ -26,7 +26,8 @@ Names = Mapping[FieldAndNumber, str]
 
 _SAFE_WORD: Final = re.compile(r"[\w.-]{1,64}")
 _MAX_LENGTH: Final = 100
-_MOST_LISTED: Final = 20
+_MOST_LISTED: Final = 200
+"""So many that hiding one behind the others makes a question that nobody says yes to."""
 _QUOTES: Final = re.compile('["\u201c-\u201f\u00ab\u00bb\u2033\u2036\u301d-\u301f\uff02]')
 _SECRET_NAME: Final = re.compile(
     r"token|secret|passw|passphrase|credential|private_?key|api_?key|signing_?key|authorization",
@@ -53,6 +54,7 @@ async def what_will_happen(proposed: ProposedCall) -> str:
     sentences = [f"{summary}{f': {named}' if named else ''}{in_brackets}."]
     if given := _given_values(proposed.call, endpoint, names):
         sentences.append(f"With {given}.")
+    sentences += [f"{name}: {risk.because}." for name, risk in action.risks().items()]
     if proposed.call.options.quick_actions:
         commands = _listed([quoted(line) for line in _commands(action)]) or "none found"
         sentences.append(f"Quick actions in the text are carried out: {commands}.")

@@ -256,14 +256,19 @@ def _with_omissions(result: Result, *omissions: Omission) -> Result:
     return replace(result, truncated=tuple(every))
 
 
+def _plain(path: str) -> str:
+    """The names of members on the way: in a sentence of ours only as names, whatever GitLab called them."""
+    return re.sub(r"[^\w.]+", "_", path[-80:])
+
+
 def _shorten(value: Any, longest_string: int, longest_list: int, path: str, omitted: Counter[str]) -> Any:
     """The value with shorter strings and lists. What is cut is counted in `omitted`."""
     if isinstance(value, str) and len(value) > longest_string:
-        omitted[f"characters of {path[-80:]}"] += len(value) - longest_string
+        omitted[f"characters of {_plain(path)}"] += len(value) - longest_string
         return f"{value[:longest_string]}…"
     if isinstance(value, list):
         if len(value) > longest_list:
-            omitted[f"entries of {path[-80:]}"] += len(value) - longest_list
+            omitted[f"entries of {_plain(path)}"] += len(value) - longest_list
         return [_shorten(item, longest_string, longest_list, path, omitted) for item in value[:longest_list]]
     if isinstance(value, Mapping):
         return {

@@ -155,5 +155,8 @@ def _shown(rule: Rule) -> dict[str, Any]:
 
 
 def _problems(owners: CodeOwners) -> dict[str, Any]:
-    found = [{"line": problem.line, "problem": problem.what} for problem in owners.problems]
+    found = [
+        {"line": each.line, "problem": each.what, **({"words": list(each.words)} if each.words else {})}
+        for each in owners.problems
+    ]
     return {"problems": found} if found else {}

@@ -50,6 +50,8 @@ class Section:
 class Problem:
     line: int
     what: str
+    words: tuple[str, ...] = ()
+    """Those of the file that it is about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +138,7 @@ class _Reader:
     def _owners(self, number: int, text: str) -> tuple[str, ...]:
         words = text.split()
         if unknown := [word for word in _before_comment(words) if not _OWNER.fullmatch(word)]:
-            self.problems.append(Problem(number, f"no owner, and ignored: {', '.join(unknown)}"))
+            self.problems.append(Problem(number, "no owner, and ignored", tuple(unknown)))
         return tuple(dict.fromkeys(word for word in words if _OWNER.fullmatch(word)))
 
 
