@@ -27,6 +27,7 @@ from gitlab_mcp.tiers.marks import TierMarks
 ROOT = Path(__file__).resolve().parent.parent
 PERMISSIONS_GUIDE = "docs/guides/fine-grained-tokens.md"
 PERMISSIONS = re.compile(r"(<!-- permissions -->\n).*?(<!-- /permissions -->)", re.DOTALL)
+DANGER = re.compile(r"(<!-- danger -->\n).*?(<!-- /danger -->)", re.DOTALL)
 TABLE = re.compile(r"(<!-- tools -->\n).*?(<!-- /tools -->)", re.DOTALL)
 
 
@@ -67,6 +68,11 @@ def readme(toolsets: dict[str, list[Tool]]) -> str:
     return TABLE.sub(lambda found: found[1] + table + found[2], (ROOT / "README.md").read_text("utf-8"))
 
 
+def guard_rails(tools: list[Tool]) -> str:
+    page = (ROOT / "docs/guides/guard-rails.md").read_text("utf-8")
+    return DANGER.sub(lambda found: found[1] + reference.danger_tables(tools) + found[2], page)
+
+
 def generated() -> dict[Path, str]:
     tools = declared()
     toolsets = {name: [tool for tool in tools if tool.toolset == name] for name in TOOLSETS}
@@ -88,6 +94,7 @@ def generated() -> dict[Path, str]:
         + "\n",
         ROOT / "README.md": readme(toolsets),
         ROOT / PERMISSIONS_GUIDE: permissions_guide(toolsets),
+        ROOT / "docs/guides/guard-rails.md": guard_rails(tools),
         **{ROOT / "docs/reference" / name: text for name, text in pages.items()},
     }
 

@@ -21,6 +21,7 @@ from gitlab_mcp.actions.fields import (
     Labels,
     MilestoneOrZero,
     Needs,
+    NoLongerConfidential,
     ProjectId,
     ProjectNumber,
     Title,
@@ -150,7 +151,7 @@ class UpdateIssue(OfIssue):
     assignee_ids: Assignees | None = None
     milestone_id: MilestoneOrZero | None = None
     due_date: DateOrEmpty | None = None
-    confidential: Flag | None = None
+    confidential: NoLongerConfidential | None = None
     discussion_locked: Flag | None = None
     issue_type: IssueType | None = None
     weight: Weight | None = None
