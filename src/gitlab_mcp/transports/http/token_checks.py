@@ -49,7 +49,7 @@ class TokenChecks:
         self._url = url
         self._clock = clock
         self._answers: _Recent[tuple[bool, float]] = _Recent()
-        """GitLab's word on a token in the header it came in (it takes some in one only), and until when it is believed."""
+        """GitLab's word on a token in the header it came in, and until when it is believed."""
         self._seen: _Recent[bool] = _Recent()
         """The tokens that were here before. False: GitLab did not accept it when it was last used."""
         self._allowances: _Recent[tuple[float, float]] = _Recent()
