@@ -6,8 +6,9 @@ end say which causes each signature can have.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Final
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, Final
 
 from gitlab_mcp.actions.action import ROLE_NAMES, Role
 from gitlab_mcp.api.switches import WHERE, Switch, switched_off
@@ -105,17 +106,55 @@ def add_on_missing(case: Case) -> Finding | None:
     )
 
 
-def project_archived(case: Case) -> Finding | None:
-    if not (case.writes and case.project and case.project.get("archived")):
+_WORKS_ALL_THE_SAME: Final = re.compile(
+    r"/projects/[^/]+(/(restore|unarchive|archive|transfer|share|hooks|members|invitations|access_requests)(/.*)?)?"
+)
+"""What can be changed in a project that is archived or marked for deletion: its settings, hooks and members."""
+
+
+def works_in_closed_projects(path: str) -> bool:
+    return _WORKS_ALL_THE_SAME.fullmatch(path) is not None
+
+
+def project_closed(case: Case) -> Finding | None:
+    """The project, or a group above it, is archived; or it waits for its deletion."""
+    project = case.project
+    if not (case.writes and project) or works_in_closed_projects(case.refused.request.path):
+        return None
+    if project.get("marked_for_deletion_on"):
+        return Finding(
+            Code.CONFLICT,
+            Confidence.CERTAIN,
+            "The project is marked for deletion: nothing in it can be changed.",
+            ("the project says marked_for_deletion_on",),
+            "Ask an owner to restore the project: manage_project restore.",
+            {"state": "marked for deletion"},
+        )
+    if not project.get("archived"):
         return None
     return Finding(
         Code.CONFLICT,
         Confidence.CERTAIN,
         "The project is archived: nothing in it can be changed.",
         ("the project says archived",),
-        "Ask an owner to unarchive the project: manage_project unarchive.",
+        "Ask an owner to unarchive the project (manage_project unarchive), or the group where that is archived.",
         {"state": "archived"},
     )
+
+
+def namespace_closed(group: Mapping[str, Any] | None) -> Finding | None:
+    """A group that takes no new projects."""
+    for key, state in (("archived", "archived"), ("marked_for_deletion_on", "marked for deletion")):
+        if group and group.get(key):
+            return Finding(
+                Code.CONFLICT,
+                Confidence.CERTAIN,
+                f"The group is {state}: no project can be made or moved there.",
+                (f"the group says {key}",),
+                "Choose another group, or ask an owner of this one to open it again.",
+                {"state": state},
+            )
+    return None
 
 
 def feature_switched_off(case: Case) -> Finding | None:
@@ -252,10 +291,10 @@ def most_likely(case: Case, causes: tuple[Cause, ...], otherwise: Finding) -> Fi
 
 
 CAUSES_OF_401: Final[tuple[Cause, ...]] = (
-    tier_too_low, add_on_missing, project_archived, role_too_low, known_at_route,
+    tier_too_low, add_on_missing, project_closed, role_too_low, known_at_route,
 )  # fmt: skip
 CAUSES_OF_403: Final[tuple[Cause, ...]] = (
-    tier_too_low, add_on_missing, project_archived, feature_switched_off, role_too_low, known_at_route,
+    tier_too_low, add_on_missing, project_closed, feature_switched_off, role_too_low, known_at_route,
 )  # fmt: skip
 CAUSES_OF_404_ROUTE: Final[tuple[Cause, ...]] = (tier_too_low, not_in_this_edition)
 CAUSES_OF_404_UNEXPLAINED: Final[tuple[Cause, ...]] = (
@@ -266,5 +305,5 @@ CAUSES_OF_404_RECORD: Final[tuple[Cause, ...]] = (
 )  # fmt: skip
 CAUSES_OF_OTHER_STATUSES: Final[tuple[Cause, ...]] = (tier_too_low, known_at_route)
 CAUSES_OF_HIDDEN_IN_GRAPHQL: Final[tuple[Cause, ...]] = (
-    tier_too_low, project_archived, feature_switched_off, role_too_low,
+    tier_too_low, project_closed, feature_switched_off, role_too_low,
 )  # fmt: skip
