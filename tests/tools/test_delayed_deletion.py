@@ -136,7 +136,7 @@ async def test_for_good_is_asked_about_by_itself_and_names_the_path_that_gitlab_
     data = (await app.call("manage_project", {**for_good, "confirmation_token": token})).data
     assert (data["started"], data["permanently"]) == (True, True)
     deletion = next(each for each in standin.requests if each.method == "DELETE")
-    assert dict(deletion.params) == {"permanently_remove": "True", "full_path": RENAMED}
+    assert dict(deletion.params) == {"permanently_remove": "true", "full_path": RENAMED}
 
 
 async def test_what_is_not_marked_is_not_removed_for_good(standin: StandIn, against: Server) -> None:
