@@ -63,6 +63,13 @@ KNOWN_SENTENCES: Final = (
         "Ask for an upgrade, or do without it.",
         upgrade_url="https://about.gitlab.com/pricing/",
     ),
+    # What belongs elsewhere.
+    _row(
+        Code.FEATURE_UNAVAILABLE,
+        r"group-level custom roles are deprecated on self-managed",
+        "On a GitLab of one's own custom roles belong to the instance, not to groups.",
+        "Leave group_id out; for the roles of the instance it takes an administrator.",
+    ),
     # What is switched off.
     _row(
         Code.FEATURE_UNAVAILABLE,
@@ -91,6 +98,14 @@ KNOWN_SENTENCES: Final = (
         r"|(project|component) .*not found or access denied",
         "The CI/CD configuration does not allow this pipeline.",
         "Read .gitlab-ci.yml with browse_files get, and mend it with manage_file update.",
+    ),
+    # Nothing fits; it names permissions only as the other possibility.
+    _row(
+        Code.CONFLICT,
+        r"^no environments found for scheduled deletion",
+        "There is nothing to delete: no stopped review environment is old enough, or none that this user may delete.",
+        "Nothing is to be done. For younger ones than 30 days send before.",
+        state="nothing to delete",
     ),
     # Whom GitLab does not let.
     _row(
@@ -121,7 +136,8 @@ KNOWN_SENTENCES: Final = (
     # What is there already, or in another state.
     _row(
         Code.CONFLICT,
-        r"\btaken\b|already (exists|being used|a member)|duplicate|same (name|path) .*exists",
+        r"\btaken\b|already (exists|being used|a member|shared|assigned|related|linked)|duplicate"
+        r"|same (name|path) .*exists",
         "It exists already.",
         "Read what is there, and change it instead of creating it again, or choose another name.",
         state="exists",
@@ -131,6 +147,14 @@ KNOWN_SENTENCES: Final = (
         r"^sha does not match head",
         "The source branch has moved: sha is no longer its last commit.",
         "Look at what was pushed (browse_merge_requests review_bundle); if it is still wanted, send head_sha as sha.",
+        state="changed",
+    ),
+    _row(
+        Code.CONFLICT,
+        r"reference does not point to expected object|reference update: |could not update refs/"
+        r"|please refresh and try again",
+        "Somebody else committed to the branch at the same moment, so this commit was not made.",
+        "Send the same call again. With last_commit_id it is refused where the same file was changed.",
         state="changed",
     ),
     _row(

@@ -6,8 +6,9 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from gitlab_mcp.actions.action import GET, Role
+from gitlab_mcp.actions.action import GET, Role, fill
 from gitlab_mcp.actions.action_facts import Differs
+from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.actions.fields import (
     AccessLevel,
     Date,
@@ -252,6 +253,13 @@ class ShareLocations(InProject):
     """Groups the project could be shared with."""
 
     search: Search | None = None
+
+    async def run(self, gitlab: GitLab) -> Answer:
+        if self.project_id.isdecimal():
+            return await gitlab.send(self.request())
+        # GitLab 19.3 takes only the number here.
+        project = await gitlab.get(fill("/projects/{project_id}", project_id=self.project_id))
+        return await gitlab.send(self.model_copy(update={"project_id": str(project.body["id"])}).request())
 
 
 @browse.action(

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from gitlab_mcp.actions.action import DELETE, POST, Danger, Role
 from gitlab_mcp.actions.action_facts import Differs
+from gitlab_mcp.actions.exchange import GitLab
 from gitlab_mcp.actions.job_variables import JobVariables
 from gitlab_mcp.actions.recovery_lookup import RecoveryLookup
+from gitlab_mcp.actions.result import Result
 from gitlab_mcp.actions.scopes import InProject, OfJob
 from gitlab_mcp.actions.tool import Tool
 
@@ -115,3 +117,10 @@ class DeleteArtifacts(OfJob):
 )
 class DeleteProjectArtifacts(InProject):
     """Delete the artifacts of all jobs of a project, except the newest and those that are kept."""
+
+    async def run(self, gitlab: GitLab) -> Result:
+        await gitlab.send(self.request())
+        then = (
+            "GitLab deletes them in the background, which can take half an hour; the newest of each ref stay."
+        )
+        return Result(data={"started": True, "then": then})

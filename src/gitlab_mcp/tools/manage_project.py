@@ -214,6 +214,7 @@ class DeleteProject(InProject):
     permanently_remove: (
         Annotated[
             Flag,
+            Needs("delayed_deletion_restore"),
             Risk(Danger.DANGEROUS, "true", "it is gone at once and cannot be restored", equals(True)),
             Field(description="Of one that is marked already"),
         ]
