@@ -26,17 +26,22 @@ class Paper:
     least: float
     """The share that must be right."""
     certain_and_false: frozenset[str] = frozenset()
-    """Labels of answers that are known to be wrong and called certain. To become empty."""
+    """Labels of answers that are called certain and differ from what was judged, each with its reason."""
 
 
 PAPERS = {
     "mistakes, 17.2": Paper(lambda: exam.errors("17.2"), 0.99),
-    "mistakes, 19.3": Paper(lambda: exam.errors("19.3"), 0.97),
-    "refused writes, 19.3": Paper(lambda: exam.errors("19.3", "refused_writes"), 0.93),
+    "mistakes, 19.3": Paper(lambda: exam.errors("19.3"), 0.99),
+    "refused writes, 19.3": Paper(
+        lambda: exam.errors("19.3", "refused_writes"),
+        0.96,
+        # GitLab itself speaks of the scope; whoever judged it, of the bot.
+        certain_and_false=frozenset({"group_access_tokens/create_with_bot"}),
+    ),
     "paid features on EE without a licence, 17.2": Paper(lambda: exam.tiers("ee", "17.2"), 0.99),
-    "paid features on EE without a licence, 19.3": Paper(lambda: exam.tiers("ee", "19.3"), 0.95),
+    "paid features on EE without a licence, 19.3": Paper(lambda: exam.tiers("ee", "19.3"), 0.99),
     "paid features on CE, 17.2": Paper(lambda: exam.tiers("ce", "17.2"), 0.98),
-    "paid features on CE, 19.3": Paper(lambda: exam.tiers("ce", "19.3"), 0.97),
+    "paid features on CE, 19.3": Paper(lambda: exam.tiers("ce", "19.3"), 0.99),
 }
 MISTAKES = ("mistakes, 17.2", "mistakes, 19.3")
 

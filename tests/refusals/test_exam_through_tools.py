@@ -139,7 +139,7 @@ def wrong(answers: Sequence[Graded]) -> str:
     return "\n".join(described(answer) for answer in answers if not answer.right)
 
 
-@pytest.mark.parametrize(("version", "least"), [("17.2", 0.98), ("19.3", 0.97)])
+@pytest.mark.parametrize(("version", "least"), [("17.2", 0.99), ("19.3", 0.99)])
 def test_the_true_cause_of_a_refusal_is_named(version: str, least: float) -> None:
     loud = [grade for grade in grades(version) if grade.loud and (grade.asked or grade.right)]
     ours = [grade for grade in loud if grade.code in REFUSED_HERE]
@@ -151,7 +151,7 @@ def test_the_true_cause_of_a_refusal_is_named(version: str, least: float) -> Non
     assert share_right(ours) >= 0.9, wrong(ours)
 
 
-@pytest.mark.parametrize(("version", "least"), [("17.2", 0.98), ("19.3", 0.97)])
+@pytest.mark.parametrize(("version", "least"), [("17.2", 0.99), ("19.3", 0.99)])
 def test_the_true_cause_is_named_at_the_seam(version: str, least: float) -> None:
     loud = [grade for grade in grades(version, at_the_seam) if grade.loud]
     certain = [each for each in loud if each.facts.get("confidence") == "certain"]
@@ -160,11 +160,11 @@ def test_the_true_cause_is_named_at_the_seam(version: str, least: float) -> None
     assert [described(each) for each in certain if not each.right] == []
 
 
-@pytest.mark.parametrize("version", VERSIONS)
-def test_a_mistake_that_gitlab_accepts_in_silence_is_refused_or_warned_of(version: str) -> None:
+@pytest.mark.parametrize(("version", "least"), [("17.2", 0.85), ("19.3", 0.83)])
+def test_a_mistake_that_gitlab_accepts_in_silence_is_refused_or_warned_of(version: str, least: float) -> None:
     silent = [grade for grade in grades(version) if not grade.loud and (grade.asked or grade.right)]
     assert len(silent) > 25
-    assert share_right(silent) >= 0.85, wrong(silent)
+    assert share_right(silent) >= least, wrong(silent)
 
 
 @pytest.mark.parametrize("version", VERSIONS)

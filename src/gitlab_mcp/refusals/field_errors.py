@@ -48,7 +48,7 @@ _EXPECTED: Final = (
     (re.compile(r"reserved name"), "a name that is not reserved"),
 )
 _ONE_OF_SEVERAL: Final = "one parameter must be provided"
-_MISSING: Final = ("is missing",)
+_MISSING: Final = re.compile(r"is (?:missing|required)|must be provided when \w+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ def field_errors(fields: Mapping[str, Iterable[str]], action: Action | None) -> 
         if action and ours not in shapes(type(action)) and any(_ONE_OF_SEVERAL in text for text in errors):
             # GitLab lists every parameter of the endpoint; this action has only some.
             continue
-        if any(text in _MISSING for text in errors):
+        if any(_MISSING.fullmatch(text) for text in errors):
             missing[ours] = None
         elif ours not in invalid:
             expected = _expected(errors, ours, action)

@@ -20,7 +20,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from tests.support.standin.exchange import API, Received, Reply
+from tests.support.standin.exchange import Received, Reply
 from tests.support.standin.faults import Drop, Fault
 from tests.support.standin.recorded import Recorded
 from tests.support.standin.world import World
