@@ -100,7 +100,7 @@ async def test_a_lost_race_is_a_conflict_and_no_mistake_in_the_arguments(
 
 
 async def test_nothing_to_delete_is_no_lack_of_permission(standin: StandIn, against: Against) -> None:
-    says = "No environments found for scheduled deletion, or insufficient permissions. Either there are none (30 days or older)."
+    says = "No environments found for scheduled deletion, or insufficient permissions."
     standin.answer("DELETE", "/projects/1/environments/review_apps", 400, {"message": says})
     with pytest.raises(CallFailed) as failed:
         await against().call(

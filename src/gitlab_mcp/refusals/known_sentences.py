@@ -203,7 +203,8 @@ KNOWN_SENTENCES: Final = (
         Code.NOT_FOUND,
         r"(does not|doesn't|don't) exist|not[ -]found|(could not|cannot|couldn't|can't) (be )?(find|found)|no such"
         r"|target .* is invalid|invalid reference name|when you are on a branch|commits' sha is not valid"
-        r"|unknown (ref|branch|commit|revision)|for nil\b|is not in the job token scope|not found or has expired|^is ambiguous",
+        r"|unknown (ref|branch|commit|revision)|for nil\b|not found or has expired|^is ambiguous"
+        r"|is not in the job token scope",
         "Something the arguments name does not exist, or this user may not see it.",
         LOOK_IT_UP,
     ),
