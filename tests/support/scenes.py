@@ -63,7 +63,7 @@ async def token_for_another(app: App) -> Arguments:
 async def old_token(app: App) -> Arguments:
     settings = app._settings
     call = validate(Registry(), *DELETE, InstanceDefaults(settings.url))
-    caller = CallerKey(Token(Secret("alice"), "private").fingerprint, settings.url, None)
+    caller = CallerKey(Token(Secret("alice"), "private").holder, settings.url, None)
     tokens = ConfirmationTokens(app._store, lambda: time.time() - LIFETIME - 100)
     return {"confirmation_token": (await tokens.issue(caller, purpose(call, caller), "labels:delete"))[0]}
 
@@ -80,7 +80,7 @@ async def one_write(app: App) -> Arguments:
 
 
 async def two_calls(app: App) -> Arguments:
-    caller = Token(Secret("alice"), "private").fingerprint
+    caller = Token(Secret("alice"), "private").holder
     for _ in range(2):
         NEVER_ENDING.enter_context(app._calls_per_caller.slot(caller))
     return {}

@@ -7,10 +7,11 @@ the yes comes in `consent.py`.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from gitlab_mcp.actions.action import Danger
 from gitlab_mcp.actions.call import Call
 from gitlab_mcp.callers import CallerKey
 from gitlab_mcp.failures.codes import Code
@@ -29,18 +30,21 @@ _WITHOUT_EFFECT: Final = {"url", "detail", "fields", "max_bytes", "format", "con
 class AskForConfirmation:
     """As a guard: refuses a call that needs a confirmation and has none."""
 
-    required: Callable[[Call], bool]
+    required: Callable[[Danger], bool]
     answers: PersonsAnswers
 
     async def __call__(self, proposed: ProposedCall) -> None:
         call = proposed.call
-        if not self.required(call):
+        if not self.required(call.danger):
+            return
+        if not self.required(call.danger_of_action) and await _changes_nothing(proposed):
             return
         spec = call.action.spec
         asked_for = Purpose(
             purpose(call, proposed.caller),
             operation_name(call.tool.name, spec.name),
             lambda: _same_thing(proposed),
+            seen=" ".join(call.pinned.values()),
         )
         if await self.answers.has_yes(proposed, asked_for):
             return
@@ -62,6 +66,18 @@ def purpose(call: Call, caller: CallerKey, **instead: Any) -> str:
     return json.dumps([name, arguments, options], sort_keys=True)
 
 
+async def _changes_nothing(proposed: ProposedCall) -> bool:
+    """Whether the thing already is what the risky values would make of it: a public project is made public again."""
+    action = proposed.call.action
+    present = await look_at_target(action, proposed.ask)
+    if not isinstance(present, Mapping):
+        return False
+    return all(
+        name in present and not risk.changes(present[name], getattr(action, name))
+        for name, risk in action.risks().items()
+    )
+
+
 async def _same_thing(proposed: ProposedCall) -> str:
     """The purpose with the numbers of the project, the group and the thing in it, as far as they can be looked up."""
     action, ask = proposed.call.action, proposed.ask
@@ -75,4 +91,5 @@ async def _same_thing(proposed: ProposedCall) -> str:
         found = await look_up(str(given)) if given is not None else None
         if found is not None:
             numbers[field] = found.get("id")
-    return purpose(proposed.call, proposed.caller, **numbers)
+    # A no holds for every version of the thing.
+    return purpose(proposed.call, proposed.caller, **numbers, **dict.fromkeys(proposed.call.pinned))

@@ -29,11 +29,10 @@ from gitlab_mcp.settings.errors import (
 from gitlab_mcp.settings.git_remote import project_of_checkout
 from gitlab_mcp.settings.metadata import Setting
 from gitlab_mcp.settings.recorded_url import recorded_url
+from gitlab_mcp.settings.settings import DEFAULT as DEFAULT
 from gitlab_mcp.settings.settings import SETTINGS, Settings
 from gitlab_mcp.settings.token_sources import secret_parser
 
-DEFAULT = "default"
-"""The source of a value that was not given."""
 RECORDINGS = "the recordings"
 """The source of the URL when it is taken from the recordings that are replayed."""
 
