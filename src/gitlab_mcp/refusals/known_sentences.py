@@ -93,12 +93,10 @@ KNOWN_SENTENCES: Final = (
         "GitLab takes no request this large.",
         "Ask for less at a time.",
     ),
-    # Limits that GitLab tells with another status than 429.
     _row(
         Code.RATE_LIMITED,
-        r"too many \w+ (created|made|sent) in the last",
-        "GitLab takes no more of these for now.",
-        "Wait a minute, then send it once more.",
+        r"too many .* (created|requested|sent) in the last minute",
+        "GitLab takes no more of these for now: too many came in the last minute.",
     ),
     # A CI file that does not work: what it lacks is not what the caller lacks.
     _row(
