@@ -20,16 +20,6 @@ FILE = {"project_id": "1", "file_path": "a.txt", "branch": "main", "content": "x
     ("tool", "arguments", "status", "sentence", "code", "state"),
     [
         (
-            "manage_environment",
-            {"action": "delete_review_apps"},
-            400,
-            "No environments found for scheduled deletion. Either your query did not match any environments (default "
-            "parameters match environments that are 30 days or older), or you have insufficient permissions to delete "
-            "matching environments.",
-            "CONFLICT",
-            "nothing to delete",
-        ),
-        (
             "manage_file",
             {"action": "update", **FILE},
             400,
@@ -79,6 +69,22 @@ async def test_a_refusal_is_named_for_what_it_is(
         arguments = {name: value for name, value in arguments.items() if name not in ("file_path", "content")}
     failure = await refused(against(), tool, {"project_id": "1", **arguments})
     assert (failure.code, failure.facts["state"]) == (code, state)
+
+
+async def test_no_review_environment_to_delete_is_no_lack_of_rights(
+    standin: StandIn, against: Server
+) -> None:
+    says = (
+        "No environments found for scheduled deletion. Either your query did not match any environments (default "
+        "parameters match environments that are 30 days or older), or you have insufficient permissions to delete "
+        "matching environments."
+    )
+    standin.answer("DELETE", "/projects/1/environments/review_apps", 400, {"message": says})
+    failure = await refused(
+        against(), "manage_environment", {"action": "delete_review_apps", "project_id": "1"}
+    )
+    assert failure.code == "NOT_FOUND"
+    assert "nothing to delete" in failure.message
 
 
 async def test_custom_roles_of_a_group_are_said_to_be_those_of_the_instance(

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from gitlab_mcp.actions.action import ROLE_NAMES, Role
 from gitlab_mcp.api.switches import WHERE, Switch, switched_off
+from gitlab_mcp.failures import allowed_words
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.refusals.by_route import meaning_at_route
 from gitlab_mcp.refusals.case import Case
@@ -20,6 +21,8 @@ from gitlab_mcp.tiers.effective_tier import KnownTier
 from gitlab_mcp.tiers.requirements import Requirement
 
 Cause = Callable[[Case], Finding | None]
+
+_INSIDE_A_PROJECT: Final = re.compile(r"/projects/[^/]+/(?!restore$)")
 
 UPGRADE_URL: Final = "https://about.gitlab.com/pricing/"
 
@@ -116,21 +119,23 @@ def works_in_closed_projects(path: str) -> bool:
     return _WORKS_ALL_THE_SAME.fullmatch(path) is not None
 
 
-def project_closed(case: Case) -> Finding | None:
-    """The project, or a group above it, is archived; or it waits for its deletion."""
-    project = case.project
-    if not (case.writes and project) or works_in_closed_projects(case.refused.request.path):
+def project_read_only(case: Case) -> Finding | None:
+    """Archived, itself or by its group, or marked for deletion."""
+    path = case.refused.request.path
+    if not (case.writes and case.project) or works_in_closed_projects(path):
         return None
-    if project.get("marked_for_deletion_on"):
+    inside = _INSIDE_A_PROJECT.match(path)
+    if inside and (on := marked_for_deletion(case.project)):
         return Finding(
             Code.CONFLICT,
-            Confidence.CERTAIN,
+            # Hooks and members of such a project can still be changed.
+            Confidence.LIKELY,
             "The project is marked for deletion: nothing in it can be changed.",
-            ("the project says marked_for_deletion_on",),
-            "Ask an owner to restore the project: manage_project restore.",
+            (f"the project says marked_for_deletion_on: {on}",),
+            "To keep the project, restore it first: manage_project restore.",
             {"state": "marked for deletion"},
         )
-    if not project.get("archived"):
+    if not case.project.get("archived"):
         return None
     return Finding(
         Code.CONFLICT,
@@ -155,6 +160,11 @@ def namespace_closed(group: Mapping[str, Any] | None) -> Finding | None:
                 {"state": state},
             )
     return None
+
+
+def marked_for_deletion(project: Mapping[str, Any]) -> str | None:
+    """The day that GitLab names."""
+    return allowed_words.day(project.get("marked_for_deletion_on"))
 
 
 def feature_switched_off(case: Case) -> Finding | None:
@@ -291,10 +301,10 @@ def most_likely(case: Case, causes: tuple[Cause, ...], otherwise: Finding) -> Fi
 
 
 CAUSES_OF_401: Final[tuple[Cause, ...]] = (
-    tier_too_low, add_on_missing, project_closed, role_too_low, known_at_route,
+    tier_too_low, add_on_missing, project_read_only, role_too_low, known_at_route,
 )  # fmt: skip
 CAUSES_OF_403: Final[tuple[Cause, ...]] = (
-    tier_too_low, add_on_missing, project_closed, feature_switched_off, role_too_low, known_at_route,
+    tier_too_low, add_on_missing, project_read_only, feature_switched_off, role_too_low, known_at_route,
 )  # fmt: skip
 CAUSES_OF_404_ROUTE: Final[tuple[Cause, ...]] = (tier_too_low, not_in_this_edition)
 CAUSES_OF_404_UNEXPLAINED: Final[tuple[Cause, ...]] = (
@@ -305,5 +315,5 @@ CAUSES_OF_404_RECORD: Final[tuple[Cause, ...]] = (
 )  # fmt: skip
 CAUSES_OF_OTHER_STATUSES: Final[tuple[Cause, ...]] = (tier_too_low, known_at_route)
 CAUSES_OF_HIDDEN_IN_GRAPHQL: Final[tuple[Cause, ...]] = (
-    tier_too_low, project_closed, feature_switched_off, role_too_low,
+    tier_too_low, project_read_only, feature_switched_off, role_too_low,
 )  # fmt: skip
