@@ -11,7 +11,6 @@ type says it; tests/contracts fails for a field of which nobody says it.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,6 +21,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, ValidatorFunctionWr
 from pydantic_core import PydanticCustomError, PydanticKnownError
 
 from gitlab_mcp.actions.danger import Danger, Risk, equals
+from gitlab_mcp.actions.json_text import parse
 
 BIGGEST_ID = 2**63 - 1
 ME = "me"
@@ -139,14 +139,10 @@ def _from_json(value: Any) -> Any:
     """Models often send arrays and objects as JSON text."""
     if isinstance(value, str) and value.lstrip()[:1] in ("[", "{"):
         try:
-            return json.loads(value, parse_constant=_no_constant)
-        except (ValueError, RecursionError):
+            return parse(value)
+        except ValueError:
             return value
     return value
-
-
-def _no_constant(name: str) -> None:
-    raise ValueError(f"{name} is no JSON")
 
 
 def _listed(value: Any) -> Any:
@@ -394,6 +390,8 @@ SemanticVersion = Annotated[
     Expects("a semantic version like 1.2.0"),
 ]
 Sha = Annotated[str, Field(min_length=1, max_length=64)]
+HeadSha = Annotated[Sha, Field(description="Refuse if the source's head is another")]
+FULL_SHA: Final = re.compile("[0-9a-f]{40}(?:[0-9a-f]{24})?")
 FilePath = NonEmpty
 """In the repository."""
 Labels = Annotated[Words, Csv()]

@@ -65,7 +65,7 @@ def hints(tool: Tool) -> dict[str, Any]:
         return {"readOnlyHint": False, "destructiveHint": True}
     if tool.reads:
         return {"readOnlyHint": True}
-    destroys = any(action.spec.danger in NEEDS_CONFIRMATION for action in tool.actions.values())
+    destroys = any(map(_may_need_confirmation, tool.actions.values()))
     return {"readOnlyHint": False, "destructiveHint": destroys}
 
 

@@ -9,7 +9,7 @@ from gitlab_mcp.refusals.by_status import by_status, project_moved
 from gitlab_mcp.refusals.case import Case, with_context
 from gitlab_mcp.refusals.findings import Confidence, Finding
 from gitlab_mcp.refusals.known_sentences import KnownSentence, recognise, recognise_field_errors
-from gitlab_mcp.refusals.merge_blockers import merge_blocked
+from gitlab_mcp.refusals.merge_blockers import head_moved, merge_blocked
 from gitlab_mcp.refusals.protected_branches import push_refused
 from gitlab_mcp.refusals.sentence_findings import as_sentence_says, rejected
 from gitlab_mcp.refusals.token_problems import token_not_accepted
@@ -49,6 +49,8 @@ async def _by_known_sentence(case: Case, sentence: KnownSentence, ask: Ask) -> F
             return rejected(case, sentence)
         case Code.CONFLICT if sentence.facts.get("state") == "conflict" and case.is_merge:
             return await merge_blocked(case, ask)
+        case Code.CONFLICT if "sha does not match head" in case.body.message.lower():
+            return await head_moved(as_sentence_says(case, sentence), case, ask)
         case _:
             return as_sentence_says(case, sentence)
 

@@ -44,6 +44,13 @@ KNOWN_SENTENCES: Final = (
         "Create a new token in GitLab and give it to the server.",
         token_problem="unknown",
     ),
+    # A merge in a group that wants to know which commit is meant, asked before anything else.
+    _row(
+        Code.REJECTED,
+        r"^sha must be provided when merging",
+        "GitLab needs the commit to merge.",
+        "Send sha, the last commit of the source branch: browse_merge_requests get shows it.",
+    ),
     # What the licence lacks.
     _row(
         Code.TIER_RESTRICTED,
@@ -116,7 +123,14 @@ KNOWN_SENTENCES: Final = (
     ),
     _row(
         Code.CONFLICT,
-        r"has changed since|was changed|does not match head|sha .*(mismatch|does not match)|precondition failed|stale"
+        r"^sha does not match head",
+        "The source branch has moved: sha is no longer its last commit.",
+        "Look at what was pushed (browse_merge_requests review_bundle); if it is still wanted, send head_sha as sha.",
+        state="changed",
+    ),
+    _row(
+        Code.CONFLICT,
+        r"has changed since|was changed|sha .*(mismatch|does not match)|precondition failed|stale"
         r"|out of date|resource lock|is locked|state is locked",
         "It changed in the meantime, or somebody else is changing it.",
         "Read it again and repeat the change on what is there now.",

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from gitlab_mcp.actions.action import Action
 from gitlab_mcp.actions.call import FEWEST_BYTES, MOST_BYTES, Detail
-from gitlab_mcp.actions.exchange import Answer
+from gitlab_mcp.actions.exchange import Answer, whole_number
 from gitlab_mcp.actions.result import Notice, Result
 from gitlab_mcp.actions.shape import sent_name
 from gitlab_mcp.results.chosen_fields import each_named, named_fields, unknown_fields
@@ -120,7 +120,7 @@ def _sent(action: Action) -> list[tuple[str, str, Any]]:
 
 def _items_before(answer: Answer) -> int | None:
     """None for a list that is paged by cursor or not at all, or of which an action took something out."""
-    numbered = answer.headers.get("x-per-page", "").isdigit() and not answer.left_out
+    numbered = bool(whole_number(answer.headers.get("x-per-page", ""))) and not answer.left_out
     return items_before(answer.headers) if numbered else None
 
 
