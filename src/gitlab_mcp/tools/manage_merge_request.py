@@ -22,8 +22,10 @@ from gitlab_mcp.actions.fields import (
     MilestoneOrZero,
     Needs,
     NonEmpty,
+    Only,
     ProjectNumber,
     SentAs,
+    Time,
     Title,
     UserIds,
     Words,
@@ -178,6 +180,7 @@ NOTHING_TO_MERGE = Notice(
     "It was made, and there is nothing in it: both branches end with the same commit. Push to source_branch.",
     {"field": "source_branch"},
 )
+MergeAfter = Annotated[Time, Only(since="19.3")]
 Shas = Annotated[Words, Field(min_length=1)]
 
 
@@ -215,6 +218,7 @@ class CreateMergeRequest(InProject):
     milestone_id: MilestoneOrZero | None = None
     remove_source_branch: Flag | None = None
     squash: Flag | None = None
+    merge_after: MergeAfter | None = None
     allow_collaboration: Flag | None = None
 
     async def run(self, gitlab: GitLab) -> Answer:
@@ -255,6 +259,7 @@ class UpdateMergeRequest(OfMergeRequest):
     milestone_id: MilestoneOrZero | None = None
     remove_source_branch: Flag | None = None
     squash: Flag | None = None
+    merge_after: MergeAfter | None = None
     discussion_locked: Flag | None = None
     allow_collaboration: Flag | None = None
 
