@@ -209,14 +209,13 @@ class UpdateProject(ProjectSettings):
     ),
 )
 class DeleteProject(InProject):
-    """Delete a project with all it holds; where deletion is delayed, it is marked for it."""
+    """Delete a project with all it holds; where deletion is delayed it is marked first, and permanently_remove ends it."""
 
     permanently_remove: (
         Annotated[
             Flag,
             Needs("delayed_deletion_restore"),
             Risk(Danger.DANGEROUS, "true", "it is gone at once and cannot be restored", equals(True)),
-            Field(description="Of one that is marked already"),
         ]
         | None
     ) = None
