@@ -209,7 +209,7 @@ class UpdateProject(ProjectSettings):
     ),
 )
 class DeleteProject(InProject):
-    """Delete a project with all it holds; where deletion is delayed it is marked first, and permanently_remove ends it."""
+    """Delete a project with all it holds; where that is delayed it is marked, and permanently_remove ends it."""
 
     permanently_remove: (
         Annotated[
