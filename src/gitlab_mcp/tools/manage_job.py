@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from gitlab_mcp.actions.action import DELETE, POST, Danger, Role
-from gitlab_mcp.actions.action_facts import Differs
 from gitlab_mcp.actions.job_variables import JobVariables
 from gitlab_mcp.actions.recovery_lookup import RecoveryLookup
 from gitlab_mcp.actions.scopes import InProject, OfJob
@@ -45,7 +44,6 @@ class RetryJob(OfJob):
     danger=Danger.REVERSIBLE,
     example={"project_id": "writes/sub-one/second-renamed", "job_id": 85},
     shows=JOB,
-    role=Differs(Role.DEVELOPER, "measured on a protected branch"),
     repeatable=True,
 )
 class CancelJob(OfJob):
@@ -90,7 +88,6 @@ class EraseJob(OfJob):
     danger=Danger.REVERSIBLE,
     example={"project_id": "writes/sub-one/second-renamed", "job_id": 80},
     shows="id name artifacts_expire_at web_url",
-    role=Differs(Role.DEVELOPER, "measured on a protected branch"),
     repeatable=True,
 )
 class KeepArtifacts(OfJob):

@@ -206,8 +206,10 @@ def _obstacles(action: type[Action], place: Place, tiers: TierMap) -> Iterator[_
         titles = " and ".join(each.title for each in off)
         yield _Obstacle(Code.FEATURE_UNAVAILABLE, f"{titles}: switched off in this project.")
     admin = bool(place.token and place.token.admin)
-    if spec.role is not None and place.role is not None and place.role < spec.role and not admin:
-        yield _Obstacle(Code.PERMISSION_DENIED, f"It needs the role {ROLE_NAMES[int(spec.role)]}.")
+    about = next(each for each in spec.endpoints if place.kind in each.placeholders)
+    needed = spec.role_at(about)
+    if needed and place.role is not None and not admin and not spec.lets_in(place.role, about):
+        yield _Obstacle(Code.PERMISSION_DENIED, f"It needs the role {ROLE_NAMES[int(needed)]}.")
 
 
 def _requirements(action: type[Action], place: Place, tiers: TierMap) -> ActionRequirements:
