@@ -39,7 +39,11 @@ async def _by_known_sentence(case: Case, sentence: KnownSentence, ask: Ask) -> F
     match sentence.code:
         case Code.PERMISSION_DENIED:
             case = await with_context(case, ask)
-            return causes.most_likely(case, (causes.project_archived,), _permission_denied(case, sentence))
+            return causes.most_likely(
+                case,
+                (causes.project_read_only, causes.feature_switched_off),
+                _permission_denied(case, sentence),
+            )
         case Code.FEATURE_UNAVAILABLE:
             case = await with_context(case, ask)
             return causes.most_likely(case, (causes.feature_switched_off,), as_sentence_says(case, sentence))
@@ -72,7 +76,7 @@ def _tier_behind_sentence(case: Case, sentence: KnownSentence | None) -> Finding
     status = case.refused.status
     about_values = bool(case.body.field_errors) or status == 409 or (status == 422 and not refuses)
     explained = (Code.PERMISSION_DENIED, Code.NOT_FOUND) if refuses else (Code.PERMISSION_DENIED,)
-    unexplained = sentence is None or sentence.code in explained
+    unexplained = sentence is None or sentence.or_tier or sentence.code in explained
     about_conflict = sentence is not None and sentence.code == Code.CONFLICT
     if (expected and not about_conflict) or (requirement.field is None and unexplained and not about_values):
         return causes.tier_finding(case, requirement, Confidence.LIKELY, case.tier)
