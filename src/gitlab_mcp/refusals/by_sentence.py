@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from gitlab_mcp.actions.ask import Ask
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.refusals import causes
 from gitlab_mcp.refusals.by_status import by_status, project_moved
 from gitlab_mcp.refusals.case import Case, with_context
 from gitlab_mcp.refusals.findings import Confidence, Finding
-from gitlab_mcp.refusals.known_sentences import KnownSentence, recognise, recognise_field_errors
+from gitlab_mcp.refusals.known_sentences import (
+    FEATURE_FLAG,
+    KnownSentence,
+    recognise,
+    recognise_field_errors,
+)
 from gitlab_mcp.refusals.merge_blockers import merge_blocked
 from gitlab_mcp.refusals.protected_branches import push_refused
 from gitlab_mcp.refusals.sentence_findings import as_sentence_says, rejected
 from gitlab_mcp.refusals.token_problems import token_not_accepted
+
+_EXPLAINED_BY_TIER: Final = (Code.PERMISSION_DENIED, Code.NOT_FOUND, Code.FEATURE_UNAVAILABLE)
+"""What a sentence may be about where the tier is behind it: nobody can switch on what the tier lacks."""
 
 
 async def by_sentence(case: Case, ask: Ask) -> Finding:
@@ -67,10 +77,10 @@ def _tier_behind_sentence(case: Case, sentence: KnownSentence | None) -> Finding
     refuses = without.may_be("refused")
     status = case.refused.status
     about_values = bool(case.body.field_errors) or status == 409 or (status == 422 and not refuses)
-    explained = (Code.PERMISSION_DENIED, Code.NOT_FOUND) if refuses else (Code.PERMISSION_DENIED,)
-    unexplained = sentence is None or sentence.code in explained
-    about_conflict = sentence is not None and sentence.code == Code.CONFLICT
-    if (expected and not about_conflict) or (requirement.field is None and unexplained and not about_values):
+    explained = _EXPLAINED_BY_TIER if refuses else (Code.PERMISSION_DENIED,)
+    behind_flag = sentence is not None and sentence.facts.get("switch") == FEATURE_FLAG
+    unexplained = sentence is None or (sentence.code in explained and not behind_flag)
+    if expected or (requirement.field is None and unexplained and not about_values):
         return causes.tier_finding(case, requirement, Confidence.LIKELY, case.tier)
     return None
 

@@ -27,6 +27,8 @@ def _row(code: Code, pattern: str, message: str, fix: str = "", **facts: str) ->
     return KnownSentence(code, re.compile(pattern, re.IGNORECASE), message, fix, facts)
 
 
+FEATURE_FLAG: Final = "feature flag"
+
 KNOWN_SENTENCES: Final = (
     # Who calls.
     _row(
@@ -57,6 +59,13 @@ KNOWN_SENTENCES: Final = (
         upgrade_url="https://about.gitlab.com/pricing/",
     ),
     # What is switched off.
+    _row(
+        Code.FEATURE_UNAVAILABLE,
+        r"feature flag is (disabled|not enabled)",
+        "A feature flag of this GitLab is off, and this is behind it.",
+        "Ask an administrator to switch the feature flag on.",
+        switch=FEATURE_FLAG,
+    ),
     _row(
         Code.FEATURE_UNAVAILABLE,
         r"\b(is|are|was|been) (disabled|turned off|switched off|not enabled|not available)\b"
