@@ -35,7 +35,7 @@ from gitlab_mcp.results.present_answer import present_answer
 from gitlab_mcp.settings import Secret, Settings
 from tests.support.standin import Received, Reply, StandIn
 
-CASSETTES = Path(__file__).parent.parent / "cassettes"
+CASSETTES = Path(__file__).parent.parent / "cassettes" / "17.2"
 API = "/api/v4"
 MOST_SHOWN = 15
 MOST_CALLS = 12

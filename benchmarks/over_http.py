@@ -1,4 +1,5 @@
-"""64 clients for 30 seconds over HTTP: ours beside the bare SDK's server, in one run, as ratios. Memory over time."""
+"""64 clients for 30 seconds over HTTP: ours beside the bare SDK's server, in one run, as ratios. Memory over time. Then
+how long calls of some clients take beside one that disturbs, as a ratio to how long they take alone."""
 
 from __future__ import annotations
 
@@ -12,6 +13,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
@@ -22,6 +24,18 @@ RIGHT = {"action": "list", "project_id": "1"}
 WRONG = {"action": "list", "project_id": "2"}
 """A project that GitLab does not know: the failure has to be explained."""
 TURNS = 3
+OURS = [sys.executable, "-m", "gitlab_mcp.cli", "serve", "--http", "127.0.0.1:0"]
+DISTURBERS = (
+    "heavy batches",
+    "idle connections",
+    "slow heads",
+    "slow bodies",
+    "unfinished bodies",
+    "made-up bearers",
+)
+POLITE_CLIENTS = 8
+REST_SECONDS = 0.05
+GITLAB_SECONDS = 0.05
 HEADERS = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
 
 
@@ -126,19 +140,110 @@ def add(load: Load, more: Load) -> None:
     load.took += more.took
 
 
+def polite(server: Server, clients: int, seconds: float) -> list[float]:
+    """How long calls took of clients that each make one call, rest, and make the next."""
+    body = json.dumps(
+        {
+            "jsonrpc": "2.0",
+            "id": 1,
+            "method": "tools/call",
+            "params": {"name": "browse_labels", "arguments": RIGHT},
+        }
+    )
+    took: list[float] = []
+    ends = time.monotonic() + seconds
+
+    def one(number: int) -> None:
+        headers = {**HEADERS, "PRIVATE-TOKEN": f"person-{number}"}
+        connection = HTTPConnection("127.0.0.1", server.port, timeout=60)
+        while time.monotonic() < ends:
+            begun = time.perf_counter()
+            for _ in range(2):
+                # A connection that rests may be closed when the server is full. Clients open another then.
+                try:
+                    connection.request("POST", "/mcp", body, headers)
+                    answer = connection.getresponse()
+                    right = b"label 19" in answer.read() and answer.status == 200
+                    break
+                except (OSError, HTTPException):
+                    connection.close()
+                    right = False
+            took.append(time.perf_counter() - begun if right else 60.0)
+            time.sleep(REST_SECONDS)
+        connection.close()
+
+    threads = [threading.Thread(target=one, args=(number,)) for number in range(clients)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return took
+
+
+def beside_disturbers(kinds: Sequence[str], clients: int, seconds: float) -> bool:
+    """Whether the calls of others take at most twice as long beside each kind of disturber. Turns alone and turns
+    beside it alternate, so that what else the machine does hits both."""
+    gitlab, url = gitlab_beside(GITLAB_SECONDS)
+    held = True
+    print(
+        f"\n{clients} polite clients beside one disturber each; GitLab answers in {GITLAB_SECONDS * 1000:g} ms\n"
+    )
+    try:
+        for kind in kinds:
+            server = Server([*OURS, "--max-request-bytes", "4000000"], url)
+            polite(server, clients, 1.0)
+            before = server.memory()
+            alone: list[float] = []
+            beside: list[float] = []
+            for _ in range(TURNS):
+                alone += polite(server, clients, seconds / TURNS)
+                other = subprocess.Popen(
+                    [sys.executable, str(ROOT / "benchmarks/beside/disturber.py"), kind, str(server.port)]
+                )
+                time.sleep(1.0)
+                beside += polite(server, clients, seconds / TURNS)
+                most = server.memory()
+                other.kill()
+                other.wait()
+                time.sleep(1.0)
+            server.process.terminate()
+            server.process.wait(90)
+            cuts = [statistics.quantiles(times, n=100)[94] for times in (alone, beside)]
+            failed = sum(seconds == 60.0 for seconds in beside)
+            ratio = cuts[1] / cuts[0]
+            held = held and ratio <= 2 and not failed
+            print(
+                f"{kind:<20} p95 {cuts[0] * 1000:>5.0f} → {cuts[1] * 1000:>5.0f} ms   {ratio:>5.2f}×   "
+                f"{failed} of {len(beside)} failed   memory {(most - before) / 1024:+.1f} MB"
+            )
+    finally:
+        gitlab.terminate()
+        gitlab.wait()
+    return held
+
+
+def gitlab_beside(delay: float) -> tuple[subprocess.Popen[str], str]:
+    """In a process of its own: what answers must not slow down who asks."""
+    process = subprocess.Popen(
+        [sys.executable, str(ROOT / "benchmarks/beside/labels_gitlab.py"), str(delay)],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout
+    return process, process.stdout.readline().strip()
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--clients", type=int, default=64)
     parser.add_argument("--seconds", type=float, default=30.0, help="for each of the two servers")
+    parser.add_argument("--beside", nargs="*", choices=DISTURBERS, help="only calls beside these disturbers")
     given = parser.parse_args()
-    # In a process of its own: what answers must not slow down who asks.
-    gitlab = subprocess.Popen(
-        [sys.executable, str(ROOT / "benchmarks/beside/labels_gitlab.py")], stdout=subprocess.PIPE, text=True
-    )
-    assert gitlab.stdout
-    url = gitlab.stdout.readline().strip()
+    if given.beside is not None:
+        sys.exit(0 if beside_disturbers(given.beside or DISTURBERS, POLITE_CLIENTS, given.seconds / 2) else 1)
+    gitlab, url = gitlab_beside(0.0)
     commands = {
-        "ours": [sys.executable, "-m", "gitlab_mcp.cli", "serve", "--http", "127.0.0.1:0"],
+        "ours": OURS,
         "bare": [sys.executable, str(ROOT / "benchmarks/beside/bare_http_server.py")],
     }
     try:
@@ -165,7 +270,8 @@ def main() -> None:
     print(
         f"{failing.answered} failures explained, {len(failing.wrong)} wrong, 95 of 100 within {bound * 1000:g} ms"
     )
-    if loads["ours"].wrong or failing.wrong:
+    held = beside_disturbers(DISTURBERS, POLITE_CLIENTS, given.seconds / 2)
+    if loads["ours"].wrong or failing.wrong or not held:
         sys.exit(1)
 
 

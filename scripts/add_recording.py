@@ -1,6 +1,8 @@
 """Put what `gitlab-mcp --record NEW.json` recorded into the cassettes of its nouns.
 
-    add_recording.py NEW.json [--as CALLER]
+    add_recording.py NEW.json [--as CALLER] [--cassettes FOLDER]
+
+They go to the folder of the version they were recorded of, or to the newest one.
 
 The host becomes gitlab.example.com, secrets and e-mail addresses are taken out, of the headers those are kept that a
 client reads, and what a cassette answers already is left out. Read the recording first: text that people wrote stays.
@@ -41,23 +43,20 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("recording", type=Path)
     parser.add_argument("--as", dest="caller", default=DEFAULT_CALLER, help="whose answers they become")
-    parser.add_argument("--cassettes", type=Path, default=ROOT / "cassettes", help="where the cassettes are")
+    parser.add_argument("--cassettes", type=Path, help="a folder of cassettes")
     chosen = parser.parse_args()
     recorded = list(load_cassettes(chosen.recording))
-    known = {
-        asked(each)
-        for file in chosen.cassettes.glob("*.json")
-        for each in map(as_exchange, load_cassettes(file))
-    }
     origin = origin_of(recorded)
+    cassettes = chosen.cassettes or folder_for(origin)
+    known = {
+        asked(each) for file in cassettes.glob("*.json") for each in map(as_exchange, load_cassettes(file))
+    }
     new: dict[str, list[Exchange]] = {}
     exchanges = [scrubbed(each, chosen.caller) for each in recorded]
     for exchange in life_cycles((each for each in exchanges if asked(each) not in known), set()):
         new.setdefault(exchange.noun, []).append(exchange)
     for noun, found in sorted(new.items()):
-        extend_cassette(
-            chosen.cassettes / f"{noun}.json", ({**each.as_vcr(), ADDED: origin} for each in found)
-        )
+        extend_cassette(cassettes / f"{noun}.json", ({**each.as_vcr(), ADDED: origin} for each in found))
         for each in found:
             print(f"{noun}.json: {each.method} {each.path} {each.status}")
     print(
@@ -116,6 +115,16 @@ def root_of(uri: str) -> str:
     """`https://host/relative/root`."""
     start = API.search(uri)
     return uri[: start.start()] if start else "{0.scheme}://{0.netloc}".format(urlsplit(uri))
+
+
+def folder_for(origin: str) -> Path:
+    """The cassettes of the version that was recorded, else those of the newest."""
+    folders = sorted(
+        (each for each in (ROOT / "cassettes").iterdir() if each.is_dir()),
+        key=lambda each: [int(part) for part in each.name.split(".")],
+    )
+    same = (each for each in folders if origin.startswith(f"GitLab {each.name}."))
+    return next(same, folders[-1])
 
 
 def origin_of(recorded: Iterable[Interaction]) -> str:

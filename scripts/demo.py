@@ -19,6 +19,8 @@ from mcp import Client, StdioServerParameters
 from rs_bpe.bpe import openai
 
 ROOT = Path(__file__).resolve().parent.parent
+RECORDED = "17.2"
+"""The story is recorded of this version of GitLab; of a newer one only parts of it are."""
 COMMAND = Path(sys.executable).parent / "gitlab-mcp"
 KEPT = ("PATH", "TERM", "NO_COLOR", "LANG")
 WIDTH = min(shutil.get_terminal_size((100, 24)).columns, 100)
@@ -102,8 +104,8 @@ def one(step: str, found: list[Any]) -> Any:
 
 async def main(cassettes: Path) -> int:
     say(paint("gitlab-mcp-server", "1") + ": every failure teaches.")
-    narrate("""Everything below is live: the server runs as a subprocess and speaks MCP over stdio. Only GitLab is
-            played: its answers were recorded from a real GitLab 17.2 without a licence. No token, no network.""")
+    narrate(f"""Everything below is live: the server runs as a subprocess and speaks MCP over stdio. Only GitLab is
+            played: its answers were recorded from a real GitLab {RECORDED} without a licence. No token, no network.""")
     flags = ["--replay", str(cassettes.resolve()), "--toolsets", "core,planning", "--log-level", "error"]
     with tempfile.TemporaryDirectory() as home:
         # Nobody's own settings: not those in variables, in the home directory, or in a checkout's remote.
@@ -198,4 +200,4 @@ def snippets() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(anyio.run(main, Path(sys.argv[1]) if sys.argv[1:] else ROOT / "cassettes"))
+    sys.exit(anyio.run(main, Path(sys.argv[1]) if sys.argv[1:] else ROOT / "cassettes" / RECORDED))

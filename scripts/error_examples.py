@@ -184,7 +184,11 @@ def _without_changes(arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 async def _own(code: str, tool: str, arguments: dict[str, Any], settings: dict[str, Any]) -> dict[str, Any]:
-    app = App(Settings(url=URL, replay=(ROOT / "cassettes" / "labels.json",), toolsets=("all",), **settings))
+    app = App(
+        Settings(
+            url=URL, replay=(ROOT / "cassettes" / "17.2" / "labels.json",), toolsets=("all",), **settings
+        )
+    )
     try:
         await app.call(tool, arguments)
     except CallFailed as failed:

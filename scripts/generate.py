@@ -25,6 +25,7 @@ from gitlab_mcp.tiers.feature_map import tier_map
 from gitlab_mcp.tiers.marks import TierMarks
 
 ROOT = Path(__file__).resolve().parent.parent
+DANGER = re.compile(r"(<!-- danger -->\n).*?(<!-- /danger -->)", re.DOTALL)
 TABLE = re.compile(r"(<!-- tools -->\n).*?(<!-- /tools -->)", re.DOTALL)
 
 
@@ -57,6 +58,11 @@ def readme(toolsets: dict[str, list[Tool]]) -> str:
     return TABLE.sub(lambda found: found[1] + table + found[2], (ROOT / "README.md").read_text("utf-8"))
 
 
+def guard_rails(tools: list[Tool]) -> str:
+    page = (ROOT / "docs/guides/guard-rails.md").read_text("utf-8")
+    return DANGER.sub(lambda found: found[1] + reference.danger_tables(tools) + found[2], page)
+
+
 def generated() -> dict[Path, str]:
     tools = declared()
     toolsets = {name: [tool for tool in tools if tool.toolset == name] for name in TOOLSETS}
@@ -77,6 +83,7 @@ def generated() -> dict[Path, str]:
         ROOT / "src/gitlab_mcp/failures/examples.json": json.dumps(errors, ensure_ascii=False, indent=1)
         + "\n",
         ROOT / "README.md": readme(toolsets),
+        ROOT / "docs/guides/guard-rails.md": guard_rails(tools),
         **{ROOT / "docs/reference" / name: text for name, text in pages.items()},
     }
 

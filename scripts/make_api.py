@@ -3,10 +3,12 @@
     python scripts/make_api.py --routes 17.2 routes.jsonl     what the application declares
     python scripts/make_api.py --docs 18.9 endpoints.json     what the documentation says
     python scripts/make_api.py --roles 17.2 roles.json        the least role of an endpoint, as measured
+    python scripts/make_api.py --tokens 19.3 tokens.jsonl     what it asks of fine-grained and job tokens
 
 routes.jsonl    {endpoint, edition, params: {name: {type, required, values, default, ee_only}}, deprecated} a line
 endpoints.json  [{endpoint, tier, page, section}]
 roles.json      {least_role: {endpoint: role}}
+tokens.jsonl    {endpoint, permissions: [], boundaries: [], no_granular_token, job_token: [policy] or nothing} a line
 
 Versions are folded in from old to new, each once. A file may end in .gz. What the version changed is printed.
 """
@@ -63,6 +65,10 @@ class Data:
                 lines.append(f"{'-' if gone else '~' if was else '+'} {row['endpoint']}\n")
         return "".join(lines)
 
+    def documented_in(self, row: Row) -> str | None:
+        """The version that documents an endpoint: it is at least that old."""
+        return self.versions["docs"][-1] if "docs" in row else None
+
     def row(self, endpoint: str) -> Row:
         return self.rows.setdefault(normalised(endpoint), {"endpoint": endpoint})
 
@@ -70,6 +76,8 @@ class Data:
 def fold_routes(data: Data, version: str, before: str | None, routes: list[Row]) -> None:
     there: dict[str, Row] = {}
     for route in routes:
+        if route["endpoint"].startswith("*"):
+            continue  # What answers where nothing else does.
         # Where `/-/epics` and `/epics` are two routes, the plain one is meant.
         known = there.get(normalised(route["endpoint"]))
         if known is None or "/-/" in known["endpoint"]:
@@ -81,10 +89,12 @@ def fold_routes(data: Data, version: str, before: str | None, routes: list[Row])
         if row["endpoint"] != route["endpoint"]:
             respell(row, route["endpoint"])
         if is_new and before:
-            row["since"] = version
+            row["since"] = data.documented_in(row) or version
         told = {name: parameter(about) for name, about in route["params"].items()}
         asked = before if not is_new else None
-        row["params"] = folded_all(row.get("params", {}), told, version, asked)
+        in_path = {name: told[name] for name in placeholders(route["endpoint"]) if name in told}
+        # A path tells the type of its names well enough: only the newest is kept.
+        row["params"] = folded_all({**row.get("params", {}), **in_path}, told, version, asked)
         _set(row, "edition", "EE" if route["edition"] == "EE" else None, version, asked)
         _set(row, "deprecated", route.get("deprecated") or None, version, asked)
     for key, row in data.rows.items():
@@ -106,6 +116,8 @@ def parameter(about: Row) -> str | Row:
     """`integer!` for one that is required, an object where more than that is known."""
     kind = about.get("type", "string") + ("!" if about.get("required") else "")
     more: Row = {part: about[part] for part in ("values", "default", "ee_only") if part in about}
+    if not isinstance(more.get("values"), list):
+        more.pop("values", None)  # A range of numbers.
     return {"type": kind, **more} if more else kind
 
 
@@ -141,6 +153,21 @@ def _aside(endpoint: str, page: Row) -> tuple[int, bool]:
 def fold_roles(data: Data, version: str, before: str | None, measured: Row) -> None:
     for endpoint, role in measured["least_role"].items():
         _set(data.row(endpoint), "role", role, version, before)
+
+
+def fold_tokens(data: Data, version: str, before: str | None, lines: list[Row]) -> None:
+    for line in lines:
+        if normalised(line["endpoint"]) not in data.rows:
+            continue
+        told = {
+            "permissions": " ".join(line.get("permissions") or ()),
+            "at": " ".join(dict.fromkeys(line.get("boundaries") or ())),
+            "no": line.get("no_granular_token"),
+        }
+        told = {name: value for name, value in told.items() if value}
+        if line.get("job_token") is not None:
+            told["job"] = " ".join(line["job_token"])
+        _set(data.row(line["endpoint"]), "tokens", told or None, version, before)
 
 
 def folded_all(old: Row, new: Row, version: str, before: str | None) -> Row:
@@ -183,6 +210,7 @@ FOLDS: Mapping[str, Callable[[Data, str, str | None, Any], None]] = {
     "routes": fold_routes,
     "docs": fold_docs,
     "roles": fold_roles,
+    "tokens": fold_tokens,
 }
 
 

@@ -1,9 +1,11 @@
 """Turn recorded exchanges with a GitLab into what is committed: cassettes, and the evidence the tests read.
 
-    make_cassettes.py RECORDINGS FACTS
+    make_cassettes.py VERSION RECORDINGS [FACTS]
 
-RECORDINGS holds JSON lines `{label, actor, method, path, route, status, request, headers, body}`, FACTS the
-tables about paid parameters. The same input always gives the same bytes. What scripts/add_recording.py added stays.
+VERSION is that of the recorded GitLab and names the folders that are written: cassettes/VERSION and
+tests/support/recordings/VERSION. RECORDINGS holds JSON lines `{label, actor, method, path, route, status, request,
+headers, body}`; not every version has each file. FACTS holds the tables about paid parameters. The same input always
+gives the same bytes. What scripts/add_recording.py added stays.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ import argparse
 import gzip
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
@@ -194,6 +196,9 @@ def without_default_paging(query: Iterable[tuple[str, str]]) -> Iterator[tuple[s
 
 
 def read_rows(path: Path) -> list[dict[str, Any]]:
+    """Nothing where this was not recorded."""
+    if not path.exists():
+        return []
     with path.open(encoding="utf-8") as lines:
         return [json.loads(line) for line in lines]
 
@@ -303,18 +308,20 @@ def plan(recordings: Path) -> dict[str, list[Exchange]]:
     def exchanges(name: str) -> list[Exchange]:
         return [exchange_from(row) for row in read_rows(recordings / f"{name}.jsonl")]
 
+    def of_callers(name: str, callers: Container[str]) -> list[Exchange]:
+        return [exchange for exchange in exchanges(name) if exchange.caller in callers]
+
     known: set[Question] = set()
-    context = [exchange for exchange in exchanges("context_ee") if exchange.caller in CALLERS]
-    paid = [exchange for exchange in exchanges("tiers_ee") if exchange.caller in ASKED_FOR_PAID]
     jobs = exchanges("jobs")
     alone = re.compile("|".join(story.alone for story in STORIES))
     shop = [exchange for exchange in jobs if not alone.search(exchange.label)]
     by_noun = [
-        *one_answer_each(exchanges("reads"), known),
-        *life_cycles(exchanges("writes"), known),
-        *one_answer_each(paid, known),
-        *one_answer_each(context, known),
-        *one_answer_each((each for each in exchanges("graphql_ee") if each.caller in CALLERS), known),
+        *one_answer_each([*exchanges("reads"), *exchanges("reads_by_path")], known),
+        *life_cycles([*exchanges("world"), *exchanges("writes")], known),
+        *one_answer_each(of_callers("tiers_ee", ASKED_FOR_PAID), known),
+        *one_answer_each(of_callers("context_ee", CALLERS), known),
+        *one_answer_each(of_callers("graphql_ee", CALLERS), known),
+        *life_cycles(of_callers("work_items", CALLERS), known),
     ]
     detect = exchanges("detect_ee")
     # A paid feature of the group that everything else is recorded of, as each caller.
@@ -329,7 +336,8 @@ def plan(recordings: Path) -> dict[str, list[Exchange]]:
         cassettes.setdefault(SHOP_FILES.get(exchange.noun, "shop"), []).append(exchange)
     for story in STORIES:
         told = (each for each in jobs if re.search(f"{story.alone}|{story.shared}", each.label))
-        cassettes[f"stories/{story.name}"] = list(life_cycles(told, set()))
+        if chain := list(life_cycles(told, set())):
+            cassettes[f"stories/{story.name}"] = chain
     return {name: default_caller_first(cassettes[name]) for name in sorted(cassettes)}
 
 
@@ -400,12 +408,20 @@ def json_lines(rows: Iterable[Mapping[str, Any]]) -> str:
     return "".join(json.dumps(row, separators=(",", ":")) + "\n" for row in rows)
 
 
+def evidence_of(recordings: Path) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    for name in EVIDENCE:
+        yield name, read_rows(recordings / f"{name}.jsonl")
+    judged = [row for row in read_rows(recordings / "writes.jsonl") if row.get("truth")]
+    yield "refused_writes", judged
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("version")
     parser.add_argument("recordings", type=Path)
-    parser.add_argument("facts", type=Path)
+    parser.add_argument("facts", type=Path, nargs="?")
     chosen = parser.parse_args()
-    cassettes = ROOT / "cassettes"
+    cassettes = ROOT / "cassettes" / chosen.version
     added: dict[Path, list[dict[str, Any]]] = {}
     for old in cassettes.rglob("*.json"):
         added[old] = [each for each in read_cassette(old) if ADDED in each]
@@ -415,10 +431,11 @@ def main() -> None:
     for path, interactions in added.items():
         if interactions:
             extend_cassette(path, interactions)
-    for name in EVIDENCE:
-        rows = [evidence(row) for row in read_rows(chosen.recordings / f"{name}.jsonl")]
-        write_compressed(ROOT / f"tests/support/recordings/{name}.jsonl.gz", json_lines(rows))
-    for file in FACTS:
+    for name, recorded in evidence_of(chosen.recordings):
+        if recorded:
+            path = ROOT / f"tests/support/recordings/{chosen.version}/{name}.jsonl.gz"
+            write_compressed(path, json_lines(map(evidence, recorded)))
+    for file in FACTS if chosen.facts else ():
         write_compressed(
             ROOT / f"tests/support/facts/{file}.gz", (chosen.facts / file).read_text(encoding="utf-8")
         )

@@ -8,6 +8,7 @@ from typing import Any
 
 from gitlab_mcp.actions.action import Action
 from gitlab_mcp.actions.call import Options
+from gitlab_mcp.actions.danger import Danger, Risk
 from gitlab_mcp.actions.schema import required_fields
 from gitlab_mcp.actions.shape import Shape, shapes
 from gitlab_mcp.actions.tool import Tool
@@ -224,3 +225,43 @@ def _type(shape: Shape) -> str:
 def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
     lines = [head, ("---",) * len(head), *rows]
     return "".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |\n" for line in lines)
+
+
+def danger_tables(tools: list[Tool]) -> str:
+    """Which actions are destructive or dangerous, and which values make others so."""
+    kinds = (Danger.DESTRUCTIVE, Danger.DANGEROUS)
+    actions = [action for tool in tools for action in tool.actions.values() if action.spec.writes]
+    by_kind = []
+    for kind in kinds:
+        names: dict[str, list[str]] = {}
+        for action in actions:
+            if action.spec.danger is kind:
+                names.setdefault(action.spec.tool.name, []).append(action.spec.name)
+        by_kind += [(kind.value, f"`{tool}`", ", ".join(of_tool)) for tool, of_tool in names.items()]
+    by_value: dict[tuple[str, Risk], list[str]] = {}
+    for action in actions:
+        for name, shape in shapes(action).items():
+            for mark in shape.marks:
+                if isinstance(mark, Risk) and mark.danger.rank > action.spec.danger.rank:
+                    by_value.setdefault((f"`{action.spec.tool.name} {action.spec.name}`", mark), []).append(
+                        f"`{name}`"
+                    )
+    rows = [
+        (action, f"{', '.join(fields)}: {risk.values}", risk.danger.value, risk.because)
+        for (action, risk), fields in by_value.items()
+    ]
+    anywhere = (
+        "any with a text",
+        "`quick_actions`: true",
+        "destructive",
+        "commands in the text are carried out",
+    )
+    return "\n".join(
+        [
+            _table(("kind", "tool", "actions"), by_kind),
+            "Some values make an action more dangerous than it is otherwise. Where the thing has the value already,",
+            "nobody is asked.",
+            "",
+            _table(("action", "with", "counts as", "because"), [*rows, anywhere]),
+        ]
+    )

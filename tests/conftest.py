@@ -13,6 +13,7 @@ from gitlab_mcp.app import App
 from gitlab_mcp.settings import Secret, Settings
 from tests.support.guarded import UNGUARDED
 from tests.support.standin import StandIn
+from tests.support.versions import OLDEST, cassettes_of
 
 settings.register_profile("tests", deadline=None)
 settings.load_profile("tests")
@@ -41,8 +42,8 @@ def anyio_backend() -> str:
 
 @pytest.fixture(scope="session")
 def cassettes() -> Path:
-    """Where the recorded answers are."""
-    return Path(__file__).parent.parent / "cassettes"
+    """The answers of GitLab 17.2: the most that were recorded, with `acme/shop`."""
+    return cassettes_of(OLDEST)
 
 
 @pytest.fixture

@@ -75,7 +75,7 @@ class App:
             read_only=settings.read_only,
             patterns=ActionPatterns(settings.only_actions, settings.never_actions),
             trust=_rules(settings).trust,
-            calls_unlisted=True,
+            calls_unlisted=settings.callable_toolsets() is None,
         )
         audit = _audit(settings)
         self._dispatch = Dispatch(
@@ -114,7 +114,7 @@ class App:
     ) -> Result:
         url, token = self._whose(request_context)
         caller = CallerKey(
-            token.fingerprint if token else "", url, request_context.request_id if request_context else None
+            token.holder if token else "", url, request_context.request_id if request_context else None
         )
         connect = partial(self._session, caller, url, token, report, limited=request_context is not None)
         dispatch = self._dispatch_for(request_context, can_ask=consent.can_ask)
@@ -283,9 +283,9 @@ class App:
 
         gitlab = _as(self._connected(url), token, report)
         ask = CachedLookups(
-            gitlab, self._remembered(), caller=caller.token_fingerprint, tier=self._settings.tier
+            gitlab, self._remembered(), caller=token.fingerprint if token else "", tier=self._settings.tier
         )
-        slot = self._calls_per_caller.slot(caller.token_fingerprint) if limited else nullcontext()
+        slot = self._calls_per_caller.slot(caller.token_holder) if limited else nullcontext()
         return Session(gitlab, ask, slot, lambda: gitlab.user_id)
 
     def _tiers(self) -> TierMap:
@@ -360,6 +360,7 @@ def _as(
 def _rules(settings: Settings) -> Rules:
     return Rules(
         read_only=settings.read_only,
+        toolsets=settings.callable_toolsets(),
         only_in=settings.only_in,
         never_in=settings.never_in,
         gitlab=settings.url,
@@ -396,7 +397,7 @@ def _http_options(settings: Settings) -> HttpOptions:
         bearer=settings.bearer_source(),
         operator_secret=settings.operator_source(),
         public_url=settings.public_url,
-        toolsets=settings.toolsets,
+        toolsets=settings.callable_toolsets() or ("all",),
         error_style=settings.error_style,
         oauth_scope="read_api" if settings.read_only else "api",
         max_request_bytes=settings.max_request_bytes,

@@ -51,6 +51,11 @@ class Token:
     """The header it is sent in: `private` (PRIVATE-TOKEN), `bearer` (Authorization) or `job` (JOB-TOKEN)."""
 
     @property
+    def holder(self) -> str:
+        """A hash of the value alone: the same token is the same caller, whichever header it came in."""
+        return hashlib.sha256(self.value.reveal().encode()).hexdigest()
+
+    @property
     def fingerprint(self) -> str:
         """A hash that tells tokens apart where the token itself must not be kept."""
         return hashlib.sha256(f"{self.kind}:{self.value.reveal()}".encode()).hexdigest()
@@ -92,7 +97,7 @@ NOBODY_TO_ASK: Final = Consent()
 class CallerKey:
     """Identifies a caller to rules, quotas and logs by token and GitLab, without holding the token."""
 
-    token_fingerprint: str
+    token_holder: str
     """Empty where there is no token."""
     gitlab_url: str
     request_id: str | None = None
@@ -100,4 +105,4 @@ class CallerKey:
     @property
     def digest(self) -> str:
         """Names the caller in a store or a log."""
-        return hashlib.sha256(f"{self.gitlab_url}\n{self.token_fingerprint}".encode()).hexdigest()[:32]
+        return hashlib.sha256(f"{self.gitlab_url}\n{self.token_holder}".encode()).hexdigest()[:32]

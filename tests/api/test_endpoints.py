@@ -65,7 +65,7 @@ def test_of_several_pages_the_one_about_the_noun_is_named() -> None:
 
 
 def test_an_endpoint_that_is_only_documented_has_no_list_of_parameters() -> None:
-    known = find("GET /projects/:id/merge_requests/:merge_request_iid/blocks")
+    known = find("GET /:id/attestations/:subject_digest")
     assert known and known.parameters is None and known.docs
 
 
@@ -75,7 +75,80 @@ def test_nothing_is_known_of_what_gitlab_does_not_have() -> None:
 
 def test_no_endpoint_is_in_the_table_twice() -> None:
     lines = resources.files("gitlab_mcp.api").joinpath(DATA).read_text("utf-8").splitlines()[1:]
-    assert len({normalised(json.loads(line)["endpoint"]) for line in lines}) == len(lines) == len([*every()])
+    assert len({normalised(json.loads(line)["endpoint"]) for line in lines}) == len(lines)
+
+
+def test_the_oldest_and_the_newest_version_that_were_read_are_told_apart() -> None:
+    older, newer = ({known.endpoint: known for known in every(version)} for version in ("17.2", "19.3"))
+    assert len([known for known in older.values() if known.parameters is not None]) == 1465
+    assert len([known for known in newer.values() if known.parameters is not None]) == 2044
+    merge_requests = "GET /projects/:id/merge_requests"
+    assert {"draft", "merged_after"} <= (newer[merge_requests].parameters or {}).keys()
+    assert not {"draft", "merged_after"} & (older[merge_requests].parameters or {}).keys()
+    assert "approved" in (older[merge_requests].parameters or {})
+    assert "approved" not in (newer[merge_requests].parameters or {})
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "permissions", "titles", "boundaries"),
+    [
+        ("GET /projects/{project_id}/issues", ("read_work_item",), ("Work Item: Read",), ("project",)),
+        ("GET /projects/:id/boards", ("read_work_item",), ("Work Item: Read",), ("project",)),
+        (
+            "PUT /projects/:id/merge_requests/:iid/merge",
+            ("merge_merge_request",),
+            ("Merge Request: Merge",),
+            ("project",),
+        ),
+        (
+            "GET /projects/:id/deployments/:deployment_id/merge_requests",
+            ("read_deployment", "read_merge_request"),
+            ("Deployment: Read", "Merge Request: Read"),
+            ("project",),
+        ),
+        (
+            "GET /namespaces/:id/gitlab_subscription",
+            ("read_gitlab_subscription",),
+            ("GitLab Subscription: Read",),
+            ("group", "user"),
+        ),
+    ],
+)
+def test_the_permissions_of_a_fine_grained_token_are_named_as_a_person_picks_them(
+    endpoint: str, permissions: tuple[str, ...], titles: tuple[str, ...], boundaries: tuple[str, ...]
+) -> None:
+    known = find(endpoint)
+    assert known and known.tokens
+    assert (known.permissions, known.tokens.permission_titles) == (permissions, titles)
+    assert (known.tokens.boundaries, known.tokens.no_fine_grained) == (boundaries, None)
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "why"),
+    [
+        ("GET /broadcast_messages", "It needs no token."),
+        ("GET /job", "It takes the token of a CI/CD job alone."),
+        ("POST /geo/status", "Parts of GitLab call it, with a secret of their own."),
+    ],
+)
+def test_an_endpoint_that_takes_no_fine_grained_token_says_why(endpoint: str, why: str) -> None:
+    known = find(endpoint)
+    assert known and known.tokens
+    assert (known.permissions, known.tokens.no_fine_grained) == ((), why)
+
+
+def test_nearly_every_endpoint_is_known_by_its_permission_or_by_why_it_has_none() -> None:
+    newest = [known for known in every("19.3") if known.parameters is not None]
+    told = [known for known in newest if known.permissions or (known.tokens and known.tokens.no_fine_grained)]
+    assert len(told) == len(newest) - 2
+    assert len([known for known in told if known.permissions]) == 1809
+
+
+def test_an_endpoint_says_whether_it_takes_a_job_token_and_with_which_policy() -> None:
+    jobs, labels = find("GET /projects/:id/jobs"), find("GET /projects/:id/labels")
+    assert jobs and jobs.tokens and labels and labels.tokens
+    assert (jobs.tokens.job_token, jobs.tokens.job_policies) == (True, ("read_jobs",))
+    assert not labels.tokens.job_token
 
 
 ROW = {

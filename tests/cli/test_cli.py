@@ -139,7 +139,7 @@ def test_a_question_that_was_not_recorded_is_shown_with_the_nearest_that_was(
 def test_every_example_that_claims_to_replay_does(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, cassettes: Path
 ) -> None:
-    monkeypatch.chdir(cassettes.parent)
+    monkeypatch.chdir(cassettes.parents[1])
     assert main(["call", "--help"]) == 0
     examples = [line.split()[1:] for line in capsys.readouterr().out.splitlines() if " --replay " in line]
     assert examples

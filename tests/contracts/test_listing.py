@@ -8,6 +8,7 @@ from typing import Any
 
 from rs_bpe.bpe import openai
 
+from gitlab_mcp.actions.danger import Risk
 from gitlab_mcp.actions.registry import TOOLSETS, Registry, declared
 from gitlab_mcp.actions.schema import LISTED_OPTIONS, SELF_EXPLAINING, listing, required_fields
 from gitlab_mcp.actions.shape import shapes
@@ -65,6 +66,10 @@ def test_annotations_tell_reading_from_writing(tool: dict[str, Any]) -> None:
         assert dangers == {"read"}
     else:
         assert "read" not in dangers
+        # Values of its fields count too.
+        actions = REGISTRY.tool(tool["name"]).actions.values()
+        marks = [mark for action in actions for shape in shapes(action).values() for mark in shape.marks]
+        dangers |= {mark.danger.value for mark in marks if isinstance(mark, Risk)}
         assert tool["annotations"]["destructiveHint"] is bool(dangers & {"destructive", "dangerous"})
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from gitlab_mcp.actions.action import Action, Danger
+from gitlab_mcp.actions.arguments.defaults import InstanceDefaults
+from gitlab_mcp.actions.arguments.validation import validate
 from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.failures.failure import Failure
 from tests.support.guarded import DEFAULTS, Server, outcome, refused, request_by, writes
@@ -17,6 +19,12 @@ ACTIONS = [action for action in Registry().actions() if action.spec.endpoints]
 WRITING = [action for action in ACTIONS if action.spec.writes]
 
 
+def danger(action: type[Action]) -> Danger:
+    """Of its example: values count too."""
+    call = validate(Registry(), action.spec.tool.name, arguments(action), InstanceDefaults("https://g"))
+    return call.danger
+
+
 def arguments(action: type[Action]) -> dict[str, object]:
     return {"action": action.spec.name, **action.spec.example}
 
@@ -24,7 +32,7 @@ def arguments(action: type[Action]) -> dict[str, object]:
 async def test_reading_and_what_can_be_undone_asks_nobody(standin: StandIn, against: Server) -> None:
     app = against(**DEFAULTS)
     for action in ACTIONS:
-        if action.spec.danger in (Danger.READ, Danger.REVERSIBLE):
+        if danger(action) in (Danger.READ, Danger.REVERSIBLE):
             ended = await outcome(app, action.spec.tool.name, arguments(action))
             assert not (isinstance(ended, Failure) and ended.code in GUARDS), action
 
@@ -33,9 +41,9 @@ async def test_what_destroys_asks_and_what_reaches_far_is_refused(standin: Stand
     app = against(**DEFAULTS)
     expected = {Danger.DESTRUCTIVE: "CONFIRMATION_REQUIRED", Danger.DANGEROUS: "TRUST_INSUFFICIENT"}
     for action in ACTIONS:
-        if action.spec.danger in expected:
+        if danger(action) in expected:
             failure = await refused(app, action.spec.tool.name, arguments(action))
-            assert failure.code == expected[action.spec.danger], action
+            assert failure.code == expected[danger(action)], action
     assert writes(standin) == []
 
 

@@ -12,6 +12,7 @@ from tests.contracts.left_out import LEFT_OUT
 from tests.support.for_each import for_each
 
 VERSION = "17.2"
+VERSIONS = ("17.2", "19.3")
 
 JSON_TYPES = {
     "string": {"string", "datetime", "date", "any", "string|integer", "integer|string", "file"},
@@ -52,7 +53,9 @@ def differences(action: type[Action]) -> set[str]:
             for key, (name, shape) in sent.items():
                 if key in params:
                     known_anywhere.add(name)
-                    found.update(f"{where}: {name} {problem}" for problem in mismatch(shape, params[key]))
+                    values = values_of(str(endpoint), key)
+                    problems = mismatch(shape, params[key], values)
+                    found.update(f"{where}: {name} {problem}" for problem in problems)
         placeholders = {name for endpoint in action.spec.endpoints for name in endpoint.placeholders}
         # What an endpoint takes that is not in the list cannot be known from the list.
         unknown = set() if newer else set(fields) - known_anywhere - placeholders
@@ -61,7 +64,13 @@ def differences(action: type[Action]) -> set[str]:
     return found
 
 
-def mismatch(shape: Shape, param: Parameter) -> list[str]:
+def values_of(endpoint: str, key: str) -> set[str]:
+    """What any version lists. A value that another version lacks it refuses by itself, with the list."""
+    params = [(known.parameters or {}).get(key) for each in VERSIONS if (known := find(endpoint, each))]
+    return {value for param in params if param for value in param.values}
+
+
+def mismatch(shape: Shape, param: Parameter, values: set[str]) -> list[str]:
     problems = []
     kind = param.type
     if shape.type == "array":
@@ -70,7 +79,7 @@ def mismatch(shape: Shape, param: Parameter) -> list[str]:
     elif kind not in JSON_TYPES["integer" if shape.mark(Names) and kind == "integer" else shape.type]:
         problems.append(f"is {shape.type}, GitLab takes {kind}")
     if shape.values and param.values:
-        extra = set(shape.values) - set(param.values)
+        extra = set(shape.values) - values
         if extra:
             problems.append(f"allows {sorted(extra)}")
     return problems

@@ -66,9 +66,36 @@ async def test_half_a_document_is_cut_off(text: bytes) -> None:
     assert await wrong_with(200, text) is BadAnswerReason.CUT_OFF
 
 
-@pytest.mark.parametrize("text", [b"plain text", b"[" * 100_000 + b"]" * 100_000, b"[1}", b"9" * 5000])
+@pytest.mark.parametrize("text", [b"plain text", b"[1}", b"9" * 5000, b"[NaN]", b"[-Infinity]", b"[1e999]"])
 async def test_a_body_that_is_not_json_is_a_bad_answer(text: bytes) -> None:
     assert await wrong_with(200, text) is BadAnswerReason.NOT_JSON
+
+
+@pytest.mark.parametrize("levels", [100, 400, 900, 20_000, 100_000])
+@pytest.mark.parametrize(
+    ("start", "end"), [(b"[", b"]"), (b'{"a":', b"}"), (b'[{"]": "\\"["}, {"a":[', b"]}]")]
+)
+async def test_a_body_of_many_levels_is_of_another_shape(levels: int, start: bytes, end: bytes) -> None:
+    text = start * levels + b"1" + end * levels
+    assert await wrong_with(200, text) is BadAnswerReason.UNEXPECTED_SHAPE
+
+
+async def test_brackets_in_text_are_no_levels() -> None:
+    text = "[{" * 1000 + '\\"' * 1000
+    assert (await answer_to(200, [{"title": text}])).body == [{"title": text}]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"[" + b",".join([b"{}"] * 2_600_000) + b"]",
+        b"[" + b",".join([b'{"a":1}'] * 900_000) + b"]",
+        b"[" + b",".join([b'"ab"'] * 1_500_000) + b"]",
+    ],
+)
+async def test_an_answer_of_many_small_values_is_refused_before_they_fill_the_memory(text: bytes) -> None:
+    with memory_below(64 * MB):
+        assert await wrong_with(200, text) is BadAnswerReason.TOO_LARGE
 
 
 async def test_a_body_that_claims_to_be_compressed_and_is_not_is_a_bad_answer() -> None:

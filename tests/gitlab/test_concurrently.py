@@ -1,16 +1,15 @@
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import anyio
 import pytest
 
 from gitlab_mcp.actions.exchange import Request
-from gitlab_mcp.app import App
 from gitlab_mcp.gitlab.concurrently import concurrently
-from gitlab_mcp.gitlab.faults import Refused
+from gitlab_mcp.gitlab.faults import BadAnswer, BadAnswerReason, Refused
 from gitlab_mcp.gitlab.paging import MAX_PAGES, every_page, find_item, has_next_page
+from tests.support.fault_server import Connection, FaultServer, Received, replying
 from tests.support.standin import StandIn
 from tests.support.upstreams import upstream_at
 
@@ -65,21 +64,43 @@ async def test_no_more_calls_run_at_once_than_allowed() -> None:
     assert most == 3
 
 
-async def test_reading_every_page_stops_at_the_limit_and_shows_that_there_are_more(
-    standin: StandIn, against: Callable[..., App]
-) -> None:
-    standin.answer("GET", "/things", body=[{"id": 1}], headers={"x-next-page": "2"})
-    answer = await every_page(against().gitlab(), "/things")
+def paged(received: Received, connection: Connection) -> None:
+    """One thing a page, without an end."""
+    page = int(received.target.partition("page=")[2] or 1)
+    connection.reply(200, [{"id": page}], X_Next_Page=str(page + 1))
+
+
+async def test_reading_every_page_stops_at_the_limit_and_shows_that_there_are_more() -> None:
+    with FaultServer(paged) as server:
+        answer = await every_page(upstream_at(server.url).as_caller("t"), "/things")
     assert len(answer.body) == MAX_PAGES
     assert has_next_page(answer)
 
 
-async def test_an_item_is_found_on_any_page(standin: StandIn, against: Callable[..., App]) -> None:
-    standin.answer("GET", "/things", body=[{"id": 1}], headers={"x-next-page": "2"})
-    found = await find_item(
-        against().gitlab(), "/things", lambda thing: len(standin.requests) > MAX_PAGES + 2
-    )
-    assert found == {"id": 1}
+async def test_an_item_is_found_on_any_page() -> None:
+    with FaultServer(paged) as server:
+        found = await find_item(
+            upstream_at(server.url).as_caller("t"), "/things", lambda thing: thing["id"] > MAX_PAGES + 2
+        )
+    assert found == {"id": MAX_PAGES + 3}
+
+
+async def test_a_list_without_an_end_is_not_read_for_ever() -> None:
+    with FaultServer(paged) as server:
+        with pytest.raises(BadAnswer) as caught:
+            await find_item(upstream_at(server.url).as_caller("t"), "/things", lambda _: False)
+        assert caught.value.reason is BadAnswerReason.ENDLESS
+        assert len(server.received) <= 100
+
+
+@pytest.mark.parametrize("following", ["1", "0", "\xb2", "abc", "-1", "9" * 5000])
+async def test_a_next_page_that_is_none_is_not_asked_for(following: str) -> None:
+    with FaultServer(replying(200, [{"id": 1}], X_Next_Page=following)) as server:
+        for read in (every_page, lambda gitlab, path: find_item(gitlab, path, lambda _: False)):
+            with pytest.raises(BadAnswer) as caught:
+                await read(upstream_at(server.url).as_caller("t"), "/things")
+            assert caught.value.reason is BadAnswerReason.ENDLESS
+        assert len(server.received) == 2
 
 
 @pytest.mark.anyio

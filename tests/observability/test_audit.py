@@ -66,7 +66,7 @@ async def test_every_write_is_written_down_with_what_came_of_it(
     }
     assert written[1]["target"] == {"project_id": "acme/website", "label_id": "bug"}
     assert (tmp_path / "audit.log").stat().st_mode & 0o077 == 0
-    assert written[1]["who"] == Token(Secret("alice"), "private").fingerprint[:16]
+    assert written[1]["who"] == Token(Secret("alice"), "private").holder[:16]
 
 
 async def test_a_token_in_the_wrong_field_is_not_written_down_whatever_it_looks_like(

@@ -207,10 +207,11 @@ LOOKED_FOR_BELOW_ITS_PLACE = {
     "hook_id", "issue_link_id", "link_id", "list_id", "member_role_id", "note_id", "related_epic_link_id", "token_id",
     "version_id",
 }  # fmt: skip
-"""Ids in a path behind a project or group. GitLab was seen to look for each of them there alone."""
+"""Ids in a path behind a project or group. That GitLab looks for them there alone is taken from its routes and was not
+tried with an id of another place. A new one fails the test below, so that somebody asks."""
 
 
-def test_an_id_in_a_path_is_trusted_to_its_place_only_where_gitlab_was_seen_to_keep_to_it() -> None:
+def test_a_new_id_in_a_path_is_not_trusted_to_its_place_unasked() -> None:
     derived = {
         name
         for action in Registry().actions()
@@ -370,6 +371,7 @@ async def test_a_fork_goes_where_it_may(world: StandIn, against: Server) -> None
 
 
 async def test_a_vulnerability_is_judged_by_its_project(world: StandIn, against: Server) -> None:
+    """The answer is synthetic: only a 404 of this route was recorded. Another shape is refused."""
     world.answer("GET", "/vulnerabilities/77", body={"id": 77, "project": {"id": 1}})
     get = {"action": "get", "vulnerability_id": 77}
     ended = await outcome(against(only_in=("acme",)), "browse_vulnerabilities", get)

@@ -375,3 +375,14 @@ def test_the_settings_page_says_what_the_declaration_says() -> None:
         [sys.executable, root / "scripts/settings_page.py"], capture_output=True, check=True, env=os.environ
     )
     assert printed.stdout.decode() == (root / "docs/guides/settings.md").read_text("utf-8")
+
+
+def test_cassettes_of_several_versions_are_not_played_together(tmp_path: Path) -> None:
+    for version in ("17.2", "19.3"):
+        (tmp_path / version).mkdir()
+        recording(tmp_path / version / "seen.json", "https://gitlab.test/api/v4/version")
+    facts = problem({"replay": [str(tmp_path)]})
+    assert (facts["setting"], facts["source"]) == ("replay", "--replay")
+    assert str(tmp_path / "17.2") in facts["suggested_fix"]
+    assert str(tmp_path / "19.3") in facts["suggested_fix"]
+    assert settings({"replay": [str(tmp_path / "19.3")]}).url == "https://gitlab.test"

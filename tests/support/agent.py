@@ -6,7 +6,6 @@ import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from mcp import Client
@@ -15,8 +14,9 @@ from gitlab_mcp.app import App
 from gitlab_mcp.protocol.server import GitLabServer
 from gitlab_mcp.settings import Secret, Settings
 from tests.support.standin import StandIn
+from tests.support.versions import OLDEST, cassettes_of
 
-CASSETTES = Path(__file__).parent.parent.parent / "cassettes"
+CASSETTES = cassettes_of(OLDEST)
 
 
 @dataclass(frozen=True, slots=True)

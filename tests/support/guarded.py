@@ -7,7 +7,7 @@ from typing import Any
 
 from gitlab_mcp.actions.result import Result
 from gitlab_mcp.app import App
-from gitlab_mcp.callers import RequestContext, Secret, Token
+from gitlab_mcp.callers import RequestContext, Secret, Token, TokenKind
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from tests.support.standin import StandIn, World
 
@@ -18,8 +18,10 @@ UNGUARDED: dict[str, Any] = {"trust": "dangerous", "confirm": "never", "quota": 
 """What actions do is tested without anybody being asked; tests/policy is about the asking."""
 
 
-def request_by(token: str, request_id: str = "request-1", **options: Any) -> RequestContext:
-    return RequestContext(request_id=request_id, token=Token(Secret(token), "private"), **options)
+def request_by(
+    token: str, request_id: str = "request-1", kind: TokenKind = "private", **options: Any
+) -> RequestContext:
+    return RequestContext(request_id=request_id, token=Token(Secret(token), kind), **options)
 
 
 async def refused(

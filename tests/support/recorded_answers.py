@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 from gitlab_mcp.actions.action import DELETE, GET, POST, PUT, Action, Danger
 from gitlab_mcp.actions.exchange import Answer
 from gitlab_mcp.actions.fields import Id, Labels, NonEmpty, Page, PerPage, ProjectId
 from gitlab_mcp.actions.tool import Tool
+from tests.support.versions import OLDEST, cassettes_of
 
-_CASSETTES = Path(__file__).parent.parent.parent / "cassettes"
+_CASSETTES = cassettes_of(OLDEST)
 _API = "https://gitlab.example.com/api/v4"
 
 

@@ -6,7 +6,6 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 from gitlab_mcp.actions.action import Danger
@@ -23,6 +22,7 @@ from gitlab_mcp.policy.confirmation_tokens import LIFETIME, ConfirmationTokens
 from gitlab_mcp.settings import Settings
 from tests.support.guarded import DEFAULTS, UNGUARDED, delete_label, refused, request_by, with_labels
 from tests.support.standin import StandIn
+from tests.support.versions import OLDEST, cassettes_of
 
 PROJECT = {"project_id": "acme/website"}
 LIST = ("browse_labels", {"action": "list", **PROJECT})
@@ -63,7 +63,7 @@ async def token_for_another(app: App) -> Arguments:
 async def old_token(app: App) -> Arguments:
     settings = app._settings
     call = validate(Registry(), *DELETE, InstanceDefaults(settings.url))
-    caller = CallerKey(Token(Secret("alice"), "private").fingerprint, settings.url, None)
+    caller = CallerKey(Token(Secret("alice"), "private").holder, settings.url, None)
     tokens = ConfirmationTokens(app._store, lambda: time.time() - LIFETIME - 100)
     return {"confirmation_token": (await tokens.issue(caller, purpose(call, caller), "labels:delete"))[0]}
 
@@ -80,7 +80,7 @@ async def one_write(app: App) -> Arguments:
 
 
 async def two_calls(app: App) -> Arguments:
-    caller = Token(Secret("alice"), "private").fingerprint
+    caller = Token(Secret("alice"), "private").holder
     for _ in range(2):
         NEVER_ENDING.enter_context(app._calls_per_caller.slot(caller))
     return {}
@@ -177,7 +177,7 @@ SCENES: dict[str, Scene] = {
     ),
     Code.REPLAY_MISS: Scene(
         ("browse_labels", {"action": "list", "project_id": "acme/unheard-of"}),
-        {"replay": (Path("cassettes/labels.json"),)},
+        {"replay": (cassettes_of(OLDEST) / "labels.json",)},
     ),
     Code.CONFIGURATION_ERROR: Scene(LIST, {"token": None}),
     Code.BATCH_PARTIAL_FAILURE: Scene(

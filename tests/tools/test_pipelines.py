@@ -90,15 +90,31 @@ async def test_variables_may_be_json_text_and_their_values_numbers(
 @pytest.mark.parametrize(
     ("pipeline_id", "failed_jobs", "said"),
     [
-        (201, {"unit"}, "1 job failed. main is red too, and 1 of these jobs fails there."),
+        (201, {"unit"}, "1 job failed. The default branch is red too, and 1 of these jobs fails there."),
         (202, {"unit", "integration", "e2e: [firefox]"}, "3 jobs failed."),
         (205, {"lint"}, "The pipeline is success."),
-        (208, {"svc_payments"}, "1 job failed. main is red too, and none of these jobs fails there."),
-        (210, set(), "1 bridge started nothing. main is red too, and none of these jobs fails there."),
-        (212, set(), "1 bridge started nothing. main is red too, and none of these jobs fails there."),
+        (
+            208,
+            {"svc_payments"},
+            "1 job failed. The default branch is red too, and none of these jobs fails there.",
+        ),
+        (
+            210,
+            set(),
+            "1 bridge started nothing. The default branch is red too, and none of these jobs fails there.",
+        ),
+        (
+            212,
+            set(),
+            "1 bridge started nothing. The default branch is red too, and none of these jobs fails there.",
+        ),
         (213, set(), "The CI configuration is not valid, so no job ran: see yaml_errors."),
         (216, set(), "The pipeline is skipped."),
-        (220, {"storefront_test"}, "1 job failed. main is red too, and none of these jobs fails there."),
+        (
+            220,
+            {"storefront_test"},
+            "1 job failed. The default branch is red too, and none of these jobs fails there.",
+        ),
     ],
 )
 async def test_a_digest_names_what_failed(

@@ -127,11 +127,18 @@ async def test_a_project_given_by_its_number_is_asked_for_by_its_path(
 
 async def test_a_dismissal_carries_its_reason(standin: StandIn, against: Against) -> None:
     """Synthetic: a licensed GitLab answers."""
-    changed = {"id": "gid://gitlab/Vulnerability/12", "state": "DISMISSED", "webUrl": "https://x.example/12"}
+    changed = {
+        "id": "gid://gitlab/Vulnerability/12",
+        "state": "DISMISSED",
+        "webUrl": "https://x.example/a/b/-/security/vulnerabilities/12",
+    }
     says(standin, {"data": {"vulnerabilityDismiss": {"errors": [], "vulnerability": changed}}})
     arguments = {"action": "dismiss", "vulnerability_id": 12, "dismissal_reason": "used_in_tests"}
     result = await against().call("manage_vulnerability", arguments)
-    assert result.data == {"state": "dismissed", "web_url": "https://x.example/12"}
+    assert result.data == {
+        "state": "dismissed",
+        "web_url": "https://x.example/a/b/-/security/vulnerabilities/12",
+    }
     sent = standin.requests[0].json["variables"]["input"]
     assert sent == {"id": "gid://gitlab/Vulnerability/12", "dismissalReason": "USED_IN_TESTS"}
 

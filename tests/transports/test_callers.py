@@ -215,12 +215,13 @@ async def test_the_servers_own_token_serves_those_who_bring_the_secret_it_printe
     assert line in server.log
 
 
-async def test_each_start_makes_another_secret_and_recordings_need_none(labels: StandIn) -> None:
+async def test_each_start_makes_another_secret_and_recordings_need_none(
+    labels: StandIn, cassettes: Path
+) -> None:
     with served(labels.url, GITLAB_TOKEN="house") as one, served(labels.url, GITLAB_TOKEN="house") as other:
         assert one.secret != other.secret
         stale = await post(other.url, Authorization=f"Bearer {one.secret}")
         assert stale.status_code == 401
-    cassettes = Path(__file__).parents[2] / "cassettes"
     with served("https://gitlab.example.com", "--replay", str(cassettes)) as server:
         assert (await post(server.url)).status_code == 200
         assert "Bearer" not in server.log

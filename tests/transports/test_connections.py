@@ -96,6 +96,15 @@ def test_idle_connections_make_room_for_others_the_longest_waiting_first(labels:
         assert read_answer(idle[-1]).status == 200
 
 
+def test_connections_that_have_their_answer_and_go_on_sending_make_room_too(labels: StandIn) -> None:
+    with served(labels.url, "--max-connections", "10") as server, ExitStack() as stack:
+        for _ in range(10):
+            connection = stack.enter_context(line(server))
+            connection.sendall(post(b"x", 5_000_000))
+            assert read_answer(connection).status == 413
+        assert asked(server, post(LIST)).status == 200
+
+
 def test_one_address_has_its_share_and_closes_only_its_own(labels: StandIn) -> None:
     flags = ("--max-connections", "20", "--connections-per-address", "5")
     with served(labels.url, *flags, address="127.0.0.1:0") as server, ExitStack() as stack:

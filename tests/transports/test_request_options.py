@@ -91,6 +91,40 @@ async def test_a_wish_that_means_nothing_is_refused_with_what_would(
     assert answer.json()["error"]["data"]["error_code"] == "INVALID_VALUE"
 
 
+@pytest.mark.parametrize(
+    ("header", "one", "other"),
+    [
+        ("X-MCP-Toolsets", "core,planning", "core"),
+        ("X-MCP-Toolsets", "all", "core"),
+        ("X-MCP-Readonly", "false", "true"),
+        ("X-MCP-Trust", "dangerous", "read"),
+        ("X-MCP-Only-In", "acme", "other"),
+        ("X-MCP-Error-Style", "tier", "aql"),
+    ],
+)
+async def test_of_two_headers_that_narrow_neither_wins(
+    server: Served, labels: StandIn, header: str, one: str, other: str
+) -> None:
+    async with httpx2.AsyncClient() as http:
+        for values in ((one, other), (other, one), (one, one)):
+            headers = [*ACCEPT.items(), ("PRIVATE-TOKEN", "alice"), *((header, each) for each in values)]
+            answer = await http.post(server.url, json=call("browse_labels", LIST), headers=headers)
+            assert answer.status_code == 400
+            assert answer.json()["error"]["data"]["error_code"] == "INVALID_VALUE"
+    assert labels.requests == []
+
+
+async def test_where_no_toolsets_were_set_a_request_chooses_its_own(labels: StandIn) -> None:
+    with served(labels.url, "--callable", "all", "--toolsets", "core") as server:
+        async with connected(server.url, PRIVATE_TOKEN="alice", X_MCP_Toolsets="planning") as client:
+            names = {tool.name for tool in (await client.list_tools()).tools}
+            listed = await client.call_tool("browse_labels", LIST)
+            outside = await client.call_tool("browse_projects", {"action": "list"})
+    assert "browse_labels" in names and "browse_projects" not in names
+    assert not listed.is_error
+    assert code(outside) == "OUT_OF_SCOPE"
+
+
 async def test_the_id_of_a_request_is_in_its_answer_its_error_and_its_log_line(labels: StandIn) -> None:
     with served(labels.url, "--log-format", "json") as server:
         headers = {**ACCEPT, "PRIVATE-TOKEN": "alice", "X-Request-Id": "from-the-proxy-1"}

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import base64
+from collections.abc import Callable
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gitlab_mcp.app import App
+from gitlab_mcp.failures.failure import CallFailed
 from gitlab_mcp.workflows.codeowners_file import CodeOwners, Rule, parse_codeowners
+from tests.support.in_time import in_seconds
+from tests.support.standin import StandIn
 
 FILE = """\
 # Who looks after what
@@ -159,3 +166,64 @@ def test_gitlab_has_no_remarks_behind_owners_so_names_in_them_count() -> None:
 def test_no_file_breaks_the_reader(text: str, path: str) -> None:
     assert isinstance(parse_codeowners(text), CodeOwners)
     parse_codeowners(text).rules_for(path)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "path"),
+    [
+        ("*a" * 40 + "b", "a" * 200),
+        ("**/a/" * 60 + "b", "a/" * 1000 + "c"),
+        ("**/*a*/" * 60 + "b", "aa/" * 1000 + "c"),
+        ("/" + "a*" * 500 + "[!a]", "a" * 3000),
+        ("?*" * 100 + "b", "a" * 1000),
+    ],
+)
+def test_many_wildcards_and_a_deep_path_take_little_time(pattern: str, path: str) -> None:
+    with in_seconds():
+        assert not Rule(1, pattern, ()).matches(path)
+
+
+@pytest.mark.parametrize(
+    "word", ["a@" + "." * 300_000 + "@", "@" + "/" * 300_000, "[" * 300_000, "\\ " * 200_000]
+)
+def test_a_long_line_is_read_in_little_time(word: str) -> None:
+    with in_seconds():
+        parse_codeowners(f"* {word}\n{word}\n")
+
+
+def with_file(standin: StandIn, text: str) -> None:
+    file = {
+        "file_path": "CODEOWNERS",
+        "encoding": "base64",
+        "content": base64.b64encode(text.encode()).decode(),
+    }
+    standin.answer("GET", "/projects/1/repository/files/CODEOWNERS", body=file)
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("text", ["a @b\n" * 30_000, "/" + "*a" * 10_000 + " @b\n", "x" * 1_100_000])
+async def test_a_file_of_too_many_rules_is_refused_with_what_to_do(
+    text: str, standin: StandIn, against: Callable[..., App]
+) -> None:
+    with_file(standin, text)
+    arguments = {"action": "owners", "project_id": "1", "file_path": "a" * 200}
+    with in_seconds(), pytest.raises(CallFailed) as caught:
+        await against().call("browse_code_owners", arguments)
+    assert caught.value.failure.code == "PAYLOAD_TOO_LARGE"
+    assert "browse_files get" in caught.value.failure.facts["suggested_fix"]
+
+
+@pytest.mark.anyio
+async def test_changed_files_that_were_not_compared_are_counted(
+    standin: StandIn, against: Callable[..., App]
+) -> None:
+    with_file(standin, "".join(f"**/a*{number}*/**/b*{number}* @alice\n" for number in range(15_000)))
+    standin.answer("GET", "/projects/1/merge_requests/2", body={"target_branch": "main"})
+    diffs = [{"new_path": f"{'d/' * 50}{number}", "old_path": "a"} for number in range(100)]
+    standin.answer("GET", "/projects/1/merge_requests/2/diffs", body=diffs)
+    arguments = {"action": "merge_request", "project_id": "1", "merge_request_iid": 2}
+    with in_seconds(30):
+        result = await against().call("browse_code_owners", arguments)
+    (omission,) = result.data["truncated"]
+    assert omission["what"] == "changed files"
+    assert 0 < omission["omitted"] <= 101

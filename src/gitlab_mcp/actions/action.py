@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from enum import IntEnum, StrEnum
+from enum import IntEnum
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 from urllib.parse import quote
 
 from pydantic import BaseModel, ConfigDict, model_validator
 
 from gitlab_mcp.actions.action_facts import Differs, looked_up
+from gitlab_mcp.actions.danger import Danger as Danger
+from gitlab_mcp.actions.danger import Risk
 from gitlab_mcp.actions.exchange import Answer, GitLab, Request
 from gitlab_mcp.actions.fields import Csv, Names, broken_rule
 from gitlab_mcp.actions.narrowing_defaults import NARROWING_DEFAULTS
@@ -25,16 +27,6 @@ if TYPE_CHECKING:
     from gitlab_mcp.actions.tool import Tool
 
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
-
-
-class Danger(StrEnum):
-    READ = "read"
-    REVERSIBLE = "reversible"
-    """Can be undone by another action: create, update, close, comment."""
-    DESTRUCTIVE = "destructive"
-    """Something is gone afterwards, within one object: delete a branch, erase a job."""
-    DANGEROUS = "dangerous"
-    """Reaches far: delete a project, give somebody rights, change a protected thing."""
 
 
 class Role(IntEnum):
@@ -196,6 +188,22 @@ class Action(BaseModel):
         """The fields the caller gave, by our names."""
         return {name: getattr(self, name) for name in self.model_fields_set}
 
+    def risks(self) -> dict[str, Risk]:
+        """The fields whose values make this write more dangerous than its action."""
+        if not self.spec.writes:
+            return {}
+        given = [(name, mark) for name, shape in shapes(type(self)).items() for mark in shape.marks]
+        return {
+            name: mark
+            for name, mark in given
+            if name in self.model_fields_set and isinstance(mark, Risk) and mark.when(getattr(self, name))
+        }
+
+    @property
+    def danger(self) -> Danger:
+        """The action's own, or that of a value it is given."""
+        return max([self.spec.danger, *(risk.danger for risk in self.risks().values())], key=_rank)
+
     def filters_not_asked_for(self) -> Mapping[str, str]:
         """What narrows a list though the caller did not say so: GitLab's own defaults, and what is sent instead. The
         answer names them."""
@@ -232,6 +240,10 @@ class Action(BaseModel):
             repeatable=self.spec.repeatable,
             route=endpoint.path,
         )
+
+
+def _rank(danger: Danger) -> int:
+    return danger.rank
 
 
 def something_to_change(field: str) -> Any:

@@ -47,6 +47,13 @@ class Call:
 
     @property
     def danger(self) -> Danger:
-        """The action's own; a text with quick actions can do more than the action it comes with."""
-        own = self.action.spec.danger
-        return Danger.DESTRUCTIVE if self.options.quick_actions and own is Danger.REVERSIBLE else own
+        """That of the action and its values; a text with quick actions can do more than the action it comes with."""
+        return self._at_least(self.action.danger)
+
+    @property
+    def danger_of_action(self) -> Danger:
+        """As `danger`, whatever the values."""
+        return self._at_least(self.action.spec.danger)
+
+    def _at_least(self, danger: Danger) -> Danger:
+        return Danger.DESTRUCTIVE if self.options.quick_actions and danger is Danger.REVERSIBLE else danger

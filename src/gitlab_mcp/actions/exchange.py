@@ -49,6 +49,14 @@ class Answer:
         return self.status == 304
 
 
+def whole_number(text: str) -> int | None:
+    """The number in a header; None for what is none. Python takes more for digits than a header may hold."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS else None
+
+
+_MOST_DIGITS = 18
+
+
 class GitLab(Protocol):
     """GitLab as one caller sees it. Everything else an action may know comes through here."""
 

@@ -11,15 +11,17 @@ type says it; tests/contracts fails for a field of which nobody says it.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal, get_args
 
 from pydantic import AfterValidator, BeforeValidator, Field, ValidatorFunctionWrapHandler, WrapValidator
 from pydantic_core import PydanticCustomError, PydanticKnownError
+
+from gitlab_mcp.actions.danger import Danger, Risk, equals
+from gitlab_mcp.actions.json_text import parse
 
 BIGGEST_ID = 2**63 - 1
 ME = "me"
@@ -129,14 +131,10 @@ def _from_json(value: Any) -> Any:
     """Models often send arrays and objects as JSON text."""
     if isinstance(value, str) and value.lstrip()[:1] in ("[", "{"):
         try:
-            return json.loads(value, parse_constant=_no_constant)
-        except (ValueError, RecursionError):
+            return parse(value)
+        except ValueError:
             return value
     return value
-
-
-def _no_constant(name: str) -> None:
-    raise ValueError(f"{name} is no JSON")
 
 
 def _listed(value: Any) -> Any:
@@ -341,6 +339,39 @@ DiscussionId = Annotated[
 ]
 Title = Annotated[str, Field(min_length=1, max_length=255)]
 Visibility = Literal["private", "internal", "public"]
+_WIDTHS: Final = get_args(Visibility)
+
+
+def _is_wider(present: Any, wanted: Any) -> bool:
+    return present not in _WIDTHS or _WIDTHS.index(wanted) > _WIDTHS.index(present)
+
+
+NewVisibility = Annotated[
+    Visibility,
+    Risk(Danger.DESTRUCTIVE, "public", "anybody can read what is put there", equals("public")),
+]
+"""Of something that is made."""
+ChangedVisibility = Annotated[
+    Visibility,
+    Risk(
+        Danger.DESTRUCTIVE,
+        "internal",
+        "everybody with an account can then read it",
+        equals("internal"),
+        _is_wider,
+    ),
+    Risk(Danger.DANGEROUS, "public", "anybody can then read it", equals("public"), _is_wider),
+]
+"""Of something that is there, with all that it holds."""
+NoLongerConfidential = Annotated[
+    Flag,
+    Risk(
+        Danger.DESTRUCTIVE,
+        "false",
+        "everybody who can see the project or group can then read it",
+        equals(False),
+    ),
+]
 Ref = Annotated[NonEmpty, Field(description="Branch, tag or commit")]
 CommitOrRef = Annotated[NonEmpty, Field(description="Commit, branch or tag")]
 Branch = NonEmpty

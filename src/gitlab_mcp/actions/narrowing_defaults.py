@@ -10,6 +10,8 @@ NARROWING_DEFAULTS: Final[Mapping[str, Mapping[str, str]]] = {
     "/groups/{group_id}/merge_requests": {"non_archived": "true"},
     "/issues": {"non_archived": "true"},
     "/groups/{group_id}/projects": {"include_subgroups": "false"},
+    "/search": {"include_archived": "false"},
+    "/groups/{group_id}/search": {"include_archived": "false"},
     "/projects/{project_id}/pipelines": {"source": "all but parent_pipeline"},
     "/projects/{project_id}/pipelines/{pipeline_id}/jobs": {"include_retried": "false"},
     "/projects/{project_id}/vulnerability_findings": {"scope": "without dismissed"},

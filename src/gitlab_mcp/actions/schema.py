@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 from gitlab_mcp.actions.action import Action, Danger
 from gitlab_mcp.actions.call import Options
+from gitlab_mcp.actions.danger import Risk
 from gitlab_mcp.actions.shape import Shape, required, shapes
 from gitlab_mcp.actions.signatures import required_sentence, shared_by_all
 from gitlab_mcp.actions.tool import Tool
@@ -64,7 +65,7 @@ def hints(tool: Tool) -> dict[str, Any]:
         return {"readOnlyHint": False, "destructiveHint": True}
     if tool.reads:
         return {"readOnlyHint": True}
-    destroys = any(action.spec.danger in NEEDS_CONFIRMATION for action in tool.actions.values())
+    destroys = any(map(_may_need_confirmation, tool.actions.values()))
     return {"readOnlyHint": False, "destructiveHint": destroys}
 
 
@@ -101,8 +102,15 @@ def listed_fields(action: type[Action]) -> list[str]:
 
 
 def listed_options(tool: Tool) -> list[str]:
-    destroys = any(action.spec.danger in NEEDS_CONFIRMATION for action in tool.actions.values())
+    destroys = any(map(_may_need_confirmation, tool.actions.values()))
     return [*(LISTED_OPTIONS if tool.reads else ()), *(["confirmation_token"] if destroys else [])]
+
+
+def _may_need_confirmation(action: type[Action]) -> bool:
+    risks = (mark for shape in shapes(action).values() for mark in shape.marks if isinstance(mark, Risk))
+    return action.spec.writes and (
+        action.spec.danger in NEEDS_CONFIRMATION or any(risk.danger in NEEDS_CONFIRMATION for risk in risks)
+    )
 
 
 def always_required(tool: Tool) -> list[str]:

@@ -12,6 +12,9 @@ docs        where it is documented, the page about it first: page, section, tier
 role        the least role whose call was not refused, measured. Too high where it was measured on a protected branch,
             too low where the thing was gone
 deprecated  true
+tokens      what it asks of tokens other than a plain one: `permissions` of a fine-grained token, as a person picks
+            them, `at` which of project, group, user, instance they are given, or `no`, GitLab's word for why it takes
+            none; `job` where it takes the token of a CI/CD job, with the policies that a project may ask for
 
 What is not the same in all versions says so: a row and a parameter by `since` and `until`, a plain value as
 `{"is": value, "since": version}`, and what changed as a list of these. `since` is the first version that was read and

@@ -63,6 +63,54 @@ class Documented:
         return f"{self.page}/#{self.anchor}" if self.section else f"{self.page}/"
 
 
+NO_FINE_GRAINED: Final[Mapping[str, str]] = {
+    "public_endpoint": "It needs no token.",
+    "deprecated_endpoint": "It is deprecated.",
+    "catch_all": "It is no endpoint.",
+    "job_token_auth": "It takes the token of a CI/CD job alone.",
+    "runner_token_auth": "It takes the token of a runner alone.",
+    "trigger_token_auth": "It takes a trigger token or the token of a CI/CD job alone.",
+    "scim_token_auth": "It takes a SCIM token alone.",
+    "unleash_token_auth": "It takes the token of a feature flag client alone.",
+    "ai_workflows_oauth_auth": "It takes a token of GitLab Duo alone.",
+    "ai_workflows_token_auth": "It takes a token of GitLab Duo alone.",
+    "integration_token_auth": "It takes the secret of the integration alone.",
+    "slack_signature_auth": "It takes the secret of the integration alone.",
+    "jira_forge_app_auth": "It takes the secret of the integration alone.",
+    "compliance_external_auth": "It takes the secret of the external control alone.",
+    "external_registry_redirect": "It may send the caller on to another registry.",
+}
+"""Why an endpoint takes no fine-grained token, by GitLab's word for it."""
+AMONG_ITSELF: Final = "Parts of GitLab call it, with a secret of their own."
+"""The reason in all other cases."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """What an endpoint asks of tokens that are not those of a person with the scope api."""
+
+    permissions: tuple[str, ...] = ()
+    """Those that a fine-grained token must have, all of them, as a person picks them: `read_work_item`."""
+    boundaries: tuple[str, ...] = ()
+    """Where the permission may be given, one is enough: `project`, `group`, `user`, `instance`."""
+    no_fine_grained: str | None = None
+    """A sentence that says why it takes no fine-grained token at all."""
+    job_token: bool = False
+    """Whether it takes the token of a CI/CD job."""
+    job_policies: tuple[str, ...] = ()
+    """What a project's allowlist must grant the job's project, where it is that strict."""
+
+    @property
+    def permission_titles(self) -> tuple[str, ...]:
+        return tuple(map(permission_title, self.permissions))
+
+
+def permission_title(permission: str) -> str:
+    """`read_work_item` as GitLab shows it: `Work Item: Read`."""
+    verb, _, thing = permission.partition("_")
+    return f"{thing.replace('_', ' ').title().replace('Gitlab', 'GitLab')}: {verb.capitalize()}"
+
+
 @dataclass(frozen=True, slots=True)
 class EndpointFacts:
     """What is known of one endpoint in one version."""
@@ -78,10 +126,17 @@ class EndpointFacts:
     role: str | None = None
     """The least role whose call was not refused, measured."""
     deprecated: bool = False
+    tokens: Tokens | None = None
+    """None where it was not read."""
     in_path: tuple[str, ...] = field(init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "in_path", placeholders(self.endpoint))
+
+    @property
+    def permissions(self) -> tuple[str, ...]:
+        """What a fine-grained token needs here; empty where it is not known, or where none is taken."""
+        return self.tokens.permissions if self.tokens else ()
 
     @property
     def docs(self) -> str | None:
@@ -131,6 +186,20 @@ def facts_in(row: Mapping[str, Any], version: str | None) -> EndpointFacts | Non
         ),
         role=_at(row.get("role"), version),
         deprecated=bool(_at(row.get("deprecated"), version)),
+        tokens=_tokens(_at(row.get("tokens"), version)),
+    )
+
+
+def _tokens(told: Mapping[str, str] | None) -> Tokens | None:
+    if told is None:
+        return None
+    no = told.get("no")
+    return Tokens(
+        permissions=tuple(told.get("permissions", "").split()),
+        boundaries=tuple(told.get("at", "").split()),
+        no_fine_grained=NO_FINE_GRAINED.get(no, AMONG_ITSELF) if no else None,
+        job_token="job" in told,
+        job_policies=tuple(told.get("job", "").split()),
     )
 
 

@@ -7,9 +7,12 @@ import uuid
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from itertools import islice
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio
+import anyio.to_thread
 
 from gitlab_mcp.actions.action import Action
 from gitlab_mcp.actions.arguments.defaults import InstanceDefaults
@@ -18,12 +21,14 @@ from gitlab_mcp.actions.ask import Ask, NobodyToAsk
 from gitlab_mcp.actions.call import FEWEST_BYTES, LONGEST_TOKEN, MOST_BYTES, Call
 from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.actions.ids import as_sent, ids_among, is_short
+from gitlab_mcp.actions.memory import HeldAnswers, held_answers, held_by_call
 from gitlab_mcp.actions.names import has_names
 from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.actions.result import Notice, Result
 from gitlab_mcp.actions.shape import shapes
 from gitlab_mcp.callers import NOBODY_TO_ASK, CallerKey, Consent
 from gitlab_mcp.calls.claims import Claims
+from gitlab_mcp.calls.wrong_shapes import as_bad_answer
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Declined, FailedCall, Failure
 from gitlab_mcp.failures.size_limit import limit_size
@@ -39,6 +44,13 @@ from gitlab_mcp.results.secret_redaction import redact_strings, redact_text
 
 if TYPE_CHECKING:
     from gitlab_mcp.tiers.feature_map import TierMap
+
+T = TypeVar("T")
+
+_MUCH_TO_PRESENT = 512 * 1024
+"""Bytes of memory that GitLab's answers take. What takes more is presented in a thread."""
+_MANY = 100
+_LONG_TEXT = 10_000
 
 LONGEST_ACTION_NAME = 32
 """A longer name is none of ours and is not repeated in an error."""
@@ -84,6 +96,18 @@ class Dispatch:
         consent: Consent = NOBODY_TO_ASK,
     ) -> Result:
         """The result of the call. Raises CallFailed, and nothing else but a cancellation."""
+        with held_by_call() as held:
+            return await self._call(tool, arguments, caller, connect, consent, held)
+
+    async def _call(
+        self,
+        tool: str,
+        arguments: Mapping[str, Any],
+        caller: CallerKey,
+        connect: Callable[[], Session],
+        consent: Consent,
+        held: HeldAnswers,
+    ) -> Result:
         started = time.perf_counter()
         action: Action | None = None
         session: Session | None = None
@@ -107,7 +131,7 @@ class Dispatch:
             )
 
         try:
-            call = validate(self.registry, tool, arguments, self.defaults)
+            call = await self._validate(tool, arguments)
             action, made_of = call.action, call.taken_as
             session = connect()
             with session.slot:
@@ -125,8 +149,11 @@ class Dispatch:
             caught, cause, failure = time.perf_counter(), failed, failed.failure
         except Exception as problem:
             caught, cause = time.perf_counter(), problem
-            failure = await self._translate(problem, action, session)
-            bug = problem if failure.code == Code.INTERNAL_ERROR else None
+            writes = action is not None and action.spec.writes
+            wrong_shape = as_bad_answer(problem, held, writes=writes)
+            failure = await self._translate(wrong_shape or problem, action, session)
+            # Where the answer could not be read is worth a line in the log, whoever's fault it is.
+            bug = problem if wrong_shape or failure.code == Code.INTERNAL_ERROR else None
         except anyio.get_cancelled_exc_class():
             self.call_log.record(ended(cancelled=True))
             raise
@@ -216,7 +243,8 @@ class Dispatch:
         from gitlab_mcp.results.present_answer import present_answer
 
         detail = call.options.detail or "slim"
-        return present_answer(
+        present = partial(
+            present_answer,
             call.action,
             answer,
             detail=detail,
@@ -225,9 +253,20 @@ class Dispatch:
             warnings=notices,
             said_first=_how_taken(call),
         )
+        with held_answers() as held:
+            return present() if held.taken < _MUCH_TO_PRESENT else await _aside(present)
 
     def _max_bytes(self, call: Call) -> int:
         return call.options.max_bytes or self.max_bytes
+
+    async def _validate(self, tool: str, arguments: Mapping[str, Any]) -> Call:
+        check = partial(validate, self.registry, tool, arguments, self.defaults)
+        if not _is_much(arguments):
+            return check()
+        # The model of an action is built on its first use, which threads must not do at once.
+        if (declared := self.registry.action(tool, arguments.get("action"))) is not None:
+            declared.model_rebuild()
+        return await _aside(check)
 
     async def _run(self, action: Action, server: _Server) -> Answer | Result:
         if not action.spec.writes:
@@ -357,6 +396,27 @@ def _naming_what_is_missing(failure: Failure, action: Action | None) -> Failure:
         return failure
     sent = as_sent(action.given(), str(failure.facts.get("missing", "")).split(", "))
     return replace(failure, message=f"{failure.message} Not found: {redact_text(sent)}.") if sent else failure
+
+
+async def _aside(work: Callable[[], T]) -> T:
+    """In a thread of its own, so that others are served meanwhile."""
+    return await anyio.to_thread.run_sync(work, abandon_on_cancel=True)
+
+
+def _is_much(arguments: Mapping[str, Any]) -> bool:
+    """Whether there may be much to validate. Only the surface is looked at."""
+    return len(arguments) > _MANY or any(
+        len(value) > (_LONG_TEXT if isinstance(value, str) else _MANY) or _holds_containers(value)
+        for value in arguments.values()
+        if isinstance(value, (str, list, tuple, Mapping))
+    )
+
+
+def _holds_containers(value: Any) -> bool:
+    if isinstance(value, str):
+        return False
+    members = value.values() if isinstance(value, Mapping) else value
+    return any(isinstance(member, (list, tuple, Mapping)) for member in islice(members, _MANY))
 
 
 def _token(value: Any) -> str | None:

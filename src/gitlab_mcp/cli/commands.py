@@ -195,7 +195,7 @@ def _parser() -> tuple[_Parser, Mapping[str, _Parser]]:
         "gitlab-mcp call manage_issue update project_id=acme/website issue_iid=12 labels=bug labels=urgent",
         'gitlab-mcp call manage_label create --args \'{"project_id": 42, "name": "bug", "color": "red"}\'',
         "gitlab-mcp call manage_label delete project_id=acme/website label_id=bug --yes",
-        "gitlab-mcp call browse_labels list project_id=acme/website --replay cassettes/labels.json",
+        "gitlab-mcp call browse_labels list project_id=acme/website --replay cassettes/19.3/labels.json",
     )
     call.add_argument("tool", metavar="TOOL")
     call.add_argument("action", metavar="ACTION")

@@ -38,7 +38,8 @@ def write_line(text: str = "", stream: TextIO | None = None) -> None:
 
 
 def write_json(value: Any) -> None:
-    write_line(json.dumps(value, ensure_ascii=False, indent=2 if sys.stdout.isatty() else None, default=str))
+    text = json.dumps(value, ensure_ascii=False, indent=2 if sys.stdout.isatty() else None, default=str)
+    write_line(printable(text))
 
 
 def printable(text: str) -> str:

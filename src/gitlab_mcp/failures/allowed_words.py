@@ -38,6 +38,16 @@ _REQUEST_ID: Final = re.compile(
 _DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
+_CI_STATUSES: Final = frozenset((
+    "created", "waiting_for_resource", "preparing", "waiting_for_callback", "pending", "running", "success", "failed",
+    "canceling", "canceled", "skipped", "manual", "scheduled",
+))  # fmt: skip
+
+
+def ci_status(word: Any) -> str | None:
+    return word if isinstance(word, str) and word in _CI_STATUSES else None
+
+
 def scopes(words: Iterable[Any]) -> tuple[str, ...]:
     return tuple(word for word in words if isinstance(word, str) and word in SCOPES)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -12,6 +11,8 @@ import requests
 from requests.exceptions import ChunkedEncodingError, ContentDecodingError, SSLError
 
 from gitlab_mcp.actions.exchange import Answer, Request
+from gitlab_mcp.actions.json_text import TooDeep, measure, parse, without_lone_surrogates
+from gitlab_mcp.actions.memory import HeldAnswers, TooMuch, held_answers
 from gitlab_mcp.gitlab.faults import BadAnswer, BadAnswerReason, Refused
 from gitlab_mcp.gitlab.in_flight import InFlightRequest
 from gitlab_mcp.gitlab.transport import with_lowercase_names
@@ -20,7 +21,9 @@ T = TypeVar("T")
 
 MAX_REFUSAL_BYTES = 64 * 1024
 _CHUNK_BYTES = 64 * 1024
-_SURROGATE = re.compile("[\ud800-\udfff]")
+_TAKEN_AT_ONCE = 256 * 1024
+_MOST_VALUES_IF_DEEP = 10_000
+"""What is not too deep may be cut off, which only a parser finds out. More than that is not worth it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,14 +39,22 @@ class ResponseReader:
         if response.status_code == 304:
             return Answer(304, headers)
         self._raise_if_refused(response, headers)
-        return Answer(response.status_code, headers, self._parse(response, self._read_all(response)))
+        with held_answers() as held:
+            held.note(self.request, response.status_code)
+            try:
+                body = self._body(response, held)
+            except TooMuch:
+                raise self._bad_answer(response, BadAnswerReason.TOO_LARGE, self.max_bytes) from None
+        return Answer(response.status_code, headers, body)
 
     def stream(
         self, response: requests.Response, read: Callable[[Iterator[bytes], Mapping[str, str]], T]
     ) -> T:
         headers = with_lowercase_names(response.headers)
         self._raise_if_refused(response, headers)
-        return read(self._chunks(response), headers)
+        with held_answers() as held:
+            held.note(self.request, response.status_code)
+            return read(self._chunks(response), headers)
 
     def _raise_if_refused(self, response: requests.Response, headers: dict[str, str]) -> None:
         if not 200 <= response.status_code < 300:
@@ -61,13 +72,22 @@ class ResponseReader:
             pass
         return bytes(content[:MAX_REFUSAL_BYTES])
 
-    def _read_all(self, response: requests.Response) -> bytes:
-        content = bytearray()
+    def _body(self, response: requests.Response, held: HeldAnswers) -> Any:
+        """The parsed body. Its memory is taken before it is used."""
+        content, taken = bytearray(), 0
         for chunk in self._chunks(response):
             content += chunk
             if len(content) > self.max_bytes:
                 raise self._bad_answer(response, BadAnswerReason.TOO_LARGE, self.max_bytes)
-        return bytes(content)
+            if len(content) > taken:
+                held.take(_TAKEN_AT_ONCE, self.in_flight.raise_if_aborted)
+                taken += _TAKEN_AT_ONCE
+        size = measure(content)
+        if size.deep and size.values > _MOST_VALUES_IF_DEEP:
+            raise self._bad_answer(response, BadAnswerReason.UNEXPECTED_SHAPE)
+        # What was taken for reading is one of the copies that are counted now.
+        held.take(max(0, size.memory - taken), self.in_flight.raise_if_aborted)
+        return self._parse(response, content, deep=size.deep)
 
     def _chunks(self, response: requests.Response) -> Iterator[bytes]:
         try:
@@ -79,18 +99,20 @@ class ResponseReader:
         except ContentDecodingError as error:
             raise self._bad_answer(response, BadAnswerReason.NOT_JSON) from error
 
-    def _parse(self, response: requests.Response, content: bytes) -> Any:
+    def _parse(self, response: requests.Response, content: bytearray, *, deep: bool) -> Any:
         # JSON with a few bytes that are not UTF-8 is still worth reading.
         text = content.decode("utf-8-sig", errors="replace")
+        may_hold_surrogates = b"\\ud" in content or b"\\uD" in content
+        content.clear()
         if not text.strip():
             return None
         try:
-            parsed = json.loads(text)
-        except RecursionError:
-            raise self._bad_answer(response, BadAnswerReason.NOT_JSON) from None
+            parsed = parse(text, deep=deep)
+        except TooDeep:
+            raise self._bad_answer(response, BadAnswerReason.UNEXPECTED_SHAPE) from None
         except ValueError as error:
             raise self._bad_answer(response, _why_not_parsed(response, text, error)) from None
-        return _without_lone_surrogates(parsed) if "\\ud" in text.lower() else parsed
+        return without_lone_surrogates(parsed) if may_hold_surrogates else parsed
 
     def _bad_answer(
         self, response: requests.Response, reason: BadAnswerReason, limit: int | None = None
@@ -106,14 +128,3 @@ def _why_not_parsed(response: requests.Response, text: str, error: ValueError) -
         if error.pos >= len(body) or error.msg.startswith("Unterminated") or body[-1] not in '}]"':
             return BadAnswerReason.CUT_OFF
     return BadAnswerReason.NOT_JSON
-
-
-def _without_lone_surrogates(value: Any) -> Any:
-    """`"\\ud800"` is valid JSON, but the string cannot be encoded as UTF-8 when it is written out."""
-    if isinstance(value, str):
-        return _SURROGATE.sub("\N{REPLACEMENT CHARACTER}", value)
-    if isinstance(value, list):
-        return [_without_lone_surrogates(item) for item in value]
-    if isinstance(value, dict):
-        return {_without_lone_surrogates(key): _without_lone_surrogates(item) for key, item in value.items()}
-    return value

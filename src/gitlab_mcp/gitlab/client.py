@@ -233,8 +233,10 @@ class GitLabClient:
             _Operation(request, only_reads, lambda attempt: attempt.answer())
         )
         payload = answer.body if isinstance(answer.body, dict) else {}
-        if payload.get("errors"):
-            raise GraphQLRefused(request, tuple(payload["errors"]))
+        if errors := payload.get("errors"):
+            if not isinstance(errors, list) or not all(isinstance(error, dict) for error in errors):
+                raise BadAnswer(request, BadAnswerReason.UNEXPECTED_SHAPE, answer.status)
+            raise GraphQLRefused(request, tuple(errors))
         data = payload.get("data")
         if not isinstance(data, dict):
             raise BadAnswer(request, BadAnswerReason.NOT_JSON, answer.status)

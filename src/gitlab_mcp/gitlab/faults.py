@@ -6,13 +6,13 @@ exception while it is raised.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
 from gitlab_mcp.actions.exchange import Request
+from gitlab_mcp.actions.json_text import measure, parse, without_lone_surrogates
 
 
 @dataclass(eq=False)
@@ -35,7 +35,7 @@ class Refused(Exception):
         if not self.is_json:
             return None
         try:
-            return json.loads(self.content)
+            return without_lone_surrogates(parse(self.content, deep=measure(self.content).deep))
         except ValueError:
             return None
 
@@ -101,6 +101,7 @@ class BadAnswerReason(StrEnum):
     CUT_OFF = "cut off"
     TOO_LARGE = "too large"
     UNEXPECTED_SHAPE = "another shape"
+    ENDLESS = "pages without an end"
 
 
 @dataclass(eq=False)

@@ -46,8 +46,10 @@ async def mutate(
 ) -> Mapping[str, Any]:
     """The payload of the mutation. Its `errors` are raised as a refusal."""
     payload: Mapping[str, Any] = value_at(await gitlab.graphql(document, {"input": variables}), field)
-    if payload.get("errors"):
-        raise GraphQLRefused(_REQUEST, tuple({"message": text} for text in payload["errors"]))
+    errors = payload.get("errors")
+    if errors:
+        texts = errors if isinstance(errors, list) else [errors]
+        raise GraphQLRefused(_REQUEST, tuple({"message": str(text)} for text in texts))
     return payload
 
 

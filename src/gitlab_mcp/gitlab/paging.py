@@ -5,20 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from gitlab_mcp.actions.exchange import Answer, GitLab, Request
+from gitlab_mcp.actions.exchange import Answer, GitLab, Request, whole_number
 from gitlab_mcp.gitlab.faults import BadAnswer, BadAnswerReason
 
 MAX_PAGES = 10
+_MOST_PAGES_SEARCHED = 100
 
 
 async def every_page(gitlab: GitLab, path: str, **query: object) -> Answer:
     """The items of all pages as one answer. Stops after `MAX_PAGES`; then `has_next_page` is true of the answer."""
     answer = await gitlab.get(path, **query)
     items = list(items_of(answer, path))
+    page = 1
     for _ in range(MAX_PAGES - 1):
         if not has_next_page(answer):
             break
-        answer = await gitlab.get(path, **{**query, "page": answer.headers["x-next-page"]})
+        page = _next_page(answer, path, page)
+        answer = await gitlab.get(path, **{**query, "page": page})
         items += items_of(answer, path)
     return Answer(answer.status, answer.headers, items)
 
@@ -26,9 +29,9 @@ async def every_page(gitlab: GitLab, path: str, **query: object) -> Answer:
 async def find_item(
     gitlab: GitLab, path: str, matches: Callable[[Mapping[str, Any]], bool]
 ) -> Mapping[str, Any] | None:
-    """The first item of a list that matches. Reads as many pages as it takes."""
+    """The first item of a list that matches. Reads as many pages as it takes, and no list is endless."""
     query: dict[str, Any] = {}
-    while True:
+    for _ in range(_MOST_PAGES_SEARCHED):
         answer = await gitlab.get(path, **query)
         for item in items_of(answer, path):
             if matches(item):
@@ -36,7 +39,16 @@ async def find_item(
                 return found
         if not has_next_page(answer):
             return None
-        query["page"] = answer.headers["x-next-page"]
+        query["page"] = _next_page(answer, path, query.get("page", 1))
+    raise BadAnswer(Request("GET", path), BadAnswerReason.ENDLESS, answer.status)
+
+
+def _next_page(answer: Answer, path: str, page: int) -> int:
+    """The number of the next page. A page that leads back to itself, or to no number, is not GitLab's."""
+    following = whole_number(answer.headers["x-next-page"])
+    if following is None or following <= page:
+        raise BadAnswer(Request("GET", path), BadAnswerReason.ENDLESS, answer.status)
+    return following
 
 
 def items_of(answer: Answer, path: str) -> list[Any]:
@@ -44,6 +56,12 @@ def items_of(answer: Answer, path: str) -> list[Any]:
     if not isinstance(answer.body, list):
         raise BadAnswer(Request("GET", path), BadAnswerReason.UNEXPECTED_SHAPE, answer.status)
     return answer.body
+
+
+def next_page_number(answer: Answer) -> str:
+    """For a sentence of ours: digits, or a word of ours where GitLab sent something else."""
+    number = answer.headers.get("x-next-page", "")
+    return number if number.isascii() and number.isdigit() else "the next"
 
 
 def has_next_page(answer: Answer) -> bool:

@@ -9,7 +9,7 @@ from typing import Final
 
 import anyio.from_thread
 
-from gitlab_mcp.actions.exchange import Report, Request
+from gitlab_mcp.actions.exchange import Report, Request, whole_number
 
 _BYTES_BETWEEN_REPORTS: Final = 256 * 1024
 
@@ -46,7 +46,7 @@ class Progress:
             return
         # Of a compressed body the length says nothing: its bytes are counted as they are read.
         length = "" if "content-encoding" in headers else headers.get("content-length", "")
-        total = int(length) if length.isdigit() else None
+        total = whole_number(length)
         done = reported = 0
         for chunk in chunks:
             done += len(chunk)

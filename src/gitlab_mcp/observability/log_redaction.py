@@ -4,6 +4,7 @@
 - A log line carries its sentence and the fields named here. Arguments, bodies and headers are never written.
 - Libraries that log URLs are quiet below warnings.
 - Sentry gets stack traces without the texts of exceptions, which may quote what somebody sent, and without variables.
+- A stack trace in the log names files, lines, functions and types (`logs.py`).
 - What looks like a secret, and the caller's own token, is replaced in log lines (`logs.py`), in failures
   (`calls/dispatch.py`) and in audit lines (`app.py`). What a secret is stands in `failures/secret_text.py`.
 """

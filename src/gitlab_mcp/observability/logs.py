@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import sys
+import traceback
 from contextvars import ContextVar
 from datetime import UTC, datetime
 
@@ -13,6 +14,8 @@ from gitlab_mcp.observability.log_redaction import allowed_fields, quiet_librari
 
 REQUEST_ID: ContextVar[str | None] = ContextVar("request_id", default=None)
 """The HTTP request being served. Lines of libraries carry it too."""
+_MOST_FRAMES = 40
+_LONGEST_TRACE = 200
 
 
 def configure(level: str, format: str) -> None:
@@ -42,7 +45,7 @@ class JsonLines(logging.Formatter):
             **_fields(record),
         }
         if record.exc_info:
-            line["trace"] = redact_trace(self.formatException(record.exc_info))
+            line["trace"] = "\n".join(trace(record.exc_info[1]))
         return json.dumps(line, ensure_ascii=True)
 
 
@@ -53,9 +56,20 @@ class TextLines(logging.Formatter):
         return "\n".join([_escaped(redact_trace(line)), *self._trace(record)])
 
     def _trace(self, record: logging.LogRecord) -> list[str]:
-        """Indented, so that no text of an exception can pass for a log line."""
-        trace = redact_trace(self.formatException(record.exc_info)) if record.exc_info else ""
-        return ["    | " + _escaped(line) for line in trace.splitlines()]
+        lines = trace(record.exc_info[1]) if record.exc_info else []
+        return ["    | " + _escaped(line) for line in lines]
+
+
+def trace(error: BaseException | None) -> list[str]:
+    """Where it was raised: file, line and function of each frame, and the types of the errors. Their texts may quote
+    what GitLab or a caller sent, and are left out."""
+    lines: list[str] = []
+    while error is not None and len(lines) < _LONGEST_TRACE:
+        frames = traceback.extract_tb(error.__traceback__)[-_MOST_FRAMES:]
+        lines += [f"{frame.filename}:{frame.lineno} in {frame.name}" for frame in frames]
+        lines.append(f"{type(error).__module__}.{type(error).__qualname__}")
+        error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+    return lines
 
 
 def _escaped(text: str) -> str:

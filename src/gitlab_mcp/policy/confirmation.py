@@ -7,10 +7,11 @@ the yes comes in `consent.py`.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from gitlab_mcp.actions.action import Danger
 from gitlab_mcp.actions.call import Call
 from gitlab_mcp.callers import CallerKey
 from gitlab_mcp.failures.codes import Code
@@ -29,12 +30,14 @@ _WITHOUT_EFFECT: Final = {"url", "detail", "fields", "max_bytes", "format", "con
 class AskForConfirmation:
     """As a guard: refuses a call that needs a confirmation and has none."""
 
-    required: Callable[[Call], bool]
+    required: Callable[[Danger], bool]
     answers: PersonsAnswers
 
     async def __call__(self, proposed: ProposedCall) -> None:
         call = proposed.call
-        if not self.required(call):
+        if not self.required(call.danger):
+            return
+        if not self.required(call.danger_of_action) and await _changes_nothing(proposed):
             return
         spec = call.action.spec
         asked_for = Purpose(
@@ -60,6 +63,18 @@ def purpose(call: Call, caller: CallerKey, **instead: Any) -> str:
     options = call.options.model_dump(mode="json", exclude_unset=True, exclude=_WITHOUT_EFFECT)
     name = ["confirm", caller.gitlab_url, call.tool.name, call.action.spec.name]
     return json.dumps([name, arguments, options], sort_keys=True)
+
+
+async def _changes_nothing(proposed: ProposedCall) -> bool:
+    """Whether the thing already is what the risky values would make of it: a public project is made public again."""
+    action = proposed.call.action
+    present = await look_at_target(action, proposed.ask)
+    if not isinstance(present, Mapping):
+        return False
+    return all(
+        name in present and not risk.changes(present[name], getattr(action, name))
+        for name, risk in action.risks().items()
+    )
 
 
 async def _same_thing(proposed: ProposedCall) -> str:

@@ -1,4 +1,4 @@
-"""The order of the danger levels, and what follows from an action's level:
+"""What follows from how dangerous a call is (`actions/danger.py`):
 
 | danger      | without settings                | changed by                              |
 | ----------- | ------------------------------- | --------------------------------------- |
@@ -12,12 +12,8 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from gitlab_mcp.actions.action import Danger
-
-_LEVELS: Final = (Danger.READ, Danger.REVERSIBLE, Danger.DESTRUCTIVE, Danger.DANGEROUS)
 
 
 def exceeds(danger: Danger, limit: Danger) -> bool:
-    return _LEVELS.index(danger) > _LEVELS.index(limit)
+    return danger.rank > limit.rank

@@ -30,7 +30,7 @@ class OfferedTools:
     patterns: ActionPatterns
 
     def is_listed(self, tool: str) -> bool:
-        return self._is_switched_on(tool) and self._is_requested(tool)
+        return self._is_switched_on(tool) if self.requested is None else self._is_requested(tool)
 
     def may_be_called(self, tool: str) -> bool:
         return (self.calls_unlisted or self._is_switched_on(tool)) and self._is_requested(tool)
@@ -38,7 +38,7 @@ class OfferedTools:
     def switch_on_with(self, tool: str) -> str:
         """The setting, or the header of the request, that lists the tool."""
         toolset = self.registry.toolset_of(tool)
-        if self._is_switched_on(tool):
+        if self.requested is not None and (self.calls_unlisted or self._is_switched_on(tool)):
             return f"X-MCP-Toolsets: {','.join([*(self.requested or ()), toolset])}"
         return f"--toolsets {','.join([*self.toolsets, toolset])}"
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from gitlab_mcp.actions.action import Danger
 from gitlab_mcp.policy.action_patterns import ActionPatterns
 from gitlab_mcp.policy.allowed_places import AllowedPlaces
+from gitlab_mcp.policy.callable_toolsets import refuse_outside_toolsets, refuse_unrequested_toolsets
 from gitlab_mcp.policy.confirmation import AskForConfirmation
 from gitlab_mcp.policy.confirmation_required import confirmation_required
 from gitlab_mcp.policy.confirmation_tokens import ConfirmationTokens
@@ -17,7 +18,6 @@ from gitlab_mcp.policy.guard import Guard
 from gitlab_mcp.policy.quotas import Quotas
 from gitlab_mcp.policy.read_only import refuse_writes
 from gitlab_mcp.policy.redacted_text import refuse_redacted_text
-from gitlab_mcp.policy.requested_toolsets import refuse_other_toolsets
 from gitlab_mcp.policy.trust import refuse_above_requested_trust, refuse_above_trust
 from gitlab_mcp.store import Store
 
@@ -25,6 +25,8 @@ from gitlab_mcp.store import Store
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
     read_only: bool
+    toolsets: tuple[str, ...] | None
+    """Those whose tools alone can be called; None: every tool."""
     only_in: tuple[str, ...]
     never_in: tuple[str, ...]
     gitlab: str
@@ -45,6 +47,8 @@ class Rules:
 def operator_guards(rules: Rules) -> tuple[Guard, ...]:
     """Guards that need no request come first."""
     guards: list[Guard] = [notice_escaped_quick_actions, refuse_redacted_text]
+    if rules.toolsets is not None:
+        guards.append(refuse_outside_toolsets(rules.toolsets))
     if rules.read_only:
         guards.append(refuse_writes)
     if rules.only_actions or rules.never_actions:
@@ -83,7 +87,7 @@ def request_guards(
     if read_only:
         guards.append(refuse_writes)
     if toolsets is not None:
-        guards.append(refuse_other_toolsets(toolsets))
+        guards.append(refuse_unrequested_toolsets(toolsets))
     if trust is not None:
         guards.append(refuse_above_requested_trust(trust))
     if only_in:

@@ -45,7 +45,9 @@ def refuse_above_requested_trust(trust: Danger) -> Guard:
 
 def _refusal(code: Code, proposed: ProposedCall, trust: Danger) -> Failure:
     name, danger = proposed.call.action.spec.name, proposed.call.danger
-    what = f"{name} with quick_actions" if proposed.call.options.quick_actions else name
+    with_ = [f"{field} {risk.values}" for field, risk in proposed.call.action.risks().items()]
+    with_ += ["quick_actions"] if proposed.call.options.quick_actions else []
+    what = f"{name} with {', '.join(with_)}" if with_ else name
     return Failure(code, f"{what} is {danger}, and callers may do at most what is {trust} here.").knowing(
         danger=str(danger),
         trust_held=str(trust),

@@ -19,11 +19,14 @@ from gitlab_mcp.actions.shape import shapes
 from gitlab_mcp.failures.invisible_characters import without_invisible
 from gitlab_mcp.failures.secret_text import REDACTED, redact_text
 from gitlab_mcp.policy.guard import ProposedCall
+from gitlab_mcp.policy.names_of_numbers import FieldAndNumber, names_of_numbers
+
+Names = Mapping[FieldAndNumber, str]
 
 _SAFE_WORD: Final = re.compile(r"[\w.-]{1,64}")
-_SAFE_PATH: Final = re.compile(r"[\w.-]+(/[\w.-]+)*")
 _MAX_LENGTH: Final = 100
-_MOST_LISTED: Final = 20
+_MOST_LISTED: Final = 200
+"""So many that hiding one behind the others makes a question that nobody says yes to."""
 _QUOTES: Final = re.compile('["\u201c-\u201f\u00ab\u00bb\u2033\u2036\u301d-\u301f\uff02]')
 _SECRET_NAME: Final = re.compile(
     r"token|secret|passw|passphrase|credential|private_?key|api_?key|signing_?key|authorization",
@@ -43,11 +46,13 @@ async def what_will_happen(proposed: ProposedCall) -> str:
         count = await _open_issues_with(target, action, endpoint, ask)
         facts += [f"on {_plural(count, 'open issue')}"] if count is not None else []
     summary = " ".join((type(action).__doc__ or action.spec.name).split()).rstrip(".")
-    named = await _named_target(action, endpoint, ask)
+    names = await names_of_numbers(action, ask)
+    named = _named_target(action, endpoint, names)
     in_brackets = f" ({', '.join(facts)})" if facts else ""
     sentences = [f"{summary}{f': {named}' if named else ''}{in_brackets}."]
-    if given := _given_values(action, endpoint):
+    if given := _given_values(action, endpoint, names):
         sentences.append(f"With {given}.")
+    sentences += [f"{name}: {risk.because}." for name, risk in action.risks().items()]
     if proposed.call.options.quick_actions:
         commands = _listed([quoted(line) for line in _commands(action)]) or "none found"
         sentences.append(f"Quick actions in the text are carried out: {commands}.")
@@ -66,26 +71,25 @@ async def look_at_target(action: Action, ask: Ask) -> Any:
     return await ask.look(fill(path, **{name: getattr(action, name) for name in endpoint.placeholders}))
 
 
-async def _named_target(action: Action, endpoint: Endpoint, ask: Ask) -> str:
+def _named_target(action: Action, endpoint: Endpoint, names: Names) -> str:
     """`label "bug" of project "acme/website"`."""
-    words = []
-    for name in reversed(endpoint.placeholders):
-        value = getattr(action, name)
-        shown = await _project_path(str(value), ask) if name == "project_id" else quoted(value)
-        words.append(f"{_noun(name)} {shown}")
-    return " of ".join(words)
+    return " of ".join(
+        f"{_noun(name)} {_with_name(name, getattr(action, name), names)}"
+        for name in reversed(endpoint.placeholders)
+    )
 
 
-def _given_values(action: Action, endpoint: Endpoint) -> str:
+def _given_values(action: Action, endpoint: Endpoint, names: Names) -> str:
     """Every field outside the path: a person says yes to all of them."""
     given = action.given()
-    names = [
-        name for name in type(action).model_fields if name in given and name not in endpoint.placeholders
-    ]
-    return ", ".join(f"{name} {_shown(name, given[name], given)}" for name in names)
+    return ", ".join(
+        f"{name} {_shown(name, given[name], given, names)}"
+        for name in type(action).model_fields
+        if name in given and name not in endpoint.placeholders
+    )
 
 
-def _shown(name: str, value: Any, beside: Mapping[str, Any]) -> str:
+def _shown(name: str, value: Any, beside: Mapping[str, Any], names: Names) -> str:
     """The value in quotes. A secret is only said to be there: by its own name, or by the `key` beside a `value`."""
     known_by = str(beside.get("key", "")) if name == "value" else name
     if isinstance(value, str) and value and _SECRET_NAME.search(known_by):
@@ -94,11 +98,17 @@ def _shown(name: str, value: Any, beside: Mapping[str, Any]) -> str:
         value = value.model_dump(exclude_unset=True)
     if isinstance(value, Mapping):
         if set(value) <= {"key", "value", "variable_type"} and "key" in value:
-            return f"{quoted(value['key'])} = {_shown('value', value.get('value'), value)}"
-        return ", ".join(f"{inner} {_shown(inner, each, value)}" for inner, each in value.items())
+            return f"{quoted(value['key'])} = {_shown('value', value.get('value'), value, names)}"
+        return ", ".join(f"{inner} {_shown(inner, each, value, names)}" for inner, each in value.items())
     if isinstance(value, list):
-        return f"[{_listed([_shown(name, each, beside) for each in value])}]"
-    return quoted(value)
+        return f"[{_listed([_shown(name, each, beside, names) for each in value])}]"
+    return _with_name(name, value, names)
+
+
+def _with_name(field: str, value: Any, names: Names) -> str:
+    """The value in quotes; a number with the name of what it stands for before it."""
+    name = names.get((field, str(value)))
+    return f"{quoted(name)} ({value})" if name else quoted(value)
 
 
 def _listed(parts: list[str]) -> str:
@@ -119,14 +129,6 @@ def quoted(value: object) -> str:
     text = " ".join(without_invisible(re.sub(r"\s", " ", redact_text(str(value)))).split())
     text = _QUOTES.sub("'", text)
     return f'"{text if len(text) <= _MAX_LENGTH else text[:_MAX_LENGTH] + "…"}"'
-
-
-async def _project_path(value: str, ask: Ask) -> str:
-    if not value.isdecimal():
-        return quoted(value)
-    project = await ask.project(value)
-    path = str(project.get("path_with_namespace", "")) if project else ""
-    return f"{quoted(path)} ({value})" if _SAFE_PATH.fullmatch(path) else value
 
 
 def _noun(field: str) -> str:

@@ -11,6 +11,8 @@ from typing import Any, Final
 from mcp.types import INVALID_REQUEST, PARSE_ERROR, JSONRPCMessage, jsonrpc_message_adapter
 from pydantic import ValidationError
 
+from gitlab_mcp.actions.arguments.limits import MOST_VALUES
+from gitlab_mcp.actions.json_text import measure
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import Failure
 
@@ -20,6 +22,8 @@ _ESCAPE: Final = re.compile(
     re.DOTALL,
 )
 """One escape in a JSON string. A pair of surrogates counts as one."""
+_MOST_VALUES: Final = 2 * MOST_VALUES
+"""Counted before any is read. What is about a call itself is refused later, in the answer to the call."""
 _BROKEN_BYTE: Final = re.compile("[\udc80-\udcff]")
 """What `surrogateescape` makes of a byte that is no UTF-8."""
 
@@ -46,6 +50,8 @@ class NoMessage(Exception):
 
 def read_message(raw: bytes) -> Message:
     """Raises NoMessage."""
+    if measure(raw).values > _MOST_VALUES:
+        raise NoMessage(_too_many(), PARSE_ERROR)
     text = raw.decode("utf-8", "surrogateescape")
     broken = _broken_position(text)
     try:
@@ -131,6 +137,16 @@ def _too_deep() -> Failure:
     return Failure(
         Code.PAYLOAD_TOO_LARGE, "The message is nested more deeply than this server reads."
     ).knowing(confidence="certain", suggested_fix="Send less nested arguments.")
+
+
+def _too_many() -> Failure:
+    return Failure(Code.PAYLOAD_TOO_LARGE, "The message holds more values than this server reads.").knowing(
+        limit=_MOST_VALUES,
+        limit_type="values",
+        unit="values",
+        confidence="certain",
+        suggested_fix="Make several calls with fewer values each.",
+    )
 
 
 def _no_json_rpc() -> Failure:

@@ -224,7 +224,7 @@ class GitLabServer(MCPServer[None]):
     async def _narrow_listing(
         self, ctx: ServerRequestContext[Any, Any], call_next: CallNext
     ) -> HandlerResult:
-        """A request that asks for fewer toolsets, or to be read-only, gets a shorter list."""
+        """A request that asks for some toolsets, or to be read-only, gets a list of its own."""
         result = await call_next(ctx)
         request_context = request_context_of(ctx.request) if ctx.method == "tools/list" else None
         if (
@@ -233,8 +233,9 @@ class GitLabServer(MCPServer[None]):
             or not (request_context.read_only or request_context.toolsets is not None)
         ):
             return result
-        names = {tool["name"] for tool in self._app.listing(request_context)}
-        return {**result, "tools": [tool for tool in result["tools"] if tool["name"] in names]}
+        tools = [ListedTool.model_validate(tool) for tool in self._app.listing(request_context)]
+        shown = [tool.model_dump(by_alias=True, mode="json", exclude_none=True) for tool in tools]
+        return {**result, "tools": shown}
 
     async def _call_with_progress(
         self,

@@ -6,6 +6,7 @@ A body that is not UTF-8 is kept by Python's `surrogateescape`. JSON can hold th
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,7 @@ DEFAULT_ALIAS = "caller-1"
 RECORDED_URL = "https://gitlab.example.com"
 """Written in place of the URL of the recorded GitLab."""
 
+_VERSION = re.compile(r"\d+(\.\d+)+")
 _BEGIN = '{"version": 1, "interactions": [\n'
 _BETWEEN = ",\n"
 _END = "\n]}\n"
@@ -61,8 +63,19 @@ def dump_cassette(lines: Iterable[str]) -> str:
     return _BEGIN + _BETWEEN.join(lines) + _END
 
 
+class SeveralVersions(ValueError):
+    """A directory holds cassettes of several versions of GitLab, which contradict each other."""
+
+    def __init__(self, folders: list[Path]) -> None:
+        super().__init__(f"cassettes of several versions of GitLab: {', '.join(map(str, folders))}")
+        self.folders = folders
+
+
 def load_cassettes(path: Path) -> Iterator[Interaction]:
-    """The interactions of a file, or of all cassettes in a directory and below it, sorted by file name."""
+    """The interactions of a file, or of all cassettes in a directory and below it, sorted by file name.
+
+    SeveralVersions for a directory with a folder for each of several versions, like `cassettes/` of this project.
+    """
     for file in _files(path):
         for raw in _raw_interactions(file):
             yield _interaction(raw)
@@ -73,6 +86,9 @@ def _files(path: Path) -> list[Path]:
         raise FileNotFoundError(f"there is no cassette at {path}")
     if path.is_file():
         return [path]
+    versions = sorted(each for each in path.iterdir() if each.is_dir() and _VERSION.fullmatch(each.name))
+    if len(versions) > 1:
+        raise SeveralVersions(versions)
     files = sorted(file for file in path.rglob("*") if file.suffix in (".json", ".yaml", ".yml"))
     if not files:
         raise FileNotFoundError(f"there are no cassettes in {path}")

@@ -179,7 +179,7 @@ def _last_field_repeated(case: Case) -> str | None:
         if name in ("project_id", "group_id"):
             continue
         for each in value if isinstance(value, list) else [value]:
-            if isinstance(each, str) and len(each) >= _SHORTEST_VALUE:
+            if isinstance(each, str) and _SHORTEST_VALUE <= len(each) <= len(case.body.message):
                 found |= {match.start(): name for match in _as_repeated(each).finditer(case.body.message)}
     return found[max(found)] if found else None
 

@@ -53,6 +53,7 @@ _BAD_ANSWER: Final[dict[BadAnswerReason, str]] = {
     BadAnswerReason.CUT_OFF: "the answer ends in the middle",
     BadAnswerReason.TOO_LARGE: "the answer is larger than this server takes",
     BadAnswerReason.UNEXPECTED_SHAPE: "what came back is not of the shape that GitLab documents",
+    BadAnswerReason.ENDLESS: "the pages of the list do not lead to an end",
 }
 
 _GATEWAY_STATUSES: Final = (502, 504)

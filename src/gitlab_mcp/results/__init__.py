@@ -7,6 +7,7 @@ Every answer goes through these:
 - `shown_fields.py`: picks the fields that an action shows
 - `chosen_fields.py`: the fields that the caller named instead
 - `written_fields.py`: of a write, what was sent as GitLab now has it
+- `envelope.py`: the names that we speak with, and other names for members of GitLab's that have one of them
 - `list_pages.py`: the total and the next page of a list, and why it is empty
 - `row_urls.py`: the addresses of a list's rows as one template
 - `text_cleaning.py`: removes invisible characters

@@ -37,12 +37,12 @@ def file_diff(entry: Mapping[str, Any]) -> FileDiff:
     """One entry of `/diffs`, `/changes`, `/compare` or a commit's diff."""
     path, old_path = str(entry.get("new_path") or ""), str(entry.get("old_path") or "")
     diff = str(entry.get("diff") or "")
-    lines = diff.split("\n") if diff.startswith("@@") else []
+    lines = f"\n{diff}" if diff.startswith("@@") else ""
     return FileDiff(
         path=path,
         kind=_kind(entry),
-        added=sum(line.startswith("+") for line in lines),
-        removed=sum(line.startswith("-") for line in lines),
+        added=lines.count("\n+"),
+        removed=lines.count("\n-"),
         renamed_from=old_path if entry.get("renamed_file") else None,
         remarks=tuple(_remarks(entry, diff)),
         diff=diff,

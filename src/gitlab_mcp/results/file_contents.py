@@ -105,13 +105,23 @@ def read_beginning(chunks: Iterator[bytes], most: int) -> tuple[bytes, bool]:
 
 
 def _lines(content: str, path: str, facts: dict[str, Any], start: int, end: int | None) -> Result:
-    lines = content.removesuffix("\n").split("\n") if content else []
-    wanted = lines[start - 1 : end]
-    facts = {**facts, "start_line": start, "total_lines": len(lines)}
-    if not wanted:
-        why = f"The file ends at line {len(lines)}." if lines else "The file is empty."
+    content = content.removesuffix("\n") if content else content
+    total = content.count("\n") + 1 if content else 0
+    facts = {**facts, "start_line": start, "total_lines": total}
+    if start > total:
+        why = f"The file ends at line {total}." if total else "The file is empty."
         return Result(data={**facts, "why_empty": why})
-    return Result(data=facts, text=Text("\n".join(wanted), f"file {path}"))
+    # Not split: a list of all lines takes many times the memory of the text.
+    first = _line_start(content, start - 1, 0)
+    last = len(content) if end is None or end >= total else _line_start(content, end - start + 1, first) - 1
+    return Result(data=facts, text=Text(content[first:last], f"file {path}"))
+
+
+def _line_start(content: str, lines: int, position: int) -> int:
+    """Where the line begins that comes so many lines after the one at this position."""
+    for _ in range(lines):
+        position = content.index("\n", position) + 1
+    return position
 
 
 def _text(data: bytes) -> tuple[str, str] | None:

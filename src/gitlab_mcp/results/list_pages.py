@@ -8,13 +8,13 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from gitlab_mcp.actions.action import Action
-from gitlab_mcp.actions.exchange import Answer
+from gitlab_mcp.actions.exchange import Answer, whole_number
 from gitlab_mcp.results.row_urls import with_url_template
 
 # GitLab counts up to 10,000 and then leaves x-total out; these it never counts.
 _NEVER_COUNTED = ("/projects/{project_id}/jobs", "/repository/commits", "/repository/tags", "/search")
 _TOO_MANY_TO_COUNT = "10000+"
-_NEXT_LINK = re.compile(r'<([^>]*)>;\s*rel="next"')
+_NEXT_LINK = re.compile(r'<([^<>]*)>;\s{0,8}rel="next"')
 _CURSORS = ("cursor", "page_token", "id_after", "id_before")
 _NO_FILTERS = frozenset(("page", "per_page", "order_by", "sort", "pagination", *_CURSORS))
 
@@ -39,9 +39,9 @@ def list_page(action: Action, answer: Answer, items: list[Any], *, full: bool = 
 
 def next_page(headers: Mapping[str, str]) -> int | dict[str, str] | None:
     """The number of the next page, or the arguments that continue a list GitLab pages by cursor."""
-    number = headers.get("x-next-page", "")
-    if number.isdigit():
-        return int(number)
+    number = whole_number(headers.get("x-next-page", ""))
+    if number is not None:
+        return number
     link = _NEXT_LINK.search(headers.get("link", ""))
     if link is None:
         return None
@@ -49,8 +49,7 @@ def next_page(headers: Mapping[str, str]) -> int | dict[str, str] | None:
     cursors = {name: query[name][0] for name in _CURSORS if name in query}
     if cursors:
         return cursors
-    numbers = [number for number in query.get("page", []) if number.isdigit()]
-    return int(numbers[0]) if numbers else None
+    return whole_number(query.get("page", [""])[0])
 
 
 def items_before(headers: Mapping[str, str]) -> int:
@@ -66,7 +65,7 @@ def correct_paging_headers(
     GitLab 17 announces a next page of them after the last one too, and its total counts what a search of tags
     left out.
     """
-    page, per_page = int(headers.get("x-page") or 1), int(headers.get("x-per-page") or 20)
+    page, per_page = _number(headers, "x-page", 1), _number(headers, "x-per-page", 20)
     full = count >= per_page
     last = full and not searched and headers.get("x-total-pages") == str(page)
     wrong = set() if full and not last else {"link", "x-next-page"}
@@ -83,9 +82,9 @@ def _total(action: Action, answer: Answer, count: int, following: Any) -> int | 
     if answer.left_out:
         # GitLab counts what was left out too.
         return None if before or following else count
-    total = answer.headers.get("x-total", "")
-    if total.isdigit():
-        return int(total)
+    total = whole_number(answer.headers.get("x-total", ""))
+    if total is not None:
+        return total
     if following is None:
         return before + count if count or not before else None
     if isinstance(following, dict) or action.endpoint().path.endswith(_NEVER_COUNTED):
@@ -95,8 +94,9 @@ def _total(action: Action, answer: Answer, count: int, following: Any) -> int | 
 
 def _why_empty(action: Action, answer: Answer, total: int | str | None) -> str:
     if answer.headers.get("x-page", "1") not in ("", "1"):
-        pages = answer.headers.get("x-total-pages")
-        return "This page is beyond the end" + (f"; the last page is {max(1, int(pages))}." if pages else ".")
+        pages = whole_number(answer.headers.get("x-total-pages", ""))
+        last = "." if pages is None else f"; the last page is {max(1, pages)}."
+        return f"This page is beyond the end{last}"
     if isinstance(total, int) and total > 0:
         return "GitLab counts more than it shows: this token may not see them."
     filters = sorted(action.model_fields_set - _NO_FILTERS - set(action.endpoint().placeholders))
@@ -116,5 +116,5 @@ def _why_empty(action: Action, answer: Answer, total: int | str | None) -> str:
 
 
 def _number(headers: Mapping[str, str], name: str, default: int) -> int:
-    value = headers.get(name, "")
-    return int(value) if value.isdigit() else default
+    value = whole_number(headers.get(name, ""))
+    return default if value is None else value

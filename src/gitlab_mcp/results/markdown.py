@@ -14,14 +14,14 @@ def as_markdown(result: Result) -> str:
     lines = []
     if isinstance(items, Sequence) and not isinstance(items, str):
         lines += [f"- {_line(item)}" for item in items]
-    lines += [f"**{key}**: {_value(value)}" for key, value in data.items()]
+    lines += [f"**{_value(key)}**: {_value(value)}" for key, value in data.items()]
     return "\n".join(lines)
 
 
 def _line(item: Any) -> str:
     if not isinstance(item, Mapping):
         return _value(item)
-    return ", ".join(f"{key}: {_value(value)}" for key, value in item.items())
+    return ", ".join(f"{_value(key)}: {_value(value)}" for key, value in item.items())
 
 
 def _value(value: Any) -> str:
@@ -32,4 +32,4 @@ def _value(value: Any) -> str:
     if isinstance(value, Sequence) and not isinstance(value, str):
         return "; ".join(_value(each) for each in value)
     # One line per field: a line break of somebody's text must not look like a new field.
-    return str(value).replace("\r", "").replace("\n", " ⏎ ")
+    return " ⏎ ".join(str(value).splitlines())

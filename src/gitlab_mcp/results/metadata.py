@@ -18,12 +18,7 @@ def add_metadata(result: Result) -> Result:
     if result.truncated:
         data["truncated"] = [omission.as_json() for omission in result.truncated]
     if result.warnings:
-        # The answer of a CI lint has warnings of its own.
-        theirs = data.get("warnings")
-        data["warnings"] = [
-            *(theirs if isinstance(theirs, list) else ()),
-            *map(warning_entry, result.warnings),
-        ]
+        data["warnings"] = [warning_entry(warning) for warning in result.warnings]
     return replace(result, data=data, truncated=(), warnings=())
 
 

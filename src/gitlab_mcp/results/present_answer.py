@@ -8,10 +8,11 @@ from typing import Any, Final
 
 from gitlab_mcp.actions.action import Action
 from gitlab_mcp.actions.call import FEWEST_BYTES, MOST_BYTES, Detail
-from gitlab_mcp.actions.exchange import Answer
+from gitlab_mcp.actions.exchange import Answer, whole_number
 from gitlab_mcp.actions.result import Notice, Result
 from gitlab_mcp.actions.shape import sent_name
 from gitlab_mcp.results.chosen_fields import each_named, named_fields, unknown_fields
+from gitlab_mcp.results.envelope import ABOUT_THE_CALL, kept_apart
 from gitlab_mcp.results.list_pages import items_before, list_page
 from gitlab_mcp.results.row_urls import add_project
 from gitlab_mcp.results.secret_redaction import redact_json, redact_text
@@ -44,7 +45,7 @@ def present_answer(
         data = _named(action, answer, fields) if fields else _data(action, answer, detail)
         result = Result(data=data, truncated=outcome.left_out)
     else:
-        data = redact_json(outcome.data)
+        data = kept_apart(redact_json(outcome.data), ABOUT_THE_CALL)
         result = replace(outcome, data=named_fields(data, fields) if fields else data)
     result = replace(result, data={**said_first, **result.data})
     result = _clean(replace(result, warnings=(*result.warnings, *warnings)))
@@ -67,14 +68,14 @@ def _body(action: Action, answer: Answer, detail: Detail) -> dict[str, Any]:
     spec, body = action.spec, answer.body
     if isinstance(body, list):
         full = detail == "full"
-        return list_page(action, answer, body if full else _rows(action, body), full=full)
+        return list_page(action, answer, kept_apart(body if full else _rows(action, body)), full=full)
     if body is None or body == "" or body == {} or (spec.writes and _says_only_yes(answer)):
         return {"done": True} if spec.writes else {"empty": True}
     if not isinstance(body, dict):
         return {"value": body}
     if spec.writes and detail != "full":
-        return written_fields(body, spec.shows, _sent(action)) or {"done": True}
-    shown = body if detail == "full" else dict(pick_fields(body, shown_fields(spec.shows).alone))
+        return kept_apart(written_fields(body, spec.shows, _sent(action))) or {"done": True}
+    shown = kept_apart(body if detail == "full" else pick_fields(body, shown_fields(spec.shows).alone))
     unasked = action.filters_not_asked_for()
     return {**shown, **({"filters_not_asked_for": dict(unasked)} if unasked else {})} or {"empty": True}
 
@@ -83,9 +84,11 @@ def _named(action: Action, answer: Answer, fields: Sequence[str]) -> dict[str, A
     """Of GitLab's own answer what the caller named."""
     body = answer.body
     if isinstance(body, list):
-        page = list_page(action, answer, [each_named(item, fields) for item in body], full=True)
+        page = list_page(action, answer, kept_apart([each_named(item, fields) for item in body]), full=True)
         return {**page, **unknown_fields(body, fields)}
-    return named_fields(body, fields) if isinstance(body, dict) else _data(action, answer, "full")
+    if not isinstance(body, dict):
+        return _data(action, answer, "full")
+    return {**kept_apart(each_named(body, fields)), **unknown_fields([body], fields)}
 
 
 def _rows(action: Action, body: Sequence[Any]) -> list[Any]:
@@ -117,7 +120,7 @@ def _sent(action: Action) -> list[tuple[str, str, Any]]:
 
 def _items_before(answer: Answer) -> int | None:
     """None for a list that is paged by cursor or not at all, or of which an action took something out."""
-    numbered = answer.headers.get("x-per-page", "").isdigit() and not answer.left_out
+    numbered = bool(whole_number(answer.headers.get("x-per-page", ""))) and not answer.left_out
     return items_before(answer.headers) if numbered else None
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from gitlab_mcp.actions.call import MOST_BYTES
-from gitlab_mcp.actions.result import DiffText, Notice, Omission, Result, TailText
+from gitlab_mcp.actions.result import DiffText, Notice, Omission, Result, TailText, Text
 from gitlab_mcp.results.content_blocks import text_size
 from gitlab_mcp.results.metadata import add_metadata
 
@@ -97,11 +97,20 @@ class _TooLarge:
         assert text is not None
         if isinstance(text, DiffText) and (fewer := self._drop_files(text)) is not None:
             return fewer
-        lines = text.content.split("\n")
+        lines = self._lines_that_may_fit(text)
+        # The one at the far end may be cut already.
         line = lines[-1] if isinstance(text, TailText) else lines[0]
+        whole = len(lines) if len(text.content) <= self.max_bytes else len(lines) - 1
         return self._largest_that_fits(
-            1, len(lines), lambda count: self._keep_lines(lines, count)
+            1, whole, lambda count: self._keep_lines(lines, count)
         ) or self._largest_that_fits(0, len(line), lambda length: self._keep_part_of_line(line, length))
+
+    def _lines_that_may_fit(self, text: Text) -> list[str]:
+        """No more than can be shown: a list of all lines takes many times the memory of the text."""
+        most = self.max_bytes
+        if isinstance(text, TailText):
+            return text.content[-most:].split("\n")
+        return text.content[:most].split("\n")
 
     def _drop_files(self, text: DiffText) -> Result | None:
         """Keeps whole files in their order. One that is too long does not hide those after it."""
@@ -122,7 +131,8 @@ class _TooLarge:
         return None
 
     def _keep_files(self, text: DiffText, files: Sequence[str], kept: Sequence[int]) -> Result:
-        omitted = [file for index, file in enumerate(files) if index not in kept]
+        shown = set(kept)
+        omitted = [file for index, file in enumerate(files) if index not in shown]
         if not omitted:
             return self.result
         first_omitted = _FILE_NAME.sub("", omitted[0].partition("\n")[0])[:200]
@@ -131,12 +141,13 @@ class _TooLarge:
         return _with_omissions(replace(self.result, text=replace(text, content=content)), omission)
 
     def _keep_lines(self, lines: Sequence[str], count: int) -> Result:
-        text, omitted = self.result.text, len(lines) - count
+        text = self.result.text
         assert text is not None
+        omitted = text.content.count("\n") + 1 - count
         data = self.result.data
         start = data.get("start_line")
         if isinstance(text, TailText):
-            kept = lines[omitted:]
+            kept = lines[len(lines) - count :]
             if isinstance(start, int):
                 start += omitted
                 data = {**data, "start_line": start}
@@ -256,14 +267,19 @@ def _with_omissions(result: Result, *omissions: Omission) -> Result:
     return replace(result, truncated=tuple(every))
 
 
+def _plain(path: str) -> str:
+    """The names of members on the way: in a sentence of ours only as names, whatever GitLab called them."""
+    return re.sub(r"[^\w.]+", "_", path[-80:])
+
+
 def _shorten(value: Any, longest_string: int, longest_list: int, path: str, omitted: Counter[str]) -> Any:
     """The value with shorter strings and lists. What is cut is counted in `omitted`."""
     if isinstance(value, str) and len(value) > longest_string:
-        omitted[f"characters of {path[-80:]}"] += len(value) - longest_string
+        omitted[f"characters of {_plain(path)}"] += len(value) - longest_string
         return f"{value[:longest_string]}…"
     if isinstance(value, list):
         if len(value) > longest_list:
-            omitted[f"entries of {path[-80:]}"] += len(value) - longest_list
+            omitted[f"entries of {_plain(path)}"] += len(value) - longest_list
         return [_shorten(item, longest_string, longest_list, path, omitted) for item in value[:longest_list]]
     if isinstance(value, Mapping):
         return {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
+from pathlib import Path
 
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
@@ -44,6 +45,12 @@ def not_a_cassette(source: str) -> Failure:
 
 def not_recordings(source: str) -> Failure:
     expected = "cassettes as --record writes them, or directories with nothing else in JSON or YAML"
+    return problem("replay", source, expected, f"Let {source} name {expected}.")
+
+
+def several_versions(source: str, folders: Sequence[Path]) -> Failure:
+    """Together they would answer now as one GitLab and now as another."""
+    expected = f"one of {', '.join(map(str, folders))}: each holds what one version of GitLab answered"
     return problem("replay", source, expected, f"Let {source} name {expected}.")
 
 

@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Any
 
 from gitlab_mcp.failures.failure import Failure
+from gitlab_mcp.recording.cassette import SeveralVersions
 from gitlab_mcp.settings import parsers
 from gitlab_mcp.settings.errors import (
     SettingsError,
@@ -23,15 +24,15 @@ from gitlab_mcp.settings.errors import (
     not_recordings,
     problem,
     record_with_replay,
+    several_versions,
 )
 from gitlab_mcp.settings.git_remote import project_of_checkout
 from gitlab_mcp.settings.metadata import Setting
 from gitlab_mcp.settings.recorded_url import recorded_url
+from gitlab_mcp.settings.settings import DEFAULT as DEFAULT
 from gitlab_mcp.settings.settings import SETTINGS, Settings
 from gitlab_mcp.settings.token_sources import secret_parser
 
-DEFAULT = "default"
-"""The source of a value that was not given."""
 RECORDINGS = "the recordings"
 """The source of the URL when it is taken from the recordings that are replayed."""
 
@@ -81,6 +82,8 @@ def load(
     elif given["replay"]:
         try:
             recorded = recorded_url(given["replay"])
+        except SeveralVersions as several:
+            problems.append(several_versions(sources["replay"], several.folders))
         except ValueError:
             problems.append(not_recordings(sources["replay"]))
         else:

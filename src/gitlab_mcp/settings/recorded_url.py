@@ -6,16 +6,18 @@ from collections.abc import Iterable
 from itertools import chain
 from pathlib import Path
 
+from gitlab_mcp.recording.cassette import SeveralVersions, load_cassettes
 from gitlab_mcp.settings import parsers
 
 
 def recorded_url(cassettes: Iterable[Path]) -> str | None:
-    """None where the recordings hold no request; ValueError where a file is no recording."""
-    from gitlab_mcp.recording.cassette import load_cassettes
-
+    """None where the recordings hold no request; ValueError where a file is no recording, SeveralVersions where a
+    directory holds several."""
     try:
         exchanges = chain.from_iterable(map(load_cassettes, cassettes))
         uri = next((each.uri for each in exchanges if "/api/" in each.uri), None)
+    except SeveralVersions:
+        raise
     except Exception as unlike:
         # Any other file can fail in any way.
         raise ValueError from unlike

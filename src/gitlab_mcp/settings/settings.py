@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
+from typing import Final
 
 from gitlab_mcp.callers import Secret, Token
 from gitlab_mcp.settings import parsers
@@ -25,6 +26,10 @@ from gitlab_mcp.settings.metadata import (
 )
 from gitlab_mcp.settings.parsers import Address
 from gitlab_mcp.settings.token_sources import SecretFile, token_from_file, token_kind
+
+DEFAULT: Final = "default"
+"""The source of a setting that nobody gave."""
+_DEFAULT_TOOLSETS: Final = ("core",)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,14 +152,23 @@ class Settings:
         environment=("GITLAB_READ_ONLY", "GITLAB_READ_ONLY_MODE"),
     )
     toolsets: tuple[str, ...] = setting(
-        ("core",),
+        _DEFAULT_TOOLSETS,
         group="What agents may do",
-        help="The toolsets to offer, with commas between; `all` offers every one.",
+        help="The toolsets to list, with commas between; `all` lists every one. Where this is set, only tools of these "
+        "toolsets can be called; where it is not, `core` is listed and every tool can be called.",
         environment=("GITLAB_TOOLSETS",),
         expects="names of toolsets with commas between, or all",
         metavar="NAMES",
         parse=parsers.toolsets,
         accepts=bool,
+    )
+    callable: str = choice(
+        "toolsets",
+        ("toolsets", "all"),
+        group="What agents may do",
+        help="Which tools can be called where toolsets were set: those of the toolsets, or `all`, though they are not "
+        "listed.",
+        environment=("GITLAB_MCP_CALLABLE",),
     )
     only_in: tuple[str, ...] = setting(
         (),
@@ -478,6 +492,12 @@ class Settings:
     def gitlabs(self) -> tuple[str, ...]:
         """The addresses of every GitLab that a call can go to."""
         return (self.url, *self.allow_gitlab_host)
+
+    def callable_toolsets(self) -> tuple[str, ...] | None:
+        """The toolsets whose tools alone can be called; None: every tool."""
+        was_set = self.toolsets != _DEFAULT_TOOLSETS or self.sources.get("toolsets", DEFAULT) != DEFAULT
+        limited = was_set and self.callable == "toolsets" and "all" not in self.toolsets
+        return self.toolsets if limited else None
 
     def serving_address(self) -> Address:
         """Where to listen for HTTP. SettingsError where other machines could then use the server's own token."""

@@ -68,7 +68,7 @@ class GetAuditEvent(WithAuditEvents):
 class ListInstanceEvents(Paged):
     """List what happened in the whole instance."""
 
-    entity_type: Literal["Project", "User", "Group"] | None = None
+    entity_type: Literal["Project", "User", "Group", "Gitlab::Audit::InstanceScope"] | None = None
     entity_id: Annotated[Id, Anywhere("project, group or user")] | None = None
     created_after: Time | None = None
     created_before: Time | None = None

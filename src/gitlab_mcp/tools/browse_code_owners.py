@@ -5,17 +5,30 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from anyio.to_thread import run_sync
+
 from gitlab_mcp.actions.action import GET, Role, fill
 from gitlab_mcp.actions.action_facts import Differs
 from gitlab_mcp.actions.exchange import GitLab
 from gitlab_mcp.actions.fields import FilePath, MergeRequestIid, Ref
-from gitlab_mcp.actions.result import Result
+from gitlab_mcp.actions.result import Omission, Result
 from gitlab_mcp.actions.scopes import InProject
 from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.failures.codes import Code
+from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.gitlab.faults import Refused
 from gitlab_mcp.gitlab.paging import every_page, has_next_page
 from gitlab_mcp.results.file_contents import file_result
-from gitlab_mcp.workflows.codeowners_file import PATHS, CodeOwners, Rule, Section, parse_codeowners
+from gitlab_mcp.workflows.codeowners_file import (
+    MOST_COMPARISONS,
+    MOST_LINES,
+    PATHS,
+    CodeOwners,
+    Rule,
+    Section,
+    parse_codeowners,
+)
+from gitlab_mcp.workflows.path_patterns import TooMuchWork, Work
 
 browse = Tool(
     "browse_code_owners",
@@ -68,7 +81,10 @@ class OwnersOfPath(InProject):
         if found is None:
             return _no_file()
         place, owners = found
-        decided = owners.rules_for(self.file_path)
+        try:
+            decided = await run_sync(owners.rules_for, self.file_path)
+        except TooMuchWork:
+            raise CallFailed(_too_much()) from None
         data = {"owned_by": [{**_named(section), **_shown(rule)} for section, rule in decided]}
         nobody = {} if decided else {"why_empty": "No rule with an owner fits this path."}
         return Result(data={"code_owners_file": place, **data, **nobody})
@@ -104,14 +120,23 @@ class OwnersOfMergeRequest(InProject):
             if has_next_page(diffs)
             else {}
         )
-        return Result(data={"code_owners_file": place, **_by_owners(owners, list(changed)), **cut})
+        owned = await run_sync(_by_owners, owners, list(changed))
+        return Result(data={"code_owners_file": place, **owned.data, **cut}, truncated=owned.truncated)
 
 
-def _by_owners(owners: CodeOwners, paths: list[str]) -> dict[str, Any]:
+def _by_owners(owners: CodeOwners, paths: list[str]) -> Result:
+    """Takes long for many rules and paths, so it belongs into a thread."""
     groups: dict[tuple[Section, tuple[str, ...]], list[str]] = {}
     unowned = []
-    for path in paths:
-        decided = owners.rules_for(path)
+    left_out: list[Omission] = []
+    work = Work(MOST_COMPARISONS)
+    for number, path in enumerate(paths):
+        try:
+            decided = owners.rules_for(path, work)
+        except TooMuchWork:
+            how = "browse_code_owners owners with the file_path"
+            left_out = [Omission("changed files", len(paths) - number, how, path[:200])]
+            break
         for section, rule in decided:
             groups.setdefault((section, rule.owners), []).append(path)
         if not decided:
@@ -120,7 +145,8 @@ def _by_owners(owners: CodeOwners, paths: list[str]) -> dict[str, Any]:
         {**_named(section), "owners": list(names), "paths": theirs}
         for (section, names), theirs in groups.items()
     ]
-    return {"owned_by": owned, **({"unowned": unowned} if unowned else {})}
+    data = {"owned_by": owned, **({"unowned": unowned} if unowned else {})}
+    return Result(data=data, truncated=left_out)
 
 
 async def _code_owners(gitlab: GitLab, project_id: str, ref: str) -> tuple[str, CodeOwners] | None:
@@ -133,8 +159,23 @@ async def _code_owners(gitlab: GitLab, project_id: str, ref: str) -> tuple[str, 
                 continue
             raise
         text = file_result(answer.body).text
-        return place, parse_codeowners(text.content if text else "")
+        try:
+            return place, await run_sync(parse_codeowners, text.content if text else "")
+        except TooMuchWork:
+            raise CallFailed(_too_much()) from None
     return None
+
+
+def _too_much() -> Failure:
+    return Failure(
+        Code.PAYLOAD_TOO_LARGE, "The CODEOWNERS file has more or longer rules than are compared here."
+    ).knowing(
+        limit=MOST_LINES,
+        limit_type="response_size",
+        unit="lines",
+        suggested_fix="Read the file itself: browse_files get with start_line and end_line.",
+        retryable=False,
+    )
 
 
 def _no_file() -> Result:
@@ -155,5 +196,8 @@ def _shown(rule: Rule) -> dict[str, Any]:
 
 
 def _problems(owners: CodeOwners) -> dict[str, Any]:
-    found = [{"line": problem.line, "problem": problem.what} for problem in owners.problems]
+    found = [
+        {"line": each.line, "problem": each.what, **({"words": list(each.words)} if each.words else {})}
+        for each in owners.problems
+    ]
     return {"problems": found} if found else {}

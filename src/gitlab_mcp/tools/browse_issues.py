@@ -104,7 +104,7 @@ class ListIssues(IssueFilters, Paged):
 
     state: Literal["opened", "closed", "all"] | None = None
     due_date: DueDate | None = None
-    issue_type: Literal["issue", "incident", "test_case", "requirement", "task"] | None = None
+    issue_type: Literal["issue", "incident", "test_case", "requirement", "task", "ticket"] | None = None
     weight: Annotated[Integer, Needs("issue_weight")] | None = None
     epic_id: Annotated[Id, Needs("issue_epic_param"), Within()] | None = None
     order_by: (

@@ -65,7 +65,9 @@ EVENT = (
 )
 GROUP = "id full_path name web_url"
 
-OrderBy = Literal["id", "name", "path", "created_at", "updated_at", "last_activity_at", "similarity"]
+OrderBy = Literal[
+    "id", "name", "path", "created_at", "updated_at", "last_activity_at", "similarity", "star_count"
+]
 TemplateType = Literal["issues", "merge_requests"]
 
 _ONLY_WITH_A_GROUP = ("include_subgroups", "with_shared")
@@ -108,7 +110,7 @@ class ListProjects(Paged):
     search_namespaces: Flag | None = None
     include_subgroups: Flag | None = None
     with_shared: Flag | None = None
-    order_by: Literal[OrderBy, "star_count"] | None = None
+    order_by: OrderBy | None = None
     sort: Sort | None = None
 
     @model_validator(mode="after")

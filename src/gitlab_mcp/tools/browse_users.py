@@ -58,7 +58,7 @@ PROJECT = "id path_with_namespace description visibility archived last_activity_
 KEY = "id title key usage_type created_at expires_at"
 
 
-ProjectOrder = Literal["id", "name", "path", "created_at", "updated_at", "last_activity_at"]
+ProjectOrder = Literal["id", "name", "path", "created_at", "updated_at", "last_activity_at", "star_count"]
 
 
 class OfUser(Action):

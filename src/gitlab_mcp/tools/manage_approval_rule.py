@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, model_validator
 
 from gitlab_mcp.actions.action import DELETE, POST, PUT, Action, Danger, Role, something_to_change
+from gitlab_mcp.actions.danger import Risk, equals
 from gitlab_mcp.actions.fields import (
     Expects,
     Flag,
@@ -236,7 +237,10 @@ class Respond(OfMergeRequest):
 
     external_status_check_id: Annotated[Id, Within()]
     sha: FullSha
-    status: Literal["passed", "failed", "pending"]
+    status: Annotated[
+        Literal["passed", "failed", "pending"],
+        Risk(Danger.DESTRUCTIVE, "passed", "it can let a merge through", equals("passed")),
+    ]
 
 
 @manage.action(

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, model_validator
 
 from gitlab_mcp.actions.action import POST, Danger
+from gitlab_mcp.actions.danger import Risk, equals
 from gitlab_mcp.actions.fields import (
     Branch,
     FilePath,
@@ -147,7 +148,15 @@ def _status_is_set(write: LostWrite, found: Mapping[str, Any]) -> bool:
 class SetStatus(OfCommit):
     """Report the outcome of an external check of a commit."""
 
-    state: Literal["pending", "running", "success", "failed", "canceled", "skipped"]
+    state: Annotated[
+        Literal["pending", "running", "success", "failed", "canceled", "skipped"],
+        Risk(
+            Danger.DESTRUCTIVE,
+            "success",
+            "it counts as a passed check, which can let a merge through",
+            equals("success"),
+        ),
+    ]
     name: NonEmpty | None = None
     ref: Ref | None = None
     target_url: Annotated[WebUrl, Field(max_length=255)] | None = None

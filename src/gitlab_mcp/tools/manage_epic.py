@@ -7,7 +7,18 @@ from typing import Annotated, Any, Literal
 
 from gitlab_mcp.actions.action import DELETE, POST, PUT, Danger, Role, something_to_change
 from gitlab_mcp.actions.exchange import Answer, GitLab
-from gitlab_mcp.actions.fields import Anywhere, DateOrEmpty, Flag, GroupId, Id, Iid, Labels, Needs, Title
+from gitlab_mcp.actions.fields import (
+    Anywhere,
+    DateOrEmpty,
+    Flag,
+    GroupId,
+    Id,
+    Iid,
+    Labels,
+    Needs,
+    NoLongerConfidential,
+    Title,
+)
 from gitlab_mcp.actions.other_names import Instead
 from gitlab_mcp.actions.quick_actions import CommentText, DescriptionText
 from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup, made, said
@@ -81,7 +92,7 @@ class UpdateEpic(EpicDates):
     labels: Labels | None = None
     add_labels: Labels | None = None
     remove_labels: Labels | None = None
-    confidential: Flag | None = None
+    confidential: NoLongerConfidential | None = None
     parent_id: ParentId | None = None
 
     _changes_something = something_to_change("state_event")

@@ -21,6 +21,7 @@ from gitlab_mcp.actions.fields import (
     Labels,
     MilestoneOrZero,
     Needs,
+    NoLongerConfidential,
     ProjectId,
     ProjectNumber,
     Title,
@@ -88,7 +89,9 @@ CREATED = "id iid title state web_url"
 UPDATED = "id iid state title labels assignees milestone due_date confidential web_url"
 TIME = "human_time_estimate human_total_time_spent time_estimate total_time_spent"
 
-IssueType = Annotated[Literal["issue", "incident", "test_case", "requirement", "task"], Needs("requirements")]
+IssueType = Annotated[
+    Literal["issue", "incident", "test_case", "requirement", "task", "ticket"], Needs("requirements")
+]
 LinkType = Annotated[Literal["relates_to", "blocks", "is_blocked_by"], Needs("issue_links_blocking")]
 Weight = Annotated[Annotated[Integer, Field(ge=0, le=2**31 - 1)], Needs("issue_weight")]
 Assignees = Annotated[UserIds, Needs("multiple_issue_assignees")]
@@ -148,7 +151,7 @@ class UpdateIssue(OfIssue):
     assignee_ids: Assignees | None = None
     milestone_id: MilestoneOrZero | None = None
     due_date: DateOrEmpty | None = None
-    confidential: Flag | None = None
+    confidential: NoLongerConfidential | None = None
     discussion_locked: Flag | None = None
     issue_type: IssueType | None = None
     weight: Weight | None = None

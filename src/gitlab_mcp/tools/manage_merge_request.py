@@ -365,7 +365,7 @@ def _approved_by_me(write: LostWrite, found: Mapping[str, Any]) -> bool:
 @manage.action(
     "approve",
     POST(f"{MR}/approve"),
-    danger=Danger.REVERSIBLE,
+    danger=Danger.DESTRUCTIVE,
     example={
         "project_id": "acme/shop",
         "merge_request_iid": 25,
@@ -377,7 +377,7 @@ def _approved_by_me(write: LostWrite, found: Mapping[str, Any]) -> bool:
     ),
 )
 class Approve(OfMergeRequest):
-    """Approve it."""
+    """Approve it: vouch for the change, which can let it be merged."""
 
     sha: HeadSha | None = None
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from gitlab_mcp.actions.action import DELETE, POST, PUT, Danger, Role
 from gitlab_mcp.actions.action_facts import Differs
+from gitlab_mcp.actions.danger import Risk
 from gitlab_mcp.actions.fields import NonEmpty, Ref
 from gitlab_mcp.actions.job_variables import Variables
 from gitlab_mcp.actions.other_names import Instead
@@ -43,7 +46,13 @@ class CreatePipeline(InProject):
     """Run a pipeline for a branch or a tag."""
 
     ref: Ref
-    variables: Variables | None = None
+    variables: (
+        Annotated[
+            Variables,
+            Risk(Danger.DESTRUCTIVE, "any", "they change what the jobs do", bool),
+        ]
+        | None
+    ) = None
 
 
 @manage.action(

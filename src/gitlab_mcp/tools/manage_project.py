@@ -9,19 +9,21 @@ from pydantic import Field, model_validator
 
 from gitlab_mcp.actions.action import DELETE, POST, PUT, Action, Danger, Role, fill
 from gitlab_mcp.actions.action_facts import Differs
+from gitlab_mcp.actions.danger import Risk, equals
 from gitlab_mcp.actions.exchange import Answer, GitLab, Request
 from gitlab_mcp.actions.fields import (
     AccessLevel,
     Anywhere,
+    ChangedVisibility,
     Flag,
     FutureDate,
     GroupId,
     NamesPlace,
     Needs,
+    NewVisibility,
     NonEmpty,
     PathOrId,
     ProjectId,
-    Visibility,
     Words,
     broken_rule,
 )
@@ -52,9 +54,36 @@ PROJECT = (
     "id path_with_namespace visibility archived default_branch import_status marked_for_deletion_on web_url"
 )
 
-CiConfigPath = Annotated[str, NamesPlace("project", inside=r"@([^:]+)")]
+CiConfigPath = Annotated[
+    str,
+    NamesPlace("project", inside=r"@([^:]+)"),
+    Risk(
+        Danger.DANGEROUS,
+        "of another project or at a URL",
+        "what others wrote there then runs in this project, with its secrets",
+        lambda path: "@" in path or "://" in path,
+    ),
+]
 """`file@group/project` is a file of another project."""
-FeatureAccess = Literal["disabled", "private", "enabled"]
+FeatureAccess = Annotated[
+    Literal["disabled", "private", "enabled"],
+    Risk(
+        Danger.DESTRUCTIVE,
+        "enabled, where it is private",
+        "it is then open to everybody who can see the project, not to members only",
+        equals("enabled"),
+        lambda present, wanted: present == "private",
+    ),
+]
+MergeCheck = Annotated[
+    Flag,
+    Risk(
+        Danger.DESTRUCTIVE,
+        "false",
+        "a check before merging is switched off",
+        equals(False),
+    ),
+]
 NamespaceId = Annotated[
     PathOrId,
     NamesPlace("namespace", own_if_absent=True),
@@ -68,7 +97,7 @@ class ProjectSettings(Action):
     name: NonEmpty | None = None
     path: NonEmpty | None = None
     description: str | None = None
-    visibility: Visibility | None = None
+    visibility: NewVisibility | None = None
     default_branch: NonEmpty | None = None
     topics: Words | None = None
 
@@ -134,10 +163,11 @@ class UpdateProject(ProjectSettings):
     """Change settings and switches; a new path moves the project."""
 
     project_id: ProjectId
+    visibility: ChangedVisibility | None = None
     merge_method: Literal["merge", "rebase_merge", "ff"] | None = None
     squash_option: Literal["never", "always", "default_on", "default_off"] | None = None
-    only_allow_merge_if_pipeline_succeeds: Flag | None = None
-    only_allow_merge_if_all_discussions_are_resolved: Flag | None = None
+    only_allow_merge_if_pipeline_succeeds: MergeCheck | None = None
+    only_allow_merge_if_all_discussions_are_resolved: MergeCheck | None = None
     remove_source_branch_after_merge: Flag | None = None
     issues_access_level: FeatureAccess | None = None
     merge_requests_access_level: FeatureAccess | None = None
@@ -279,7 +309,7 @@ class ForkProject(InProject):
     name: NonEmpty | None = None
     path: NonEmpty | None = None
     description: str | None = None
-    visibility: Visibility | None = None
+    visibility: NewVisibility | None = None
     branches: Annotated[NonEmpty, Field(description="One branch")] | None = None
 
     async def run(self, gitlab: GitLab) -> Answer:

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Self
 from pydantic import Field, model_validator
 
 from gitlab_mcp.actions.action import DELETE, POST, PUT, Danger, Role
+from gitlab_mcp.actions.danger import Risk, equals
 from gitlab_mcp.actions.exchange import GitLab, Request
 from gitlab_mcp.actions.fields import (
     DiscussionId,
@@ -234,7 +235,18 @@ class SubmitReview(OfMergeRequest):
     """Publish all your drafts at once, if none would be lost or doubled; body is a summary, verdict a judgement."""
 
     body: Body | None = None
-    verdict: Verdict | None = None
+    verdict: (
+        Annotated[
+            Verdict,
+            Risk(
+                Danger.DESTRUCTIVE,
+                "approve",
+                "you vouch for the change, which can let the merge through",
+                equals("approve"),
+            ),
+        ]
+        | None
+    ) = None
     sha: Annotated[Sha, Field(description="Approve only if this is the head")] | None = None
 
     @model_validator(mode="after")

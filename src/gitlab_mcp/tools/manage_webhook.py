@@ -190,7 +190,8 @@ class DeleteHeader(OfWebhook):
         "/projects/{project_id}/hooks/{hook_id}/url_variables/{key}",
         "/groups/{group_id}/hooks/{hook_id}/url_variables/{key}",
     ),
-    danger=Danger.REVERSIBLE,
+    # It decides where the data goes, as the URL itself does.
+    danger=Danger.DANGEROUS,
     example={"project_id": "writes/app", "hook_id": 9, "key": "region", "value": "example-1"},
     recover_with=FIND_WEBHOOK,
 )

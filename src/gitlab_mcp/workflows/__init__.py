@@ -28,4 +28,5 @@ Reviews of merge requests:
 - `draft_notes.py`: which drafts can be published
 - `review_submission.py`: publishes the drafts and gives the verdict
 - `codeowners_file.py`: who owns a path
+- `path_patterns.py`: which paths a pattern of that file fits
 """

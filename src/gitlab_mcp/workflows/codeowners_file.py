@@ -5,10 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Final
+
+from gitlab_mcp.workflows.path_patterns import PathPattern, TooMuchWork, Work, path_pattern
 
 PATHS: Final = ("CODEOWNERS", "docs/CODEOWNERS", ".gitlab/CODEOWNERS")
 """Where GitLab looks for the file. The first that exists counts, the others are ignored."""
+
+MOST_LINES: Final = 20_000
+MOST_CHARACTERS: Final = 1_000_000
+MOST_COMPARISONS: Final = 2_000_000
+"""Of a name in a pattern with a name in a path, for all paths of one call."""
 
 _DEFAULT_SECTION: Final = "codeowners"
 """GitLab's name for the section before the first heading."""
@@ -16,6 +24,8 @@ _HEADING = re.compile(
     r"(?P<optional>\^)?\[(?P<name>[^\]]*)\](?:\[(?P<approvals>[^\]]*)\])?(?P<owners>(?:\s.*)?)$"
 )
 _OWNER = re.compile(r"@@?[\w./-]*\w|[^\s@]+@[^\s@]+\.[^\s@]+")
+_LONGEST_OWNER: Final = 320
+"""As long as an address can be."""
 _UNESCAPED_SPACE = re.compile(r"(?<!\\)\s+")
 
 
@@ -27,8 +37,9 @@ class Rule:
     excludes: bool = False
     """`!pattern`: such paths have no owner in this section, whatever other rules say."""
 
-    def matches(self, path: str) -> bool:
-        return _regex(self.pattern).fullmatch("/" + path.lstrip("/")) is not None
+    def matches(self, path: str, work: Work | None = None) -> bool:
+        names = path.lstrip("/").split("/")
+        return _compiled(self.pattern).matches(names, work or Work(MOST_COMPARISONS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +49,9 @@ class Section:
     approvals: int = 1
     rules: tuple[Rule, ...] = ()
 
-    def rule_for(self, path: str) -> Rule | None:
+    def rule_for(self, path: str, work: Work) -> Rule | None:
         """The last rule that matches; None where an exclusion matches too."""
-        matching = [rule for rule in self.rules if rule.matches(path)]
+        matching = [rule for rule in self.rules if rule.matches(path, work)]
         if not matching or any(rule.excludes for rule in matching):
             return None
         return matching[-1]
@@ -50,6 +61,8 @@ class Section:
 class Problem:
     line: int
     what: str
+    words: tuple[str, ...] = ()
+    """Those of the file that it is about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,15 +70,20 @@ class CodeOwners:
     sections: tuple[Section, ...]
     problems: tuple[Problem, ...] = ()
 
-    def rules_for(self, path: str) -> list[tuple[Section, Rule]]:
-        """The rule that decides in each section, where it names owners."""
-        rules = ((section, section.rule_for(path)) for section in self.sections)
+    def rules_for(self, path: str, work: Work | None = None) -> list[tuple[Section, Rule]]:
+        """The rule that decides in each section, where it names owners. Raises TooMuchWork."""
+        work = work or Work(MOST_COMPARISONS)
+        rules = ((section, section.rule_for(path, work)) for section in self.sections)
         return [(section, rule) for section, rule in rules if rule is not None and rule.owners]
 
 
 def parse_codeowners(text: str) -> CodeOwners:
+    """Raises TooMuchWork for a file of more than `MOST_LINES` lines or `MOST_CHARACTERS` characters."""
+    lines = text.splitlines() if len(text) <= MOST_CHARACTERS else []
+    if len(text) > MOST_CHARACTERS or len(lines) > MOST_LINES:
+        raise TooMuchWork
     reader = _Reader()
-    for number, line in enumerate(text.splitlines(), start=1):
+    for number, line in enumerate(lines, start=1):
         stripped = line.strip()
         if stripped and not stripped.startswith("#"):
             reader.read(number, stripped)
@@ -118,7 +136,7 @@ class _Reader:
     def _approvals(self, number: int, given: str | None) -> int:
         if given is None:
             return 1
-        if not given.isdecimal() or int(given) < 1:
+        if not re.fullmatch(r"[0-9]{1,9}", given) or int(given) < 1:
             self.problems.append(Problem(number, "the number of approvals is not 1 or more"))
             return 1
         return int(given)
@@ -135,9 +153,13 @@ class _Reader:
 
     def _owners(self, number: int, text: str) -> tuple[str, ...]:
         words = text.split()
-        if unknown := [word for word in _before_comment(words) if not _OWNER.fullmatch(word)]:
-            self.problems.append(Problem(number, f"no owner, and ignored: {', '.join(unknown)}"))
-        return tuple(dict.fromkeys(word for word in words if _OWNER.fullmatch(word)))
+        if unknown := [word for word in _before_comment(words) if not _is_owner(word)]:
+            self.problems.append(Problem(number, "no owner, and ignored", tuple(unknown)))
+        return tuple(dict.fromkeys(word for word in words if _is_owner(word)))
+
+
+def _is_owner(word: str) -> bool:
+    return len(word) <= _LONGEST_OWNER and _OWNER.fullmatch(word) is not None
 
 
 def _before_comment(words: list[str]) -> Iterable[str]:
@@ -148,8 +170,9 @@ def _before_comment(words: list[str]) -> Iterable[str]:
         yield word
 
 
-def _regex(pattern: str) -> re.Pattern[str]:
-    """A regular expression for the paths, each with a slash before it. A directory needs a slash at its end."""
+@lru_cache(maxsize=MOST_LINES)
+def _compiled(pattern: str) -> PathPattern:
+    """A directory needs a slash at its end."""
     pattern = re.sub(r"^\\#", "#", re.sub(r"\\\s+", " ", pattern))
     if pattern == "*":
         pattern = "/**/*"
@@ -157,40 +180,4 @@ def _regex(pattern: str) -> re.Pattern[str]:
         pattern = "/**/" + pattern
     if pattern.endswith("/"):
         pattern += "**/*"
-    return re.compile("".join(_regex_parts(pattern)), re.DOTALL)
-
-
-def _regex_parts(pattern: str) -> Iterable[str]:
-    position = 0
-    while position < len(pattern):
-        rest = pattern[position:]
-        if rest.startswith("**/") and (position == 0 or pattern[position - 1] == "/"):
-            yield "(?:[^/]+/)*"
-            position += 3
-        elif rest[0] == "*":
-            stars = len(rest) - len(rest.lstrip("*"))
-            yield "[^/]*"
-            position += stars
-        elif rest[0] == "?":
-            yield "[^/]"
-            position += 1
-        elif rest[0] == "[" and (listed := re.match(r"\[([!^]?)((?:\\.|[^\]\\])+)\]", rest)):
-            yield f"(?!/)[{'^' if listed[1] else ''}{_characters(listed[2])}]"
-            position += len(listed[0])
-        elif rest[0] == "\\" and len(rest) > 1:
-            yield re.escape(rest[1])
-            position += 2
-        else:
-            yield re.escape(rest[0])
-            position += 1
-
-
-def _characters(listed: str) -> str:
-    """What is between brackets, escaped for Python; a dash still means a range."""
-    escaped = re.sub(r"[\[\]\\^&~|]", lambda found: "\\" + found[0], re.sub(r"\\(.)", r"\1", listed))
-    # A range that ends before it begins matches nothing in GitLab, and is an error in Python.
-    return re.sub(
-        r"([^\\])-(.)",
-        lambda found: found[0] if found[1] <= found[2] else found[0].replace("-", r"\-"),
-        escaped,
-    )
+    return path_pattern(pattern)

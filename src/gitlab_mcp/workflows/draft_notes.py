@@ -33,22 +33,30 @@ def has_unknown_line(draft: Json) -> bool:
 
 def unpublished(drafts: Sequence[Json], notes: Iterable[Json]) -> list[Json]:
     """The drafts that are not among the notes."""
-    left = list(notes)
+    left: dict[Any, list[Json]] = {}
+    for note in notes:
+        left.setdefault((_author(note), _without_quick_actions(note.get("body"))), []).append(note)
     missing = []
     for draft in drafts:
-        if not _without_quick_actions(draft["note"]):
+        text = _without_quick_actions(draft["note"])
+        if not text:
             # Quick actions alone leave no note.
             continue
-        note = find_published(draft, left)
-        if note is None:
+        alike = left.get((draft.get("author_id"), text), [])
+        found = find_published(draft, alike)
+        if found is None:
             missing.append(draft)
         else:
-            left.remove(note)
+            alike.remove(found)
     return missing
 
 
+def _author(note: Json) -> Any:
+    return (note.get("author") or {}).get("id")
+
+
 def _is_published_as(draft: Json, note: Json) -> bool:
-    if (note.get("author") or {}).get("id") != draft.get("author_id") or note.get("system"):
+    if _author(note) != draft.get("author_id") or note.get("system"):
         return False
     if _without_quick_actions(note.get("body")) != _without_quick_actions(draft.get("note")):
         return False

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from gitlab_mcp.actions.result import Omission, Result, Text, partial_read_notices
+from gitlab_mcp.failures import allowed_words as words
 from gitlab_mcp.failures.counted import counted
 from gitlab_mcp.results.job_explanations import explain_failure, why_no_log, why_waiting
 from gitlab_mcp.results.job_log_lines import Excerpt
@@ -84,7 +85,8 @@ def _verdict(facts: FailureFacts) -> str:
         )
     )
     if pipeline["status"] != "failed":
-        return f"The pipeline is {pipeline['status']}" + (f"; so far {causes}." if causes else ".")
+        status = words.ci_status(pipeline["status"]) or "in a state of its own"
+        return f"The pipeline is {status}" + (f"; so far {causes}." if causes else ".")
     unknown = "It failed; what is unread may say why" if facts.unread else "It failed, and no job says why"
     return f"{causes or unknown}.{_compare(top, facts.default_branch)}"
 
@@ -117,10 +119,10 @@ def _compare(top: PipelineFacts, branch: DefaultBranch | None) -> str:
     if branch is None or newest is None or newest["id"] == top.pipeline["id"]:
         return ""
     if newest["status"] == "success":
-        return f" {branch.name} is green."
+        return " The default branch is green."
     shared = len(_failing_there_too(top, branch))
     fail = "fails" if shared <= 1 else "fail"
-    return f" {branch.name} is red too, and {shared or 'none'} of these jobs {fail} there."
+    return f" The default branch is red too, and {shared or 'none'} of these jobs {fail} there."
 
 
 def _failing_there_too(top: PipelineFacts, branch: DefaultBranch) -> list[str]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from gitlab_mcp.actions.result import Notice, Result, partial_read_notices
 from gitlab_mcp.failures.codes import NoticeCode
+from gitlab_mcp.failures.counted import counted
 from gitlab_mcp.gitlab.merge_checks import BEING_CHECKED
 from gitlab_mcp.refusals.merge_blockers import BLOCKERS, failed_checks, is_being_checked
 from gitlab_mcp.results.job_explanations import why_waiting
@@ -160,8 +161,8 @@ def _remarks(facts: MergeFacts) -> list[str]:
     reviewers = [each for each in facts.reviewers if each.get("state") == "requested_changes"]
     remarks = []
     if reviewers and "requested_changes" not in _failed_checks(facts):
-        names = ", ".join((each.get("user") or {}).get("username", "?") for each in reviewers)
-        remarks.append(f"Changes were requested by {names}, which does not block the merge here.")
+        people = counted(len(reviewers), "reviewer")
+        remarks.append(f"Changes were requested by {people}, which does not block the merge here.")
     if facts.merge_request.get("rebase_in_progress"):
         remarks.append("A rebase is under way.")
     return remarks

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
-from gitlab_mcp.actions.exchange import Answer, GitLab
+from gitlab_mcp.actions.exchange import Answer, GitLab, whole_number
 from gitlab_mcp.actions.result import Omission, Result, partial_read_notices
 from gitlab_mcp.gitlab.concurrently import concurrently
 from gitlab_mcp.gitlab.faults import FAULTS
-from gitlab_mcp.gitlab.paging import every_page, has_next_page
+from gitlab_mcp.gitlab.paging import every_page, has_next_page, next_page_number
 from gitlab_mcp.results.diffs import diff_result
 from gitlab_mcp.results.shown_fields import pick_fields, shown_fields
 from gitlab_mcp.workflows.open_threads import open_threads
@@ -76,10 +76,10 @@ async def read_review_bundle(gitlab: GitLab, path: str) -> Result:
 
 def _omission(name: str, answer: Answer) -> Omission:
     """The rest of a list that goes on."""
-    total = answer.headers.get("x-total", "")
-    omitted = int(total) - len(answer.body) if total.isdigit() else None
+    total = whole_number(answer.headers.get("x-total", ""))
+    omitted = None if total is None else total - len(answer.body)
     tool = "browse_discussions list" if name == "discussions" else f"browse_merge_requests {name}"
-    return Omission(name, omitted, f"{tool}, page={answer.headers['x-next-page']}")
+    return Omission(name, omitted, f"{tool}, page={next_page_number(answer)}")
 
 
 def _items(answer: object) -> Sequence[Any]:

@@ -15,6 +15,9 @@ from gitlab_mcp.workflows.diff_lines import DiffLine, DiffLines, read_diff
 
 Json = Mapping[str, Any]
 
+_MOST_LINES = 100_000
+"""Of one file's diff. GitLab leaves such diffs out unless its limits were raised."""
+
 
 @dataclass(frozen=True, slots=True)
 class CommentedLines:
@@ -45,7 +48,7 @@ class ChangedFile:
     ) -> tuple[dict[str, Any], DiffLine]:
         """The position of a comment on one line or several, and the line it is shown at."""
         diff = str(self.entry["diff"] or "")
-        if not diff.startswith("@@"):
+        if not diff.startswith("@@") or diff.count("\n") > _MOST_LINES:
             raise CallFailed(_no_lines(self.entry, diff))
         lines = read_diff(diff)
         last = await self._find_line(gitlab, lines, commented.line, commented.old_line, ("line", "old_line"))
@@ -121,6 +124,8 @@ async def read_changed_file(gitlab: GitLab, path: str, file_path: str) -> Change
     raise CallFailed(_not_changed(file_path, [entry["new_path"] for entry in entries]))
 
 
+_LONGEST_COMPARED = 200
+_MOST_COMPARED = 200
 _SHAS = ("base_sha", "start_sha", "head_sha")
 
 
@@ -153,16 +158,28 @@ def _no_changes() -> Failure:
 def _not_changed(file_path: str, changed: list[str]) -> Failure:
     return Failure(Code.NOT_FOUND, "The merge request does not change this file.").knowing(
         missing="file_path",
-        did_you_mean=next(iter(difflib.get_close_matches(file_path, changed, n=1)), None),
+        did_you_mean=_most_alike(file_path, changed),
         confidence="certain",
         evidence=["the latest version does not name it"],
         suggested_fix="Take a path from browse_merge_requests diffs, or comment with manage_discussion create.",
     )
 
 
+def _most_alike(file_path: str, changed: list[str]) -> str | None:
+    """Comparing takes the square of their lengths, so only a few short ones are compared."""
+    if len(file_path) > _LONGEST_COMPARED:
+        return None
+    few = [path for path in changed if isinstance(path, str) and len(path) <= _LONGEST_COMPARED][
+        :_MOST_COMPARED
+    ]
+    return next(iter(difflib.get_close_matches(file_path, few, n=1)), None)
+
+
 def _no_lines(entry: Json, diff: str) -> Failure:
     modes = (entry.get("a_mode"), entry.get("b_mode"))
-    if diff:
+    if diff.startswith("@@"):
+        why = "its diff is too large"
+    elif diff:
         why = "it is binary"
     elif entry.get("renamed_file"):
         why = "it was renamed and not changed"

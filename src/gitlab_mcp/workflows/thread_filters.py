@@ -9,7 +9,7 @@ from typing import Any
 from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.actions.result import Omission
 from gitlab_mcp.gitlab.faults import FAULTS
-from gitlab_mcp.gitlab.paging import every_page, has_next_page
+from gitlab_mcp.gitlab.paging import every_page, has_next_page, next_page_number
 from gitlab_mcp.workflows.open_threads import is_open
 
 
@@ -28,9 +28,7 @@ def only_unresolved(answer: Answer) -> Answer:
     others = len(answer.body) - len(kept)
     left_out = [Omission("resolved threads and comments", others, "leave out unresolved")] if others else []
     if has_next_page(answer):
-        left_out.append(
-            Omission("later threads", None, f"page={answer.headers['x-next-page']}, per_page=100")
-        )
+        left_out.append(Omission("later threads", None, f"page={next_page_number(answer)}, per_page=100"))
     return replace(answer, body=kept, left_out=(*answer.left_out, *left_out))
 
 

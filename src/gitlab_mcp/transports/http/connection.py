@@ -124,7 +124,7 @@ class Connection(H11Protocol):
 
     def give_up(self, rejected: Rejected) -> None:
         """Called when the place is needed for another connection."""
-        if not self._idle:
+        if not self._idle and not self.lingers:
             self._answer(rejected)
         self.transport.close_now()  # type: ignore[attr-defined]
 
@@ -140,6 +140,7 @@ class Connection(H11Protocol):
         self._linger_timer = self.loop.call_later(
             min(_LINGER_SECONDS, self._rules.client_timeout), transport.abort
         )
+        self._rules.admission.waits(self)
         transport.write_eof()
         transport.resume_reading()
 

@@ -23,7 +23,7 @@ _ONLY_IN = "x-mcp-only-in"
 
 
 def requested_error_style(headers: Headers) -> str | None:
-    wanted = headers.get(_ERROR_STYLE)
+    wanted = _sent_once(headers, _ERROR_STYLE)
     if wanted is None:
         return None
     if wanted.strip().lower() not in STYLES:
@@ -32,8 +32,10 @@ def requested_error_style(headers: Headers) -> str | None:
 
 
 def requested_toolsets(headers: Headers, offered: tuple[str, ...]) -> tuple[str, ...] | None:
-    """None: all that the operator offers."""
-    wanted = [name.strip().lower() for name in headers.get(_TOOLSETS, "").split(",") if name.strip()]
+    """None: all that the operator lets be called, which is `offered`."""
+    wanted = [
+        name.strip().lower() for name in (_sent_once(headers, _TOOLSETS) or "").split(",") if name.strip()
+    ]
     wanted = ["core" if name == "default" else name for name in wanted]
     if not wanted or "all" in wanted:
         return None
@@ -47,12 +49,12 @@ def requested_toolsets(headers: Headers, offered: tuple[str, ...]) -> tuple[str,
 
 def requested_read_only(headers: Headers) -> bool:
     """Any value but a clear no: a client that sends the header wants fewer rights."""
-    value = headers.get(_READ_ONLY)
+    value = _sent_once(headers, _READ_ONLY)
     return value is not None and value.strip().lower() not in ("", "0", "false", "f", "no", "n", "off")
 
 
 def requested_trust(headers: Headers) -> Danger | None:
-    value = headers.get(_TRUST)
+    value = _sent_once(headers, _TRUST)
     if value is None:
         return None
     try:
@@ -62,17 +64,34 @@ def requested_trust(headers: Headers) -> Danger | None:
 
 
 def requested_places(headers: Headers) -> tuple[str, ...]:
-    values = headers.getlist(_ONLY_IN)
+    value = _sent_once(headers, _ONLY_IN)
     try:
-        places = parse_places(",".join(values))
+        places = parse_places(value or "")
     except ValueError:
         places = ()
-    if values and not places:
+    if value is not None and not places:
         # An empty list would allow every place, and the client wanted fewer.
         raise Rejected(
             _bad_header(_ONLY_IN, "paths such as acme/website, numbers of projects, or group:7"), 400
         )
     return places
+
+
+def _sent_once(headers: Headers, name: str) -> str | None:
+    """The value of a header. Of two, one may allow what the other forbids, so that neither is believed."""
+    values = headers.getlist(name)
+    if len(values) > 1:
+        failure = Failure(Code.INVALID_VALUE, f"The header {name} was sent more than once.")
+        raise Rejected(
+            failure.knowing(
+                invalid_fields=[
+                    {"field": name, "expected": "one header", "received": f"{len(values)} headers"}
+                ],
+                suggested_fix=f"Send {name} once.",
+            ),
+            400,
+        )
+    return values[0] if values else None
 
 
 def _bad_header(name: str, expected: str) -> Failure:

@@ -62,7 +62,7 @@ class TokenChecks:
         token = request_context.token
         if token is None:
             return
-        key = CallerKey(token.fingerprint, request_context.gitlab_url or self._url).digest
+        key = CallerKey(token.holder, request_context.gitlab_url or self._url).digest
         accepted = self._answer(key)
         if accepted is None and not self._seen.get(key):
             self._spend(address)

@@ -31,6 +31,9 @@ _SECONDS_BEFORE_CLOSING = 1.0
 `Connection: close`, so that clients go elsewhere; new requests are still served."""
 _EXTRA_SECONDS_TO_FINISH = 5.0
 _HEALTH_CONNECTIONS = 64
+_BACKLOG = 2048
+_ACCEPTED_AT_ONCE = 16
+"""asyncio accepts as many connections in a row as the backlog is long, and works on nothing else meanwhile."""
 _KEEP_ALIVE_SECONDS = 75
 """Longer than proxies keep idle connections, so that they close first and we lose no request."""
 
@@ -40,7 +43,7 @@ log = logging.getLogger("gitlab_mcp.serving")
 def listen(host: str, number: int, setting: str = "http") -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
-        return socket.create_server((host, number), family=family, backlog=2048)
+        return socket.create_server((host, number), family=family, backlog=_BACKLOG)
     except OSError as problem:
         failure = Failure(
             Code.CONFIGURATION_ERROR, "The server cannot listen on the address it was given."
@@ -87,6 +90,7 @@ def serve(
         access_log=False,
         proxy_headers=False,
         server_header=False,
+        backlog=_ACCEPTED_AT_ONCE,
         timeout_keep_alive=_KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=int(options.deadline + _EXTRA_SECONDS_TO_FINISH),
     )
@@ -125,6 +129,11 @@ class _UvicornServer(uvicorn.Server):
     def capture_signals(self) -> Iterator[None]:
         """We handle signals. Uvicorn would raise them again when it ends, and the exit code would not be 0."""
         yield
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        for port in sockets or ():
+            port.listen(_BACKLOG)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         # Connections that are in the queue of the port and not yet accepted would be cut off when it closes.
