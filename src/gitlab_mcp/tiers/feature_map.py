@@ -129,7 +129,9 @@ def _one_or_several(given: Any) -> tuple[Behaviour, ...]:
     behaviours = tuple(Behaviour.model_validate(each) for each in given)
     for older, newer in pairwise(behaviours):
         if not (older.until and newer.since and older.until < newer.since):
-            raise PydanticCustomError("versions", "the oldest first, each with until, and the next with since")
+            raise PydanticCustomError(
+                "versions", "the oldest first, each with until, and the next with since"
+            )
     return behaviours
 
 
