@@ -20,7 +20,6 @@ pytestmark = pytest.mark.anyio
 Against = Callable[..., App]
 
 FEATURES = tier_map().features
-EE = "ee_without_license"
 REFUSED_AS_STATUS_ONLY = {"message": "403 Forbidden"}
 
 
@@ -48,7 +47,7 @@ async def refused(app: App, tool: str, **arguments: Any) -> Failure:
 
 
 def effects(feature: Feature, version: str | None) -> set[str]:
-    return set(feature.expected(EE, version).effects)
+    return set(feature.expected("ee_without_license", version).effects)
 
 
 @pytest.mark.parametrize(
@@ -235,7 +234,7 @@ async def test_a_filter_that_only_administrators_have_is_not_ignored_in_silence(
 
 # Calls that are refused.
 
-ON_FREE = {
+ON_FREE: dict[str, tuple[str, tuple[str, str, int], Any, tuple[str, dict[str, Any]]]] = {
     "a merge train, 19.3": (
         "19.3.0",
         ("POST", "/projects/26/merge_trains/merge_requests/3", 400),
