@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 from urllib.parse import quote
 
 from pydantic import BaseModel, ConfigDict, model_validator
@@ -180,6 +180,11 @@ class Action(BaseModel):
     async def run_with(self, server: Server) -> Answer | Result:
         """Override in place of `run` where a read needs more than GitLab: other tools, the tiers."""
         return await self.run(server.gitlab)
+
+    async def pinned(self, ask: Ask) -> Self:
+        """Override where the thing can change between a person's yes and the act: the action with the version of it
+        that is there now. A yes is to that version, and GitLab refuses another."""
+        return self
 
     async def refuse_before_asking(self, ask: Ask) -> None:
         """Override where one look can tell that it will not work: then no person is asked to confirm it."""

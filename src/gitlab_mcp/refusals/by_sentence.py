@@ -10,13 +10,8 @@ from gitlab_mcp.refusals import causes
 from gitlab_mcp.refusals.by_status import by_status, project_moved
 from gitlab_mcp.refusals.case import Case, with_context
 from gitlab_mcp.refusals.findings import Confidence, Finding
-from gitlab_mcp.refusals.known_sentences import (
-    FEATURE_FLAG,
-    KnownSentence,
-    recognise,
-    recognise_field_errors,
-)
-from gitlab_mcp.refusals.merge_blockers import merge_blocked
+from gitlab_mcp.refusals.known_sentences import KnownSentence, recognise, recognise_field_errors
+from gitlab_mcp.refusals.merge_blockers import head_moved, merge_blocked
 from gitlab_mcp.refusals.protected_branches import push_refused
 from gitlab_mcp.refusals.sentence_findings import as_sentence_says, rejected
 from gitlab_mcp.refusals.token_problems import token_not_accepted
@@ -59,6 +54,8 @@ async def _by_known_sentence(case: Case, sentence: KnownSentence, ask: Ask) -> F
             return rejected(case, sentence)
         case Code.CONFLICT if sentence.facts.get("state") == "conflict" and case.is_merge:
             return await merge_blocked(case, ask)
+        case Code.CONFLICT if "sha does not match head" in case.body.message.lower():
+            return await head_moved(as_sentence_says(case, sentence), case, ask)
         case _:
             return as_sentence_says(case, sentence)
 
@@ -78,8 +75,8 @@ def _tier_behind_sentence(case: Case, sentence: KnownSentence | None) -> Finding
     status = case.refused.status
     about_values = bool(case.body.field_errors) or status == 409 or (status == 422 and not refuses)
     explained = _EXPLAINED_BY_TIER if refuses else (Code.PERMISSION_DENIED,)
-    behind_flag = sentence is not None and sentence.facts.get("switch") == FEATURE_FLAG
-    unexplained = sentence is None or (sentence.code in explained and not behind_flag)
+    # A sentence that names the switch names the cause.
+    unexplained = sentence is None or (sentence.code in explained and "switch" not in sentence.facts)
     if expected or (requirement.field is None and unexplained and not about_values):
         return causes.tier_finding(case, requirement, Confidence.LIKELY, case.tier)
     return None
