@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from gitlab_mcp.actions.action import Action
@@ -11,6 +11,7 @@ from gitlab_mcp.actions.call import Options
 from gitlab_mcp.actions.danger import Danger, Risk
 from gitlab_mcp.actions.schema import required_fields
 from gitlab_mcp.actions.shape import Shape, shapes
+from gitlab_mcp.actions.token_needs import by_resource
 from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.failures.codes import CODES, NOTICES, CodeEntry
 from gitlab_mcp.failures.facts import FACTS
@@ -58,6 +59,25 @@ def tool_table(toolsets: dict[str, list[Tool]], folder: str) -> str:
         for tool in tools
     )
     return _table(("toolset", "tool", "actions"), rows)
+
+
+def permissions_table(toolsets: dict[str, list[Tool]]) -> str:
+    """What a fine-grained token needs for each toolset."""
+    return _table(
+        ("toolset", "resource", "where", "to read", "to write as well"),
+        (row for toolset, tools in toolsets.items() for row in _permission_rows(toolset, tools)),
+    )
+
+
+def _permission_rows(toolset: str, tools: list[Tool]) -> Iterator[tuple[str, ...]]:
+    actions = [action.spec for tool in tools for action in tool.actions.values()]
+    reads = by_resource(needs for spec in actions if not spec.writes for needs in spec.token_needs.values())
+    for resource, (permissions, places) in by_resource(
+        needs for spec in actions for needs in spec.token_needs.values()
+    ).items():
+        to_read, _ = reads.get(resource, ((), ()))
+        to_write = [each for each in permissions if each not in to_read]
+        yield toolset, resource, ", ".join(places), ", ".join(to_read), ", ".join(to_write)
 
 
 def errors_page(examples: Mapping[str, Mapping[str, Any]]) -> str:

@@ -19,6 +19,7 @@ from gitlab_mcp.actions.fields import Csv, Names, broken_rule
 from gitlab_mcp.actions.narrowing_defaults import NARROWING_DEFAULTS
 from gitlab_mcp.actions.result import Result
 from gitlab_mcp.actions.shape import sent_name, shapes
+from gitlab_mcp.actions.token_needs import TokenNeeds, token_needs
 
 if TYPE_CHECKING:
     from gitlab_mcp.actions.ask import Ask
@@ -139,6 +140,11 @@ class Spec:
         """The least role."""
         role: Role | str | None = self._fact("role")
         return Role[role.upper()] if isinstance(role, str) else role
+
+    @property
+    def token_needs(self) -> Mapping[str, TokenNeeds]:
+        """What its endpoints ask of fine-grained tokens and of the tokens of jobs, where it is known."""
+        return token_needs(self.tool.name, self.name)
 
     def _fact(self, name: str) -> Any:
         if name not in self.own_facts:

@@ -7,7 +7,7 @@ from typing import Final
 from gitlab_mcp.actions.ask import Ask
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.refusals import causes
-from gitlab_mcp.refusals.by_status import by_status, project_moved
+from gitlab_mcp.refusals.by_status import by_status, limited_by_the_minute, project_moved
 from gitlab_mcp.refusals.case import Case, with_context
 from gitlab_mcp.refusals.findings import Confidence, Finding
 from gitlab_mcp.refusals.known_sentences import KnownSentence, recognise, recognise_field_errors
@@ -52,6 +52,8 @@ async def _by_known_sentence(case: Case, sentence: KnownSentence, ask: Ask) -> F
             return token_not_accepted(await with_context(case, ask))
         case Code.REJECTED:
             return rejected(case, sentence)
+        case Code.RATE_LIMITED:
+            return limited_by_the_minute(case.refused, sentence.message)
         case Code.CONFLICT if sentence.facts.get("state") == "conflict" and case.is_merge:
             return await merge_blocked(case, ask)
         case Code.CONFLICT if "sha does not match head" in case.body.message.lower():

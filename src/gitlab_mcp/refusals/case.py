@@ -10,6 +10,7 @@ from urllib.parse import unquote
 
 from gitlab_mcp.actions.action import Action, Role
 from gitlab_mcp.actions.ask import Ask, InstanceFacts, TokenFacts, role_in
+from gitlab_mcp.actions.token_needs import TokenNeeds
 from gitlab_mcp.api.switches import switch_of
 from gitlab_mcp.gitlab.faults import Refused
 from gitlab_mcp.refusals.body import RefusalBody
@@ -50,6 +51,12 @@ class Case:
     def switch(self) -> str | None:
         declared = self.action.spec.switch if self.action else None
         return declared or switch_of(self.refused.request.path)
+
+    @property
+    def token_needs(self) -> TokenNeeds | None:
+        """What the endpoint that refused asks of fine-grained tokens and of those of jobs; None for unknown."""
+        request = self.refused.request
+        return self.action.spec.token_needs.get(f"{request.method} {request.route}") if self.action else None
 
     @property
     def role_needed(self) -> Role | None:

@@ -92,6 +92,11 @@ KNOWN_SENTENCES: Final = (
         "GitLab takes no request this large.",
         "Ask for less at a time.",
     ),
+    _row(
+        Code.RATE_LIMITED,
+        r"too many .* (created|requested|sent) in the last minute",
+        "GitLab takes no more of these for now: too many came in the last minute.",
+    ),
     # A CI file that does not work: what it lacks is not what the caller lacks.
     _row(
         Code.REJECTED,

@@ -7,9 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
-from gitlab_mcp.actions.action import ROLE_NAMES, Action
+from gitlab_mcp.actions.action import ROLE_NAMES, Action, fill
 from gitlab_mcp.actions.ask import Ask, TokenFacts, role_in
 from gitlab_mcp.actions.result import Result
+from gitlab_mcp.actions.token_needs import TokenNeeds
 from gitlab_mcp.api.switches import SWITCHES, switch_of, switched_off
 from gitlab_mcp.failures.codes import Code, NoticeCode
 from gitlab_mcp.tiers.effective_tier import EffectiveTier
@@ -35,6 +36,8 @@ class Place:
     role: int | None
     kind: str | None
     """`project_id` or `group_id`; None for the whole instance."""
+    is_closed: bool = False
+    """GitLab says that it is not there, so nothing in it can be reached."""
 
     @property
     def is_readable(self) -> bool:
@@ -56,7 +59,10 @@ class Server(Protocol):
 
 
 def explain(place: Place, tiers: TierMap, actions: Sequence[type[Action]], server: Server) -> Result:
+    if place.is_closed:
+        return _closed(place, actions)
     obstacles: dict[_Obstacle, list[str]] = {}
+    permissions: dict[str, list[str]] = {}
     tier_unknown: list[str] = []
     working: Counter[str] = Counter()
     every: Counter[str] = Counter()
@@ -69,6 +75,8 @@ def explain(place: Place, tiers: TierMap, actions: Sequence[type[Action]], serve
             obstacles.setdefault(obstacle, []).append(name)
         else:
             working[tool] += 1
+            for needs in _needs(action, place) if place.token and place.token.fine_grained else ():
+                permissions.setdefault(needs.told, []).append(name)
             if any(
                 place.effective_tier.lacks(feature) is None
                 for feature in _needed(_requirements(action, place, tiers), place)
@@ -82,11 +90,37 @@ def explain(place: Place, tiers: TierMap, actions: Sequence[type[Action]], serve
             {"code": obstacle.code, "why": obstacle.why, "actions": _grouped(names)}
             for obstacle, names in obstacles.items()
         ],
+        "needs_permission": [
+            {"permission": permission, "actions": _grouped(dict.fromkeys(names))}
+            for permission, names in permissions.items()
+        ],
         "depends_on_the_tier": _grouped(tier_unknown),
         "fields": list(_fields(actions, place, tiers)),
         "not_listed": _not_listed(actions, server),
     }
     return Result(data={name: value for name, value in data.items() if value not in (None, [], {})})
+
+
+def _closed(place: Place, actions: Iterable[type[Action]]) -> Result:
+    kind = "project" if place.kind == "project_id" else "group"
+    closed = {
+        "code": Code.NOT_FOUND,
+        "why": f"There is no such {kind}, or this user may not see it.",
+        "actions": _grouped(
+            f"{action.spec.tool.name} {action.spec.name}" for action in actions if _is_about(action, place)
+        ),
+    }
+    about = {name: value for name, value in _about(place).items() if value is not None}
+    return Result(data={**about, "does_not": [closed]})
+
+
+def _needs(action: type[Action], place: Place) -> Iterator[TokenNeeds]:
+    """What the endpoints ask of a token that the action has at such a place."""
+    known = action.spec.token_needs
+    about = [each for each in action.spec.endpoints if place.kind in each.placeholders]
+    for endpoint in about or action.spec.endpoints:
+        if (needs := known.get(str(endpoint))) and needs.permissions:
+            yield needs
 
 
 def _not_listed(actions: Iterable[type[Action]], server: Server) -> list[dict[str, Any]]:
@@ -104,11 +138,20 @@ async def read_place(ask: Ask, *, project_id: str | None, group_id: str | None) 
     if project_id:
         project = await ask.project(project_id)
         role = role_in(project) if project else None
-        return Place(EffectiveTier(instance, project=project), token, role, "project_id")
+        closed = project is None and await _is_closed(ask, token, fill("/projects/{id}", id=project_id))
+        return Place(EffectiveTier(instance, project=project), token, role, "project_id", closed)
     if group_id:
         group = await ask.group(group_id)
-        return Place(EffectiveTier(instance, group=group), token, await ask.group_role(group_id), "group_id")
+        closed = group is None and await _is_closed(ask, token, fill("/groups/{id}", id=group_id))
+        role = None if closed else await ask.group_role(group_id)
+        return Place(EffectiveTier(instance, group=group), token, role, "group_id", closed)
     return Place(EffectiveTier(instance), token, None, None)
+
+
+async def _is_closed(ask: Ask, token: TokenFacts | None, path: str) -> bool:
+    # A fine-grained token, or that of a job, may reach things in a place that it may not read itself.
+    plain = token is None or not (token.fine_grained or token.kind == "job")
+    return plain and await ask.exists(path) is False
 
 
 def _about(place: Place) -> dict[str, Any]:
@@ -127,6 +170,7 @@ def _about(place: Place) -> dict[str, Any]:
         ),
         "token": _known(
             kind=token.kind,
+            fine_grained=token.fine_grained or None,
             scopes=list(token.scopes),
             administrator=token.admin,
             expires_at=token.expires_at,
@@ -135,7 +179,7 @@ def _about(place: Place) -> dict[str, Any]:
         if token
         else "unknown",
         "here": _known(
-            readable=None if place.is_readable else False,
+            readable=None if place.is_readable else False if place.is_closed else "not with this token",
             role=ROLE_NAMES.get(place.role, str(place.role)) if place.role is not None else None,
             archived=(project or {}).get("archived"),
             switched_off=off or None,
@@ -153,6 +197,8 @@ def _obstacles(action: type[Action], place: Place, tiers: TierMap) -> Iterator[_
     if _too_narrow(action, place.token):
         scope = "api" if action.spec.writes else "read_api"
         yield _Obstacle(Code.SCOPE_INSUFFICIENT, f"The token needs the scope {scope}.")
+    if place.token and place.token.kind == "job" and not _takes_job_token(action):
+        yield _Obstacle(Code.SCOPE_INSUFFICIENT, "The token of a CI/CD job is not taken for this.")
     if not _is_about(action, place):
         return
     project, spec = place.effective_tier.project, action.spec
@@ -197,6 +243,10 @@ def _too_narrow(action: type[Action], token: TokenFacts | None) -> bool:
     if token is None or not token.scopes or "api" in token.scopes:
         return False
     return action.spec.writes or "read_api" not in token.scopes
+
+
+def _takes_job_token(action: type[Action]) -> bool:
+    return not action.spec.endpoints or any(needs.job_token for needs in action.spec.token_needs.values())
 
 
 def _is_about(action: type[Action], place: Place) -> bool:
