@@ -79,15 +79,14 @@ def _tier_behind_sentence(case: Case, sentence: KnownSentence | None) -> Finding
     if sentence is not None and sentence.code == Code.TIER_RESTRICTED:
         confidence = Confidence.CERTAIN if above else Confidence.LIKELY
         return causes.tier_finding(case, requirement, confidence, case.tier)
-    behaviour = case.behaviour_without(requirement)
-    expected = behaviour is not None and behaviour.says is not None and behaviour.says in case.body.message
-    refuses = behaviour is None or behaviour.effect == "refused"
+    without = case.expected_without(requirement)
+    expected = any(each.says and each.says in case.body.message for each in without.behaviours)
+    refuses = without.may_be("refused")
     status = case.refused.status
     about_values = bool(case.body.field_errors) or status == 409 or (status == 422 and not refuses)
     explained = (Code.PERMISSION_DENIED, Code.NOT_FOUND) if refuses else (Code.PERMISSION_DENIED,)
     unexplained = sentence is None or sentence.or_tier or sentence.code in explained
-    about_conflict = sentence is not None and sentence.code == Code.CONFLICT
-    if (expected and not about_conflict) or (requirement.field is None and unexplained and not about_values):
+    if expected or (requirement.field is None and unexplained and not about_values):
         return causes.tier_finding(case, requirement, Confidence.LIKELY, case.tier)
     return None
 

@@ -81,8 +81,14 @@ KNOWN_SENTENCES: Final = (
     # What is switched off.
     _row(
         Code.FEATURE_UNAVAILABLE,
+        r"(deprecated|no longer supported) on self-managed",
+        "This exists on GitLab.com only: self-managed instances have it no longer.",
+        "Use what the instance has in its place, for all groups at once.",
+    ),
+    _row(
+        Code.FEATURE_UNAVAILABLE,
         r"\b(is|are|was|been) (disabled|turned off|switched off)\b"
-        r"|has been disabled|deprecated on self-managed|no longer supported on",
+        r"|has been disabled|no longer supported on",
         "This is switched off here.",
         _SWITCH_IT_ON,
     ),
