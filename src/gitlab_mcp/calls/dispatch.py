@@ -238,6 +238,7 @@ class Dispatch:
             return replace(answer, data={**_how_taken(call), **answer.data})
         notices = [
             *notices,
+            *(answer.warnings if isinstance(answer, Answer) else ()),
             *(
                 replace(notice, facts=callable_here(notice.facts, self.offered))
                 for notice in await self._check_success(call.action, answer, server.ask)
@@ -368,6 +369,9 @@ class _Server:
     def switch_on_with(self, tool: str) -> str | None:
         offered = self.dispatch.offered
         return None if offered.is_listed(tool) else offered.switch_on_with(tool)
+
+    def may_be_called(self, tool: str) -> bool:
+        return self.dispatch.offered.may_be_called(tool)
 
     def refusal(self, action: type[Action]) -> tuple[Code, str] | None:
         return self.dispatch.offered.refusal(action)

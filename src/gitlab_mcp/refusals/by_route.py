@@ -57,6 +57,13 @@ ROUTE_MEANINGS: Final = (
         "This user has not approved it, so there is no approval to take back.", "Read its approvals first.",
     ),
     RouteMeaning(
+        "POST", "/groups/*/service_accounts", (403,), Code.PERMISSION_DENIED, "administrators only",
+        "Here only an administrator may create service accounts: group owners need a setting of the instance.",
+        "Ask an administrator to do it, or to let owners of top-level groups create service accounts: "
+        "Admin area > Settings > General > Account and limit.",
+        role=Role.OWNER,
+    ),
+    RouteMeaning(
         "PUT", "/projects/*/merge_requests/*/reset_approvals", (401,), Code.PERMISSION_DENIED, "bots only",
         "Only project and group bots may reset approvals.", "Use a project or group access token.",
     ),
@@ -76,6 +83,10 @@ ROUTE_MEANINGS: Final = (
     RouteMeaning(
         "POST", "/personal_access_tokens/*/rotate", (401,), Code.CONFLICT, "revoked",
         "The token to rotate is revoked or expired.", "Create a new token.",
+    ),
+    RouteMeaning(
+        "GET", "/personal_access_tokens/*", (401,), Code.NOT_FOUND, "token",
+        "There is no such token, or it is somebody else's.", "List the tokens of one's own.",
     ),
     RouteMeaning(
         "POST", "/projects/*/fork", (404,), Code.FEATURE_UNAVAILABLE, "forking off",

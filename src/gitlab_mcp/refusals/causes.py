@@ -6,11 +6,14 @@ end say which causes each signature can have.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Final
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, Final
 
 from gitlab_mcp.actions.action import ROLE_NAMES, Role
 from gitlab_mcp.api.switches import WHERE, Switch, switched_off
+from gitlab_mcp.failures import allowed_words
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.refusals.by_route import meaning_at_route
 from gitlab_mcp.refusals.case import Case
@@ -20,19 +23,20 @@ from gitlab_mcp.tiers.requirements import Requirement
 
 Cause = Callable[[Case], Finding | None]
 
+_INSIDE_A_PROJECT: Final = re.compile(r"/projects/[^/]+/(?!restore$)")
+
 UPGRADE_URL: Final = "https://about.gitlab.com/pricing/"
 
 
 def tier_too_low(case: Case) -> Finding | None:
     if requirement := case.requirement_above_tier():
         # Where GitLab usually accepts the call and does nothing, this refusal may have another cause.
-        behaviour = case.behaviour_without(requirement)
-        refuses = behaviour is None or behaviour.effect == "refused"
+        refuses = case.expected_without(requirement).is_surely("refused")
         return tier_finding(
             case, requirement, Confidence.CERTAIN if refuses else Confidence.POSSIBLE, case.tier
         )
     if requirement := case.requirement_possibly_above_tier():
-        # The tier is unknown. A role that suffices makes the tier the likelier cause.
+        # The tier or the version is unknown. A role that suffices makes the tier the likelier cause.
         confidence = Confidence.LIKELY if case.role_suffices else Confidence.POSSIBLE
         return tier_finding(case, requirement, confidence, None)
     return None
@@ -42,7 +46,7 @@ def tier_finding(
     case: Case, requirement: Requirement, confidence: Confidence, current: KnownTier | None
 ) -> Finding:
     feature, field = requirement.feature, requirement.field
-    tier = feature.tier_in(case.instance.version)
+    tier = feature.paid_tier_in(case.instance.version)
     subject = feature.name if field is None else f"{feature.name} ({field})"
     need = "need" if feature.is_plural and field is None else "needs"
     here = f"; this GitLab is on {current.name}" if current else ""
@@ -105,23 +109,70 @@ def add_on_missing(case: Case) -> Finding | None:
     )
 
 
-def project_archived(case: Case) -> Finding | None:
-    if not (case.writes and case.project and case.project.get("archived")):
+_WORKS_ALL_THE_SAME: Final = re.compile(
+    r"/projects/[^/]+(/(restore|unarchive|archive|transfer|share|hooks|members|invitations|access_requests)(/.*)?)?"
+)
+"""What can be changed in a project that is archived or marked for deletion: its settings, hooks and members."""
+
+
+def works_in_closed_projects(path: str) -> bool:
+    return _WORKS_ALL_THE_SAME.fullmatch(path) is not None
+
+
+def project_read_only(case: Case) -> Finding | None:
+    """Archived, itself or by its group, or marked for deletion."""
+    path = case.refused.request.path
+    if not (case.writes and case.project) or works_in_closed_projects(path):
+        return None
+    inside = _INSIDE_A_PROJECT.match(path)
+    if inside and (on := marked_for_deletion(case.project)):
+        return Finding(
+            Code.CONFLICT,
+            # Hooks and members of such a project can still be changed.
+            Confidence.LIKELY,
+            "The project is marked for deletion: nothing in it can be changed.",
+            (f"the project says marked_for_deletion_on: {on}",),
+            "To keep the project, restore it first: manage_project restore.",
+            {"state": "marked for deletion"},
+        )
+    if not case.project.get("archived"):
         return None
     return Finding(
         Code.CONFLICT,
         Confidence.CERTAIN,
         "The project is archived: nothing in it can be changed.",
         ("the project says archived",),
-        "Ask an owner to unarchive the project: manage_project unarchive.",
+        "Ask an owner to unarchive the project (manage_project unarchive), or the group where that is archived.",
         {"state": "archived"},
     )
+
+
+def namespace_closed(group: Mapping[str, Any] | None) -> Finding | None:
+    """A group that takes no new projects."""
+    for key, state in (("archived", "archived"), ("marked_for_deletion_on", "marked for deletion")):
+        if group and group.get(key):
+            return Finding(
+                Code.CONFLICT,
+                Confidence.CERTAIN,
+                f"The group is {state}: no project can be made or moved there.",
+                (f"the group says {key}",),
+                "Choose another group, or ask an owner of this one to open it again.",
+                {"state": state},
+            )
+    return None
+
+
+def marked_for_deletion(project: Mapping[str, Any]) -> str | None:
+    """The day that GitLab names."""
+    return allowed_words.day(project.get("marked_for_deletion_on"))
 
 
 def feature_switched_off(case: Case) -> Finding | None:
     if case.switch is None or case.project is None:
         return None
-    return _switched_off_finding(switched_off(case.switch, case.project))
+    found = _switched_off_finding(switched_off(case.switch, case.project))
+    # Switching it on does not help alone where the tier lacks it too.
+    return replace(found, confidence=Confidence.LIKELY) if found and case.requirement_above_tier() else found
 
 
 def _switched_off_finding(off: tuple[Switch, ...]) -> Finding | None:
@@ -252,10 +303,10 @@ def most_likely(case: Case, causes: tuple[Cause, ...], otherwise: Finding) -> Fi
 
 
 CAUSES_OF_401: Final[tuple[Cause, ...]] = (
-    tier_too_low, add_on_missing, project_archived, role_too_low, known_at_route,
+    tier_too_low, add_on_missing, project_read_only, role_too_low, known_at_route,
 )  # fmt: skip
 CAUSES_OF_403: Final[tuple[Cause, ...]] = (
-    tier_too_low, add_on_missing, project_archived, feature_switched_off, role_too_low, known_at_route,
+    tier_too_low, add_on_missing, project_read_only, feature_switched_off, role_too_low, known_at_route,
 )  # fmt: skip
 CAUSES_OF_404_ROUTE: Final[tuple[Cause, ...]] = (tier_too_low, not_in_this_edition)
 CAUSES_OF_404_UNEXPLAINED: Final[tuple[Cause, ...]] = (
@@ -266,5 +317,5 @@ CAUSES_OF_404_RECORD: Final[tuple[Cause, ...]] = (
 )  # fmt: skip
 CAUSES_OF_OTHER_STATUSES: Final[tuple[Cause, ...]] = (tier_too_low, known_at_route)
 CAUSES_OF_HIDDEN_IN_GRAPHQL: Final[tuple[Cause, ...]] = (
-    tier_too_low, project_archived, feature_switched_off, role_too_low,
+    tier_too_low, project_read_only, feature_switched_off, role_too_low,
 )  # fmt: skip

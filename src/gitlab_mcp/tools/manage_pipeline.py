@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Annotated
 
 from gitlab_mcp.actions.action import DELETE, POST, PUT, Danger, Role
-from gitlab_mcp.actions.action_facts import Differs
 from gitlab_mcp.actions.danger import Risk
-from gitlab_mcp.actions.fields import NonEmpty, Ref
-from gitlab_mcp.actions.job_variables import Variables
+from gitlab_mcp.actions.fields import NonEmpty, Only, Ref
+from gitlab_mcp.actions.job_variables import Inputs, Variables
 from gitlab_mcp.actions.other_names import Instead
 from gitlab_mcp.actions.recovery_lookup import ME, RecoveryLookup, new
 from gitlab_mcp.actions.scopes import InProject, OfPipeline
@@ -25,6 +24,7 @@ manage = Tool(
 
 # Without the status: GitLab answers the one from before the action.
 PIPELINE = "id web_url"
+CHANGES_JOBS = Risk(Danger.DESTRUCTIVE, "any", "they change what the jobs do", bool)
 
 
 @manage.action(
@@ -37,7 +37,6 @@ PIPELINE = "id web_url"
         "variables": [{"key": "DEPLOY_TO", "value": "staging"}],
     },
     shows="id status web_url",
-    role=Differs(Role.DEVELOPER, "measured on a protected branch"),
     recover_with=RecoveryLookup(
         "browse_pipelines list", "project_id ref", {"username": ME}, proof=new("ref")
     ),
@@ -46,13 +45,8 @@ class CreatePipeline(InProject):
     """Run a pipeline for a branch or a tag."""
 
     ref: Ref
-    variables: (
-        Annotated[
-            Variables,
-            Risk(Danger.DESTRUCTIVE, "any", "they change what the jobs do", bool),
-        ]
-        | None
-    ) = None
+    variables: Annotated[Variables, CHANGES_JOBS] | None = None
+    inputs: Annotated[Inputs, Only(since="19.3"), CHANGES_JOBS] | None = None
 
 
 @manage.action(
@@ -74,7 +68,6 @@ class UpdatePipeline(OfPipeline):
     danger=Danger.REVERSIBLE,
     example={"project_id": "writes/sub-one/second-renamed", "pipeline_id": 31},
     shows=PIPELINE,
-    role=Differs(Role.DEVELOPER, "measured on a protected branch"),
     recover_with=RecoveryLookup(
         "browse_pipelines get", "project_id pipeline_id", because="it may have been running before"
     ),
@@ -89,7 +82,6 @@ class RetryPipeline(OfPipeline):
     danger=Danger.REVERSIBLE,
     example={"project_id": "writes/sub-one/second-renamed", "pipeline_id": 38},
     shows=PIPELINE,
-    role=Differs(Role.DEVELOPER, "measured on a protected branch"),
     repeatable=True,
 )
 class CancelPipeline(OfPipeline):

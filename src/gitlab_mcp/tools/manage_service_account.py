@@ -10,7 +10,17 @@ from pydantic import Field
 
 from gitlab_mcp.actions.action import DELETE, POST, Danger, Role
 from gitlab_mcp.actions.exchange import Answer, GitLab
-from gitlab_mcp.actions.fields import AccessLevel, Expects, FutureDate, Id, Listed, NonEmpty, UserId, Words
+from gitlab_mcp.actions.fields import (
+    AccessLevel,
+    Expects,
+    FutureDate,
+    Id,
+    Listed,
+    NonEmpty,
+    Only,
+    UserId,
+    Words,
+)
 from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup, as_asked
 from gitlab_mcp.actions.result import Notice, Result
 from gitlab_mcp.actions.scopes import InGroup, InGroupOrInstance
@@ -73,7 +83,6 @@ class CreatesToken(OfServiceAccount):
     danger=Danger.DANGEROUS,
     example={"group_id": "acme", "name": "Release bot", "username": "release-bot"},
     shows="id username name email",
-    role=Role.OWNER,
     recover_with=RecoveryLookup("browse_service_accounts list", "group_id", proof=_has_the_given_name),
 )
 class CreateAccount(InGroupOrInstance):
@@ -93,6 +102,10 @@ class CreateAccount(InGroupOrInstance):
 )
 class DeleteAccount(OfServiceAccount):
     """Delete a service account; what it wrote becomes that of a ghost."""
+
+    async def run(self, gitlab: GitLab) -> Result:
+        await gitlab.send(self.request())
+        return Result(data={"started": True, "then": "GitLab deletes it in the background, within minutes."})
 
 
 @manage.action(
@@ -129,6 +142,7 @@ class RotateToken(CreatesToken):
     """Replace a token by a new one; the old one stops at once, and the number changes."""
 
     token_id: Id
+    expires_at: Annotated[FutureDate, Only(since="19.3")] | None = None
 
 
 @manage.action(
