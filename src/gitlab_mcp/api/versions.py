@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import re
+from typing import Final
+
+READ: Final = ("17.2", "19.3")
+"""The versions whose routes were read, from old to new. Of those between two nobody knows what only one of them has."""
 
 
 def version_number(version: str | None) -> tuple[int, ...]:
