@@ -20,11 +20,13 @@ from gitlab_mcp.actions.action_facts import action_facts as resolved
 from gitlab_mcp.actions.registry import TOOLSETS, declared
 from gitlab_mcp.actions.schema import catalogue_entry
 from gitlab_mcp.actions.tool import Tool
-from gitlab_mcp.api.derivation import derived, docs_at
+from gitlab_mcp.api.derivation import derived, docs_at, tokens
 from gitlab_mcp.tiers.feature_map import tier_map
 from gitlab_mcp.tiers.marks import TierMarks
 
 ROOT = Path(__file__).resolve().parent.parent
+PERMISSIONS_GUIDE = "docs/guides/fine-grained-tokens.md"
+PERMISSIONS = re.compile(r"(<!-- permissions -->\n).*?(<!-- /permissions -->)", re.DOTALL)
 DANGER = re.compile(r"(<!-- danger -->\n).*?(<!-- /danger -->)", re.DOTALL)
 TABLE = re.compile(r"(<!-- tools -->\n).*?(<!-- /tools -->)", re.DOTALL)
 
@@ -49,8 +51,16 @@ def action_facts() -> str:
             facts[name] = {fact: value for fact, value in known.items() if fact not in action.spec.own_facts}
             if "docs" not in action.spec.own_facts and (pages := docs_at(endpoints)):
                 facts[name]["docs_at"] = pages
+            if needs := tokens(endpoints):
+                facts[name]["tokens"] = needs
         lines.append(f"{json.dumps(tool.name)}:{json.dumps(facts, separators=(',', ':'))}")
     return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def permissions_guide(toolsets: dict[str, list[Tool]]) -> str:
+    table = reference.permissions_table(toolsets)
+    guide = (ROOT / PERMISSIONS_GUIDE).read_text("utf-8")
+    return PERMISSIONS.sub(lambda found: found[1] + table + found[2], guide)
 
 
 def readme(toolsets: dict[str, list[Tool]]) -> str:
@@ -83,6 +93,7 @@ def generated() -> dict[Path, str]:
         ROOT / "src/gitlab_mcp/failures/examples.json": json.dumps(errors, ensure_ascii=False, indent=1)
         + "\n",
         ROOT / "README.md": readme(toolsets),
+        ROOT / PERMISSIONS_GUIDE: permissions_guide(toolsets),
         ROOT / "docs/guides/guard-rails.md": guard_rails(tools),
         **{ROOT / "docs/reference" / name: text for name, text in pages.items()},
     }

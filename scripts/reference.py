@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from gitlab_mcp.actions.action import Action
@@ -11,10 +11,11 @@ from gitlab_mcp.actions.call import Options
 from gitlab_mcp.actions.danger import Danger, Risk
 from gitlab_mcp.actions.schema import required_fields
 from gitlab_mcp.actions.shape import Shape, shapes
+from gitlab_mcp.actions.token_needs import by_resource
 from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.failures.codes import CODES, NOTICES, CodeEntry
 from gitlab_mcp.failures.facts import FACTS
-from gitlab_mcp.tiers.feature_map import Feature, TierMap
+from gitlab_mcp.tiers.feature_map import Behaviour, Feature, TierMap
 from gitlab_mcp.tiers.requirements import ActionRequirements, requirements_of_action
 
 PRINTED = "<!-- Printed from the code by `make docs`. Edit the declaration, not this page. -->\n\n"
@@ -58,6 +59,25 @@ def tool_table(toolsets: dict[str, list[Tool]], folder: str) -> str:
         for tool in tools
     )
     return _table(("toolset", "tool", "actions"), rows)
+
+
+def permissions_table(toolsets: dict[str, list[Tool]]) -> str:
+    """What a fine-grained token needs for each toolset."""
+    return _table(
+        ("toolset", "resource", "where", "to read", "to write as well"),
+        (row for toolset, tools in toolsets.items() for row in _permission_rows(toolset, tools)),
+    )
+
+
+def _permission_rows(toolset: str, tools: list[Tool]) -> Iterator[tuple[str, ...]]:
+    actions = [action.spec for tool in tools for action in tool.actions.values()]
+    reads = by_resource(needs for spec in actions if not spec.writes for needs in spec.token_needs.values())
+    for resource, (permissions, places) in by_resource(
+        needs for spec in actions for needs in spec.token_needs.values()
+    ).items():
+        to_read, _ = reads.get(resource, ((), ()))
+        to_write = [each for each in permissions if each not in to_read]
+        yield toolset, resource, ", ".join(places), ", ".join(to_read), ", ".join(to_write)
 
 
 def errors_page(examples: Mapping[str, Mapping[str, Any]]) -> str:
@@ -149,12 +169,23 @@ def _feature(feature: Feature, actions: list[str]) -> str:
     earlier = "".join(f"; {was.tier} before {'.'.join(map(str, was.before))}" for was in feature.earlier)
     lines.append(f"**{feature.tier}**{earlier} · [GitLab's page](https://docs.gitlab.com/{feature.docs})\n")
     lines.append(f"For {', '.join(actions)}.\n")
-    for edition, behaviour in feature.without_it.items():
-        status = f" ({behaviour.status})" if behaviour.status else ""
-        lines.append(f"- {EDITIONS[edition]} {EFFECTS[behaviour.effect]}{status}: {behaviour.basis}")
+    for edition, behaviours in feature.without_it.items():
+        for behaviour in behaviours:
+            status = f" ({behaviour.status})" if behaviour.status else ""
+            does = f"{EDITIONS[edition]} {_versions(behaviour)}{EFFECTS[behaviour.effect]}{status}"
+            lines.append(f"- {does}: {behaviour.basis}")
     for other in feature.alternatives:
-        lines.append(f"- Instead, on {other.tier}: `{other.action}`. {other.why}")
+        instead = f"`{other.action}`" if other.action else f"{other.where} in GitLab's pages"
+        lines.append(f"- Instead, on {other.tier}: {instead}. {other.why}")
     return "\n".join(lines) + "\n"
+
+
+def _versions(behaviour: Behaviour) -> str:
+    """Such as `up to 17.2 `; nothing where no version differs."""
+    since, until = behaviour.since, behaviour.until
+    words = f"since {'.'.join(map(str, since))}" if since else ""
+    words = f"{words} up to {'.'.join(map(str, until))}" if until else words
+    return f"{words.strip()} " if words else ""
 
 
 def _badge(feature: Feature) -> str:

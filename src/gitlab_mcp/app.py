@@ -144,7 +144,8 @@ class App:
         gitlab = _as(self._connected(url), request_context.token, deadline=_QUICK)
 
         try:
-            await gitlab.get("/user")
+            # The token of a job may read nothing else of itself.
+            await gitlab.get("/job" if request_context.token.kind == "job" else "/user")
         except Refused as refused:
             # A token without the scope to read it is refused with 403, and is alive.
             return {401: False, 403: True}.get(refused.status)
@@ -283,7 +284,11 @@ class App:
 
         gitlab = _as(self._connected(url), token, report)
         ask = CachedLookups(
-            gitlab, self._remembered(), caller=token.fingerprint if token else "", tier=self._settings.tier
+            gitlab,
+            self._remembered(),
+            caller=token.fingerprint if token else "",
+            tier=self._settings.tier,
+            sort=token.sort if token else None,
         )
         slot = self._calls_per_caller.slot(caller.token_holder) if limited else nullcontext()
         return Session(gitlab, ask, slot, lambda: gitlab.user_id)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
@@ -45,10 +46,48 @@ TokenKind = Literal["private", "bearer", "job"]
 
 
 @dataclass(frozen=True, slots=True)
+class TokenSort:
+    """What a token is for, by the prefix that GitLab gives it."""
+
+    name: str
+    opens_the_api: bool = False
+
+
+JOB_TOKEN: Final = TokenSort("a CI job token", True)
+_SORTS: Final = {
+    "glpat-": TokenSort("an access token", True),
+    "glcbt-": JOB_TOKEN,
+    "gldt-": TokenSort("a deploy token"),
+    "glrt-": TokenSort("a runner's token"),
+    "glrtr-": TokenSort("a runner's registration token"),
+    "GR1348941": TokenSort("a runner's registration token"),
+    "glptt-": TokenSort("a pipeline trigger token"),
+    "glft-": TokenSort("a feed token"),
+    "glimt-": TokenSort("an incoming mail token"),
+    "glagent-": TokenSort("an agent's token"),
+    "glsoat-": TokenSort("a SCIM token"),
+    "gloas-": TokenSort("an OAuth application's secret"),
+    "glffct-": TokenSort("a feature flag client's token"),
+}
+# An administrator may put a prefix of the instance before GitLab's own.
+_PREFIX: Final = re.compile(rf"(?:[A-Za-z0-9_.]{{1,20}}-)?({'|'.join(_SORTS)})")
+
+
+def sort_of(token: str) -> TokenSort | None:
+    """None where no prefix says it: older tokens, OAuth tokens, and prefixes that an administrator chose."""
+    found = _PREFIX.match(token)
+    return _SORTS[found[1]] if found else None
+
+
+@dataclass(frozen=True, slots=True)
 class Token:
     value: Secret
     kind: TokenKind
     """The header it is sent in: `private` (PRIVATE-TOKEN), `bearer` (Authorization) or `job` (JOB-TOKEN)."""
+
+    @property
+    def sort(self) -> TokenSort | None:
+        return JOB_TOKEN if self.kind == "job" else sort_of(self.value.reveal())
 
     @property
     def holder(self) -> str:

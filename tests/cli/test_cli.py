@@ -326,7 +326,7 @@ def test_tools_for_programs_lists_every_action_with_the_promised_keys(
     assert {tuple(each) for each in listed} == {
         (
             "tool", "action", "description", "endpoints", "required", "fields",
-            "danger", "feature", "switch", "role", "toolset",
+            "danger", "feature", "switch", "role", "toolset", "permissions", "job_token",
         )
     }  # fmt: skip
     get = next(each for each in listed if (each["tool"], each["action"]) == ("browse_labels", "get"))
@@ -336,6 +336,16 @@ def test_tools_for_programs_lists_every_action_with_the_promised_keys(
     ]
     assert get["required"] == ["project_id|group_id", "label_id"]
     assert get["fields"]["label_id"]["required"] is True
+    assert get["permissions"] == {
+        "GET /projects/{project_id}/labels/{label_id}": {
+            "permissions": ["Label: Read"],
+            "boundaries": ["project"],
+        },
+        "GET /groups/{group_id}/labels/{label_id}": {"permissions": ["Label: Read"], "boundaries": ["group"]},
+    }
+    assert get["job_token"] == []
+    releases = next(each for each in listed if (each["tool"], each["action"]) == ("browse_releases", "list"))
+    assert releases["job_token"] == ["GET /projects/{project_id}/releases"]
 
 
 @pytest.mark.parametrize(

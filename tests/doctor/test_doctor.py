@@ -20,6 +20,7 @@ from gitlab_mcp.doctor.diagnosis import report_on
 from gitlab_mcp.doctor.evidence import Evidence
 from gitlab_mcp.gitlab.faults import Unreachable, UnreachableReason
 from gitlab_mcp.settings import SETTINGS, Settings
+from tests.support.recordings import rows
 from tests.support.standin import StandIn
 
 NOW = datetime.datetime.now(datetime.UTC)
@@ -313,3 +314,26 @@ def _self_signed(folder: Path) -> tuple[Path, ssl.SSLContext]:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(public, private)
     return public, context
+
+
+def test_a_fine_grained_token_is_good_and_what_the_tools_need_is_named(
+    doctor: Doctor, standin: StandIn
+) -> None:
+    """Of 19.3: such a token may read neither the version nor itself."""
+    standin.play_rows(rows("context_ee", "19.3"))
+    _, checks = doctor(GITLAB_URL=standin.url, GITLAB_TOKEN="fg_project")
+    assert (checks["token"]["mark"], checks["version"]["mark"]) == ("ok", "warn")
+    assert "fine-grained" in checks["token"]["found"]
+    assert "Work Item: Create, Delete, Read, Update (" in checks["permissions"]["found"]
+    assert "Metadata: Read" in checks["version"]["fix"]
+    assert "scopes" not in checks
+    assert "/api/v4/user" not in {request.path for request in standin.requests}
+
+
+def test_to_read_only_a_fine_grained_token_needs_no_more_than_to_read(
+    doctor: Doctor, standin: StandIn
+) -> None:
+    standin.play_rows(rows("context_ee", "19.3"))
+    _, checks = doctor("--read-only", GITLAB_URL=standin.url, GITLAB_TOKEN="fg_project")
+    assert "Work Item: Read (" in checks["permissions"]["found"]
+    assert "Create" not in checks["permissions"]["found"]

@@ -25,9 +25,10 @@ pytestmark = pytest.mark.anyio
 class Detected(Recorded):
     """What one caller was answered, its token in the usual place."""
 
-    def __init__(self, recording: str, actor: str) -> None:
+    def __init__(self, recording: str, actor: str, version: str = "17.2") -> None:
         self._answers: dict[str, dict[str, Any]] = {}
-        for row in rows(recording):
+        self.asked: list[str] = []
+        for row in rows(recording, version):
             path = urlsplit(row["path"])
             if (
                 row["actor"] == actor
@@ -36,6 +37,10 @@ class Detected(Recorded):
                 and "request_headers" not in row
             ):
                 self._answers.setdefault(path.path.removeprefix(API), row)
+
+    async def send(self, request: Request) -> Answer:
+        self.asked.append(request.path)
+        return await super().send(request)
 
 
 EE_FREE = ("EE", "17.2.0-pre", "Free")
@@ -57,8 +62,9 @@ ON_EE = {
     "pt_api": (("EE", None, "Free"), "project", False),
     "ptok": (("EE", None, "Free"), "project", False),
     "gt_api": (("EE", None, "Free"), "group", False),
-    "anon": ((None, None, None), None, None),
-    "bad": ((None, None, None), None, None),
+    # Where the route is not there, nobody is asked for a token.
+    "anon": (("EE", None, None), None, None),
+    "bad": (("EE", None, None), None, None),
     "expired": ((None, None, None), None, None),
     "revoked": ((None, None, None), None, None),
 }
@@ -113,6 +119,36 @@ async def test_it_is_known_why_a_token_is_not_valid(edition: str, actor: str, pr
     token = await CachedLookups(Detected(f"detect_{edition}", actor), AnswerCache()).token()
     assert token is not None
     assert (token.alive, token.problem) == (False, problem)
+
+
+@pytest.mark.parametrize("actor", ["gran_all", "gran_meta", "gran_one"])
+@pytest.mark.parametrize(("edition", "tier"), [("ee", None), ("ce", "Free")])
+async def test_a_fine_grained_token_is_alive_and_tells_the_edition_whatever_it_may_read(
+    actor: str, edition: str, tier: str | None
+) -> None:
+    gitlab = Detected(f"detect_{edition}", actor, "19.3")
+    ask = CachedLookups(gitlab, AnswerCache(), caller=actor)
+    token, instance = await ask.token(), await ask.instance()
+    assert token is not None
+    assert (token.alive, token.fine_grained, token.problem) == (True, True, None)
+    assert instance.edition == edition.upper()
+    # What an EE without a licence answers to such a token does not say that it has none.
+    assert instance.tier == tier
+    assert "/user" not in gitlab.asked
+
+
+async def test_the_project_shows_a_fine_grained_token_that_an_ee_is_free() -> None:
+    ask = CachedLookups(Detected("detect_ee", "gran_one", "19.3"), AnswerCache())
+    known = (await effective_tier_at(ask, "26", None)).known
+    assert known is not None
+    assert known.name == "Free"
+
+
+@pytest.mark.parametrize("actor", ["alice", "root", "ptok"])
+async def test_a_token_with_scopes_is_not_fine_grained(actor: str) -> None:
+    token = await CachedLookups(Detected("detect_ee", actor, "19.3"), AnswerCache()).token()
+    assert token is not None
+    assert (token.alive, token.fine_grained) == (True, False)
 
 
 class Synthetic(Recorded):

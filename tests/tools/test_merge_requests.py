@@ -219,11 +219,15 @@ async def test_a_squash_that_the_project_forbids_is_told(standin: StandIn, again
     assert [warning["code"] for warning in data["warnings"]] == ["NOT_APPLIED"]
 
 
-async def test_auto_merge_goes_out_under_the_name_that_every_version_knows(replayed: App) -> None:
-    project = "writes/sub-one/second-renamed"
-    arguments = {"action": "merge", "project_id": project, "merge_request_iid": 1, "auto_merge": True}
-    data = (await replayed.call("manage_merge_request", arguments)).data
+async def test_auto_merge_goes_out_under_the_name_that_every_version_knows(
+    standin: StandIn, against: Against
+) -> None:
+    set_to_merge = {"iid": 1, "state": "opened", "merge_when_pipeline_succeeds": True}
+    standin.answer("PUT", "/projects/1/merge_requests/1/merge", body=set_to_merge)
+    arguments = {"action": "merge", "project_id": "1", "merge_request_iid": 1, "auto_merge": True}
+    data = (await against().call("manage_merge_request", arguments)).data
     assert (data["state"], data["auto_merge"]) == ("opened", True)
+    assert standin.requests[-1].json == {"merge_when_pipeline_succeeds": True}
 
 
 async def test_a_201_with_406_inside_is_a_failure(standin: StandIn, against: Against) -> None:

@@ -76,8 +76,53 @@ async def test_what_is_switched_off_is_named(explained: Callable[..., Any]) -> N
     assert "FEATURE_UNAVAILABLE" in reasons(data, "browse_issues")
 
 
-async def test_a_project_that_cannot_be_read_is_said_to_be_so(explained: Callable[..., Any]) -> None:
-    assert (await explained("dave", project_id="12"))["here"]["readable"] is False
+@pytest.mark.parametrize("place", [{"project_id": "10"}, {"group_id": "22"}])
+async def test_where_the_place_cannot_be_read_nothing_is_said_to_work(
+    explained: Callable[..., Any], place: dict[str, str]
+) -> None:
+    data = await explained("dave", **place)
+    assert data["here"]["readable"] is False
+    assert not {"works", "works_in_part", "depends_on_the_tier"} & data.keys()
+    [closed] = data["does_not"]
+    assert closed["code"] == "NOT_FOUND"
+    assert any(name.startswith("browse_issues list") for name in closed["actions"])
+
+
+async def test_a_fine_grained_token_is_told_the_permission_that_each_action_needs(
+    standin: StandIn, against: Against
+) -> None:
+    for name in ("context_ee", "detect_ee"):
+        standin.play_rows(rows(name, "19.3"))
+    app = against(token=Secret("fg_project"))
+    arguments = {"action": "explain_access", "project_id": "30", "toolset": "core"}
+    data = dict((await app.call("browse_instance", arguments)).data)
+    assert data["token"] == {**data["token"], "fine_grained": True}
+    needed = {each["permission"]: each["actions"] for each in data["needs_permission"]}
+    assert any("browse_issues list" in name for name in needed["Work Item: Read (project)"])
+    assert any(name.startswith("manage_merge_request") for name in needed["Merge Request: Merge (project)"])
+    assert "browse_branches" in data["works"]
+
+
+async def test_a_fine_grained_token_that_may_not_read_the_project_may_reach_what_is_in_it(
+    standin: StandIn, against: Against
+) -> None:
+    for name in ("context_ee", "detect_ee"):
+        standin.play_rows(rows(name, "19.3"))
+    arguments = {"action": "explain_access", "project_id": "31"}
+    data = dict((await against(token=Secret("fg_project")).call("browse_instance", arguments)).data)
+    assert data["here"]["readable"] == "not with this token"
+    assert "needs_permission" in data
+
+
+async def test_a_job_token_is_told_what_takes_it(standin: StandIn, against: Against) -> None:
+    """Synthetic: no job ran while GitLab was recorded."""
+    standin.answer("*", "*", status=401, body={"message": "401 Unauthorized"})
+    standin.answer("GET", "/job", body={"id": 7, "user": {"id": 2}})
+    arguments = {"action": "explain_access", "project_id": "12", "toolset": "all"}
+    data = dict((await against(token=Secret("glcbt-64_x")).call("browse_instance", arguments)).data)
+    assert data["token"]["kind"] == "job"
+    assert reasons(data, "manage_issue create") == {"SCOPE_INSUFFICIENT"}
+    assert {"browse_releases", "manage_release"} <= {*data["works"], *data["works_in_part"]}
 
 
 async def test_what_depends_on_a_tier_that_nobody_knows_is_left_open(

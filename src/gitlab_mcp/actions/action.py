@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 from urllib.parse import quote
 
 from pydantic import BaseModel, ConfigDict, model_validator
@@ -19,6 +19,7 @@ from gitlab_mcp.actions.fields import Csv, Names, broken_rule
 from gitlab_mcp.actions.narrowing_defaults import NARROWING_DEFAULTS
 from gitlab_mcp.actions.result import Result
 from gitlab_mcp.actions.shape import sent_name, shapes
+from gitlab_mcp.actions.token_needs import TokenNeeds, token_needs
 
 if TYPE_CHECKING:
     from gitlab_mcp.actions.ask import Ask
@@ -140,6 +141,11 @@ class Spec:
         role: Role | str | None = self._fact("role")
         return Role[role.upper()] if isinstance(role, str) else role
 
+    @property
+    def token_needs(self) -> Mapping[str, TokenNeeds]:
+        """What its endpoints ask of fine-grained tokens and of the tokens of jobs, where it is known."""
+        return token_needs(self.tool.name, self.name)
+
     def _fact(self, name: str) -> Any:
         if name not in self.own_facts:
             return looked_up(self.tool.name, self.name).get(name)
@@ -180,6 +186,11 @@ class Action(BaseModel):
     async def run_with(self, server: Server) -> Answer | Result:
         """Override in place of `run` where a read needs more than GitLab: other tools, the tiers."""
         return await self.run(server.gitlab)
+
+    async def pinned(self, ask: Ask) -> Self:
+        """Override where the thing can change between a person's yes and the act: the action with the version of it
+        that is there now. A yes is to that version, and GitLab refuses another."""
+        return self
 
     async def refuse_before_asking(self, ask: Ask) -> None:
         """Override where one look can tell that it will not work: then no person is asked to confirm it."""

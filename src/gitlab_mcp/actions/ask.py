@@ -5,7 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
+
+NOT_FOR_THE_API: Final = "not for the API"
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,9 +16,11 @@ class TokenFacts:
 
     alive: bool
     problem: str | None = None
-    """Where it is not alive: unknown, expired, revoked or blocked."""
+    """Where it is not alive: unknown, expired, revoked, blocked or not for the API."""
     kind: str | None = None
-    """personal, project or group: whose token it is."""
+    """personal, project or group: whose token it is; or what else it is, such as a CI job token."""
+    fine_grained: bool = False
+    """It has single permissions for single places, and no scopes."""
     scopes: tuple[str, ...] = ()
     user_id: int | None = None
     admin: bool | None = None
@@ -41,6 +45,11 @@ class InstanceFacts:
 
 
 class Ask(Protocol):
+    @property
+    def uses_job_token(self) -> bool:
+        """Whether the token is that of a CI/CD job. Asks nobody."""
+        ...
+
     async def token(self) -> TokenFacts | None: ...
 
     async def instance(self) -> InstanceFacts: ...
@@ -80,6 +89,8 @@ class Ask(Protocol):
 
 class NobodyToAsk:
     """Stands in where no connection came about: everything is unknown."""
+
+    uses_job_token: Final = False
 
     async def token(self) -> TokenFacts | None:
         return None

@@ -44,6 +44,8 @@ class Call:
     options: Options
     taken_as: Mapping[str, Any] = field(default_factory=dict)
     """Where other names were given: the action that was meant, and the fields that changed."""
+    pinned: Mapping[str, str] = field(default_factory=dict)
+    """The fields that the server filled in, so that what is done is what was seen: `Action.pinned`."""
 
     @property
     def danger(self) -> Danger:

@@ -7,13 +7,16 @@ group alone needs a paid feature. A scope that only one tool uses is declared in
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
-from gitlab_mcp.actions.action import Action, Endpoint
+from gitlab_mcp.actions.action import Action, Endpoint, fill
+from gitlab_mcp.actions.ask import Ask
 from gitlab_mcp.actions.exchange import Request
 from gitlab_mcp.actions.fields import (
+    FULL_SHA,
     CommitOrRef,
     GroupId,
+    HeadSha,
     Id,
     Iid,
     IssueIid,
@@ -88,6 +91,24 @@ class OfIssue(InProject):
 
 class OfMergeRequest(InProject):
     merge_request_iid: MergeRequestIid
+
+
+class AtHead(OfMergeRequest):
+    """Acts on the last commit of the source branch. Where no `sha` is given it is the one that is there now: a person
+    then confirms that commit, and GitLab refuses where the branch moved. Groups made on GitLab 19.3 demand it."""
+
+    sha: HeadSha | None = None
+
+    async def pinned(self, ask: Ask) -> Self:
+        return self if self.sha is not None else self.model_copy(update=await self._head(ask))
+
+    async def _head(self, ask: Ask) -> Mapping[str, str]:
+        path = fill(
+            "/projects/{project}/merge_requests/{iid}", project=self.project_id, iid=self.merge_request_iid
+        )
+        found = await ask.look(path)
+        sha = found.get("sha") if isinstance(found, Mapping) else None
+        return {"sha": sha} if isinstance(sha, str) and FULL_SHA.fullmatch(sha) else {}
 
 
 class OfIssueOrMergeRequest(InProject):

@@ -6,11 +6,13 @@ scripts/generate.py writes it into `action_facts.json`, so that a running server
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
-from gitlab_mcp.api.endpoints import find, normalised
+from gitlab_mcp.api.endpoints import NO_FINE_GRAINED, find, normalised
 from gitlab_mcp.api.switches import switch_of
 
-FACTS = ("docs", "switch", "feature", "role", "docs_at")
+FACTS = ("docs", "switch", "feature", "role", "docs_at", "tokens")
+PUBLIC = NO_FINE_GRAINED["public_endpoint"]
 
 
 def derived(endpoints: Sequence[str], features: Mapping[str, str]) -> dict[str, str]:
@@ -29,6 +31,25 @@ def derived(endpoints: Sequence[str], features: Mapping[str, str]) -> dict[str, 
         "role": known[0].role if known and known[0] else None,
     }
     return {name: value for name, value in found.items() if value}
+
+
+def tokens(endpoints: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """What each endpoint asks of fine-grained tokens, and whether it takes those of jobs, where it is known."""
+    known = {endpoint: each.tokens for endpoint in endpoints if (each := find(endpoint)) and each.tokens}
+    return {
+        endpoint: {
+            name: value
+            for name, value in {
+                "permissions": needs.permission_titles,
+                "at": needs.boundaries,
+                # What needs no token is open to a fine-grained one too.
+                "no": needs.no_fine_grained if needs.no_fine_grained != PUBLIC else None,
+                "job": needs.job_token,
+            }.items()
+            if value
+        }
+        for endpoint, needs in known.items()
+    }
 
 
 def docs_at(endpoints: Sequence[str]) -> dict[str, str]:

@@ -216,14 +216,18 @@ class Dispatch:
         return None
 
     async def _allow(self, proposed: ProposedCall) -> tuple[Call, list[Notice]]:
-        """The call with numbers for names, and what the guards have to say. Names are looked up only where the caller
-        may act; a group's path means the same to the guards before as its number does to those after."""
+        """The call with numbers for names and the version it is about, and what the guards have to say. Both are looked
+        up only where the caller may act; a group's path means the same to the guards before as its number does to
+        those after."""
         notices = [notice for guard in self.guards if (notice := await guard(proposed))]
         call = proposed.call
         if has_names(call.action):
             from gitlab_mcp.workflows.name_lookup import replace_names
 
             call = replace(call, action=await replace_names(call.action, proposed.ask))
+            proposed = replace(proposed, call=call)
+        if call.action.spec.writes:
+            call = await _pinned(call, proposed.ask)
             proposed = replace(proposed, call=call)
         notices += [notice for guard in self.last_guards if (notice := await guard(proposed))]
         return call, notices
@@ -383,6 +387,12 @@ class _Server:
 
     async def rehearse(self, tool: str, arguments: Mapping[str, Any]) -> Failure | None:
         return await self.dispatch.rehearse(tool, arguments, self.caller, self.session, self.consent)
+
+
+async def _pinned(call: Call, ask: Ask) -> Call:
+    action = await call.action.pinned(ask)
+    added = action.model_fields_set - call.action.model_fields_set
+    return replace(call, action=action, pinned={name: str(getattr(action, name)) for name in sorted(added)})
 
 
 def _how_taken(call: Call) -> Mapping[str, Any]:

@@ -69,6 +69,12 @@ def _described(action: type[Action]) -> dict[str, Any]:
         "switch": spec.switch,
         "role": spec.role.name.lower() if spec.role else None,
         "toolset": spec.tool.toolset,
+        "permissions": {
+            endpoint: {"permissions": list(needs.permissions), "boundaries": list(needs.boundaries)}
+            for endpoint, needs in spec.token_needs.items()
+            if needs.permissions
+        },
+        "job_token": [endpoint for endpoint, needs in spec.token_needs.items() if needs.job_token],
     }
 
 

@@ -9,6 +9,7 @@ from gitlab_mcp.actions.action import fill
 from gitlab_mcp.actions.ask import Ask, InstanceFacts
 from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.gitlab.faults import BadAnswer, NoToken, Refused, ReplayMiss, Unreachable
+from gitlab_mcp.gitlab.instance import lacks_permission
 from gitlab_mcp.settings import Settings
 
 _QUESTIONS = 5
@@ -29,6 +30,12 @@ class Evidence:
     instance: InstanceFacts | None = None
 
     @property
+    def fine_grained(self) -> bool:
+        """Whether the token has single permissions in place of scopes."""
+        own = self.token.body if isinstance(self.token, Answer) else None
+        return lacks_permission(self.token) or (isinstance(own, dict) and own.get("granular") is True)
+
+    @property
     def gitlab_reached(self) -> bool:
         return not isinstance(self.version, Unreachable | BadAnswer)
 
@@ -45,7 +52,8 @@ async def gather_evidence(settings: Settings, gitlab: GitLab, ask: Ask) -> Evide
     gitlab.report(2, _QUESTIONS, "what may the token do?")
     token = await _reply(gitlab, "/personal_access_tokens/self")
     gitlab.report(3, _QUESTIONS, "whose token is it?")
-    user = await _reply(gitlab, "/user")
+    # A fine-grained token that may not read itself says so, and is alive.
+    user = None if lacks_permission(token) else await _reply(gitlab, "/user")
     gitlab.report(4, _QUESTIONS, "which tier is it?")
     instance = await ask.instance()
     return Evidence(version, received_at, token, user, project, instance)

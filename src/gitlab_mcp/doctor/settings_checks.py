@@ -24,9 +24,12 @@ def check_instance(settings: Settings, evidence: Evidence) -> Iterator[Check]:
     body: Mapping[str, Any] = answered if isinstance(answered, dict) else {}
     version = body.get("version")
     if version is None:
-        yield Check(
-            "version", Mark.WARN, "not told to this token", "Use a token with the scope api or read_api."
+        fix = (
+            "Give the token Metadata: Read for the instance."
+            if evidence.fine_grained
+            else "Use a token with the scope api or read_api."
         )
+        yield Check("version", Mark.WARN, "not told to this token", fix)
     else:
         edition = {"True": " Enterprise Edition", "False": " Community Edition"}.get(
             str(body.get("enterprise")), ""

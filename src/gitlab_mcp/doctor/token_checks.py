@@ -7,6 +7,8 @@ from datetime import date
 from typing import Any
 
 from gitlab_mcp.actions.exchange import Answer
+from gitlab_mcp.actions.registry import Registry
+from gitlab_mcp.actions.token_needs import by_resource
 from gitlab_mcp.doctor.evidence import Evidence
 from gitlab_mcp.doctor.report import Check, Mark
 from gitlab_mcp.doctor.where_set import where_set
@@ -15,19 +17,7 @@ from gitlab_mcp.settings import Settings
 
 _EXPIRES_SOON = 14
 """Days."""
-_TOKEN_PREFIXES = {
-    "glpat-": ("an access token", True),
-    "glcbt-": ("a CI job token", True),
-    "gldt-": ("a deploy token", False),
-    "glrt-": ("a runner's token", False),
-    "glptt-": ("a pipeline trigger token", False),
-    "glft-": ("a feed token", False),
-    "glimt-": ("an incoming mail token", False),
-    "glagent-": ("an agent's token", False),
-    "glsoat-": ("a SCIM token", False),
-    "gloas-": ("an OAuth application's secret", False),
-    "glffct-": ("a feature flag client's token", False),
-}
+_WITHOUT_PREFIX = {"private": "a token without a prefix", "bearer": "an OAuth token"}
 _MAKE_A_TOKEN = (
     "Create a personal access token with the scope api (or read_api to read only) and put it into {where}."
 )
@@ -43,14 +33,9 @@ def check_token(settings: Settings, evidence: Evidence) -> Iterator[Check]:
     source = f" (from {where})" if token is not None else ""
     what = "an access token of the recordings"
     if token is not None:
-        prefix = next((known for known in _TOKEN_PREFIXES if token.value.reveal().startswith(known)), None)
-        without_prefix = {
-            "private": "a token without a prefix",
-            "bearer": "an OAuth token",
-            "job": "a CI job token",
-        }
-        what, usable = _TOKEN_PREFIXES[prefix] if prefix else (without_prefix[token.kind], True)
-        if not usable:
+        sort = token.sort
+        what = sort.name if sort else _WITHOUT_PREFIX[token.kind]
+        if sort and not sort.opens_the_api:
             yield Check("token", Mark.FAIL, f"{what}{source}: GitLab's API does not take those", new_token)
             return
         if token.kind == "job":
@@ -65,6 +50,12 @@ def check_token(settings: Settings, evidence: Evidence) -> Iterator[Check]:
         yield Check("token", Mark.FAIL, f"{what}{source}: GitLab {_why_refused(user)}", new_token)
         return
     name = f", {user.body['username']}" if isinstance(user, Answer) and isinstance(user.body, dict) else ""
+    if evidence.fine_grained:
+        yield Check("token", Mark.OK, f"a fine-grained access token{name}{source}")
+        yield _permissions(settings)
+        if isinstance(own, Answer) and isinstance(own.body, dict):
+            yield _expiry(own.body, evidence.received_at.date(), where)
+        return
     yield Check("token", Mark.OK, f"{what}{name}{source}")
     if isinstance(own, Answer) and isinstance(own.body, dict):
         yield _scopes(settings, own.body, new_token)
@@ -79,6 +70,25 @@ def _why_refused(refused: Refused) -> str:
     if "revoked" in description:
         return "says it was revoked"
     return "does not know it, or it has expired or was revoked"
+
+
+def _permissions(settings: Settings) -> Check:
+    """What it has cannot be read; what the tools need is known."""
+    registry = Registry()
+    toolsets = registry.toolsets() if "all" in settings.toolsets else settings.toolsets
+    needs = (
+        needs
+        for name in toolsets
+        if name in registry.toolsets()
+        for action in registry.actions(name)
+        if not (settings.read_only and action.spec.writes)
+        for needs in action.spec.token_needs.values()
+    )
+    told = "; ".join(
+        f"{resource}: {', '.join(permissions)} ({', '.join(places)})"
+        for resource, (permissions, places) in by_resource(needs).items()
+    )
+    return Check("permissions", Mark.OK, f"GitLab does not tell which it has. All tools need {told}")
 
 
 def _scopes(settings: Settings, token: Mapping[str, Any], new_token: str) -> Check:

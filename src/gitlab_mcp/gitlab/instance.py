@@ -13,8 +13,9 @@ from typing import Any, Final
 from urllib.parse import urlencode, urlsplit
 
 from gitlab_mcp.actions.action import encode_segment
-from gitlab_mcp.actions.ask import InstanceFacts, TokenFacts
+from gitlab_mcp.actions.ask import NOT_FOR_THE_API, InstanceFacts, TokenFacts
 from gitlab_mcp.actions.exchange import Answer, GitLab
+from gitlab_mcp.callers import JOB_TOKEN, TokenSort
 from gitlab_mcp.failures import allowed_words as words
 from gitlab_mcp.gitlab.faults import Refused
 from gitlab_mcp.gitlab.merge_checks import read_merge_checks, read_once_checked
@@ -28,6 +29,14 @@ _NAME_SECONDS: Final = 60.0
 _LICENCE_PROBE: Final = "/projects/0/approval_rules"
 """GitLab checks the licence before it looks for the project, so that any token with a scope gets an answer about the
 licence. On GitLab.com it says nothing, because each namespace has its own plan. CE has no such route."""
+_PROBE_ON_EE: Final = (
+    {"message": "403 Forbidden"},
+    {"message": "404 Project Not Found"},
+    # A fine-grained token: no project, so no place for which it could have a permission.
+    {"message": "404 Not Found"},
+    # The token of a job.
+    {"message": "401 Unauthorized"},
+)
 _NEW_PROJECT_URL: Final = re.compile(r"/api/v4/projects/(\d+)$")
 _PROJECT_PATH: Final = re.compile(r"/projects/[^/]+")
 _BOT_USERNAME: Final = re.compile(r"(project|group)_\d+_bot")
@@ -65,16 +74,27 @@ class CachedLookups:
     """Implements `actions.ask.Ask` with the rights of one caller.
 
     `caller` keeps the callers of a shared `cache` apart. It is a hash of the token, never the token. Without it nothing
-    is shared.
+    is shared. `sort` is what the caller's token shows itself to be.
     """
 
     def __init__(
-        self, gitlab: GitLab, cache: AnswerCache, *, caller: str | None = None, tier: str | None = None
+        self,
+        gitlab: GitLab,
+        cache: AnswerCache,
+        *,
+        caller: str | None = None,
+        tier: str | None = None,
+        sort: TokenSort | None = None,
     ) -> None:
         self._gitlab = gitlab
+        self._sort = sort
         self._cache = cache if caller is not None else AnswerCache()
         self._caller = caller or ""
         self._tier = tier.capitalize() if tier else None
+
+    @property
+    def uses_job_token(self) -> bool:
+        return self._sort is JOB_TOKEN
 
     async def token(self) -> TokenFacts | None:
         facts: TokenFacts | None = await self._cached(_CACHE_SECONDS, self._fetch_token, "token")
@@ -154,17 +174,25 @@ class CachedLookups:
         return await self._cached(_NAME_SECONDS, fetch, f"{path}?{urlencode(query)}")
 
     async def _fetch_token(self) -> TokenFacts | None:
+        if self._sort is JOB_TOKEN:
+            return await self._fetch_job_token()
+        if self._sort and not self._sort.opens_the_api:
+            return TokenFacts(alive=False, problem=NOT_FOR_THE_API, kind=self._sort.name)
         token_answer = await self._get("/personal_access_tokens/self")
+        if lacks_permission(token_answer):
+            # It may not even read itself. It could read its user with one more permission: not worth a request.
+            return TokenFacts(alive=True, kind="personal", fine_grained=True)
         if isinstance(token_answer, Refused) and _is_unauthorized(token_answer):
             problem = _token_problem(token_answer)
-            if problem != "unknown":
+            if problem not in ("unknown", None):
                 return TokenFacts(alive=False, problem=problem)
         # An OAuth token is not a personal access token. If it can read /user, it is alive.
         user_answer = await self._get("/user")
         token, user = _json_object(token_answer) or {}, _json_object(user_answer) or {}
         if not token and not user:
             if _is_unauthorized(user_answer):
-                return TokenFacts(alive=False, problem=_token_problem(user_answer))
+                problem = _token_problem(user_answer)
+                return TokenFacts(alive=problem is None, problem=problem)
             return None
         active = token.get("active", True) is not False
         return TokenFacts(
@@ -176,10 +204,21 @@ class CachedLookups:
             # Only administrators see `is_admin`. Without the right to read /user it is unknown.
             admin=bool(user.get("is_admin")) if user else None,
             expires_at=words.day(token.get("expires_at")),
+            fine_grained=token.get("granular") is True,
         )
 
+    async def _fetch_job_token(self) -> TokenFacts | None:
+        """The token of a CI/CD job may not read itself nor its user, but its job."""
+        answer = await self._get("/job")
+        if job := _json_object(answer):
+            user = job.get("user")
+            id = user.get("id") if isinstance(user, dict) else None
+            return TokenFacts(alive=True, kind="job", user_id=id if isinstance(id, int) else None)
+        return TokenFacts(alive=False, problem="unknown", kind="job") if _is_unauthorized(answer) else None
+
     async def _fetch_instance(self) -> InstanceFacts | None:
-        metadata = _json_object(await self._get("/metadata")) or {}
+        # The token of a job is refused there.
+        metadata = {} if self._sort is JOB_TOKEN else _json_object(await self._get("/metadata")) or {}
         edition = ("EE" if metadata["enterprise"] else "CE") if "enterprise" in metadata else None
         probe = await self._get(_LICENCE_PROBE) if edition != "CE" and not self._is_gitlab_com else None
         edition = edition or _edition_from_probe(probe)
@@ -241,7 +280,7 @@ def _edition_from_probe(probe: Answer | Refused | None) -> str | None:
         return "CE"
     if isinstance(body, dict) and body.get("error") == "insufficient_scope":
         return "EE"
-    return "EE" if body in ({"message": "403 Forbidden"}, {"message": "404 Project Not Found"}) else None
+    return "EE" if body in _PROBE_ON_EE else None
 
 
 def _token_kind(user: Mapping[str, Any]) -> str:
@@ -257,11 +296,20 @@ def _is_unauthorized(answer: Answer | Refused | None) -> bool:
     return isinstance(answer, Refused) and answer.status in (401, 403)
 
 
-def _token_problem(answer: Answer | Refused | None) -> str:
+def lacks_permission(answer: object) -> bool:
+    """Whether it is GitLab's refusal of a fine-grained token that lacks a permission."""
+    body = answer.body() if isinstance(answer, Refused) else None
+    return isinstance(body, dict) and body.get("error") == "insufficient_granular_scope"
+
+
+def _token_problem(answer: Answer | Refused | None) -> str | None:
+    """None where it is alive."""
     if not isinstance(answer, Refused):
         return "unknown"
-    if answer.status == 403:
-        return "blocked"
     body = answer.body()
+    if answer.status == 403:
+        # Whose scope is too small is somebody; other refusals of one's own account are about the account.
+        is_scope = isinstance(body, dict) and body.get("error") == "insufficient_scope"
+        return None if is_scope or lacks_permission(answer) else "blocked"
     description = str(body.get("error_description", "")).lower() if isinstance(body, dict) else ""
     return next((word for word in ("expired", "revoked") if word in description), "unknown")

@@ -44,6 +44,7 @@ class AskForConfirmation:
             purpose(call, proposed.caller),
             operation_name(call.tool.name, spec.name),
             lambda: _same_thing(proposed),
+            seen=" ".join(call.pinned.values()),
         )
         if await self.answers.has_yes(proposed, asked_for):
             return
@@ -90,4 +91,5 @@ async def _same_thing(proposed: ProposedCall) -> str:
         found = await look_up(str(given)) if given is not None else None
         if found is not None:
             numbers[field] = found.get("id")
-    return purpose(proposed.call, proposed.caller, **numbers)
+    # A no holds for every version of the thing.
+    return purpose(proposed.call, proposed.caller, **numbers, **dict.fromkeys(proposed.call.pinned))

@@ -27,6 +27,8 @@ from gitlab_mcp.store import Store, StoreUnavailable, as_number
 LIFETIME: Final = 600
 """Seconds."""
 _KEY_LIFETIME: Final = 10 * 365 * 24 * 3600
+_SEEN_LENGTH: Final = 12
+"""Of a commit: enough to tell two apart. The token is bound to all of it by its purpose."""
 _NONCE_BYTES, _CALLER_BYTES, _PURPOSE_BYTES, _SIGNATURE_BYTES = 9, 8, 12, 16
 _LAYOUT: Final = struct.Struct(f">c{_NONCE_BYTES}sI{_CALLER_BYTES}s{_PURPOSE_BYTES}s")
 
@@ -55,13 +57,19 @@ class ConfirmationTokens:
     """The time of day: replicas must agree on when a token expires."""
 
     async def issue(
-        self, caller: CallerKey, purpose: str, operation: str, channel: Channel = Channel.AGENT
+        self,
+        caller: CallerKey,
+        purpose: str,
+        operation: str,
+        channel: Channel = Channel.AGENT,
+        seen: str = "",
     ) -> tuple[str, str]:
-        """A token, and when it expires. `operation` is what a refusal says that it was given for."""
+        """A token, and when it expires. `operation` is what a refusal says that it was given for, and `seen` the
+        version of the thing."""
         expires = int(self.clock()) + LIFETIME
         nonce = secrets.token_bytes(_NONCE_BYTES)
         fixed = _LAYOUT.pack(channel.value, nonce, expires, _caller_digest(caller), _purpose_digest(purpose))
-        payload = fixed + operation.encode()
+        payload = fixed + f"{operation} {seen[:_SEEN_LENGTH]}".rstrip().encode()
         token = base64.urlsafe_b64encode(payload + await self._signature(payload)).decode().rstrip("=")
         return token, utc_time(expires)
 
@@ -76,7 +84,9 @@ class ConfirmationTokens:
             consumed_at = utc_time(as_number(stored.partition(" ")[0]))
             raise CallFailed(_refusal(Code.CONFIRMATION_USED).knowing(consumed_at=consumed_at))
 
-    async def check(self, token: str, caller: CallerKey, purpose: str, channel: Channel) -> bytes:
+    async def check(
+        self, token: str, caller: CallerKey, purpose: str, channel: Channel, seen: str = ""
+    ) -> bytes:
         """What the token is known by. Raises CallFailed where it is not good for this; whether it was used is not
         looked at."""
         parts = _payload_and_signature(token)
@@ -94,7 +104,9 @@ class ConfirmationTokens:
                 refusal.knowing(expired_at=utc_time(payload.expires), current_time=utc_time(now))
             )
         if not hmac.compare_digest(payload.purpose, _purpose_digest(purpose)):
-            operation = parts[0][_LAYOUT.size :].decode()
+            operation, _, seen_then = parts[0][_LAYOUT.size :].decode().partition(" ")
+            if seen_then and seen and not seen.startswith(seen_then):
+                raise CallFailed(_changed_since(seen_then, seen))
             raise CallFailed(_refusal(Code.CONFIRMATION_MISMATCH).knowing(token_operation=operation))
         return payload.nonce
 
@@ -154,6 +166,19 @@ _REFUSALS: Final = {
         "new one.",
     ),
 }
+
+
+def _changed_since(then: str, now: str) -> Failure:
+    """The call may be the same, but it would now be done to what the person has not seen."""
+    return Failure(
+        Code.CONFIRMATION_MISMATCH,
+        f"It changed after the person was asked: the yes was to {then}, and now it is {now[:_SEEN_LENGTH]}.",
+    ).knowing(
+        confidence="certain",
+        head_sha=now,
+        suggested_fix="Show the person what changed. Send the call without confirmation_token: it is asked again, for "
+        "what is there now.",
+    )
 
 
 def _refusal(code: Code) -> Failure:

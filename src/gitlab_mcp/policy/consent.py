@@ -32,6 +32,8 @@ class Purpose:
     """`labels:delete`: what a refusal says that a token was given for."""
     same_thing: Callable[[], Awaitable[str]]
     """The purpose with numbers for paths and names, so that a no is found again however the thing is named."""
+    seen: str = ""
+    """The version of the thing that the yes is to, such as a commit; part of `text` already."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +77,7 @@ class PersonsAnswers:
         left = [token for token in came if not any(is_for(token, other) for other in others)]
         # Of several, each may be for another call of the batch; and a rehearsal asks for what is missing.
         if len(left) == 1 and not proposed.rehearsal:
-            await self.tokens.check(left[0], proposed.caller, purpose.text, channel)
+            await self.tokens.check(left[0], proposed.caller, purpose.text, channel, purpose.seen)
 
     async def asking(
         self, proposed: ProposedCall, purpose: Purpose, failure: Failure, question: str
@@ -85,7 +87,7 @@ class PersonsAnswers:
         failure = failure.knowing(what_will_happen=question)
         if not proposed.consent.can_ask:
             token, expires_at = await self.tokens.issue(
-                caller, purpose.text, purpose.operation, Channel.AGENT
+                caller, purpose.text, purpose.operation, Channel.AGENT, purpose.seen
             )
             return failure.knowing(
                 confirmation_token=token,
@@ -93,7 +95,9 @@ class PersonsAnswers:
                 suggested_fix="Show the person what_will_happen. After a yes, send the same call again with "
                 "confirmation_token; after a no, do not.",
             )
-        token, _ = await self.tokens.issue(caller, purpose.text, purpose.operation, Channel.PERSON)
+        token, _ = await self.tokens.issue(
+            caller, purpose.text, purpose.operation, Channel.PERSON, purpose.seen
+        )
         before = _ASKED_BEFORE if await self._was_declined(caller, purpose) else ""
         failure = replace(failure, confirmation=Confirmation(before + question, (token,)))
         return failure.knowing(

@@ -14,6 +14,7 @@ from pydantic import BaseModel
 
 from gitlab_mcp.actions.action import Action, Endpoint, fill
 from gitlab_mcp.actions.ask import Ask
+from gitlab_mcp.actions.call import Call
 from gitlab_mcp.actions.quick_actions import TakesQuickActions, commands_in
 from gitlab_mcp.actions.shape import shapes
 from gitlab_mcp.failures.invisible_characters import without_invisible
@@ -41,7 +42,8 @@ async def what_will_happen(proposed: ProposedCall) -> str:
     action, ask = proposed.call.action, proposed.ask
     endpoint = action.endpoint()
     target = await look_at_target(action, ask)
-    facts = list(_facts_about(target)) if isinstance(target, Mapping) else []
+    # What the server pinned is what the yes is to; the target may have been read a moment later.
+    facts = list(_facts_about({**target, **proposed.call.pinned})) if isinstance(target, Mapping) else []
     if isinstance(target, Mapping):
         count = await _open_issues_with(target, action, endpoint, ask)
         facts += [f"on {_plural(count, 'open issue')}"] if count is not None else []
@@ -50,7 +52,7 @@ async def what_will_happen(proposed: ProposedCall) -> str:
     named = _named_target(action, endpoint, names)
     in_brackets = f" ({', '.join(facts)})" if facts else ""
     sentences = [f"{summary}{f': {named}' if named else ''}{in_brackets}."]
-    if given := _given_values(action, endpoint, names):
+    if given := _given_values(proposed.call, endpoint, names):
         sentences.append(f"With {given}.")
     sentences += [f"{name}: {risk.because}." for name, risk in action.risks().items()]
     if proposed.call.options.quick_actions:
@@ -79,9 +81,10 @@ def _named_target(action: Action, endpoint: Endpoint, names: Names) -> str:
     )
 
 
-def _given_values(action: Action, endpoint: Endpoint, names: Names) -> str:
+def _given_values(call: Call, endpoint: Endpoint, names: Names) -> str:
     """Every field outside the path: a person says yes to all of them."""
-    given = action.given()
+    action = call.action
+    given = {name: value for name, value in action.given().items() if name not in call.pinned}
     return ", ".join(
         f"{name} {_shown(name, given[name], given, names)}"
         for name in type(action).model_fields

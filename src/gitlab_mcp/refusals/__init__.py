@@ -13,7 +13,8 @@
     3xx  the project was renamed ................ by_status.py
     4xx
     ├── no JSON: web page, proxy, encoding ...... by_status.py
-    ├── OAuth error: token dead, scope too small  token_problems.py
+    ├── OAuth error: token dead, scope too small  token_problems.py; of a fine-grained token: fine_grained.py
+    ├── 401, 403, 404 to the token of a job ..... token_problems.py
     ├── only a status, such as `403 Forbidden`
     │   ├── 401  token dead ..................... token_problems.py
     │   │        token alive .................... causes.py, CAUSES_OF_401

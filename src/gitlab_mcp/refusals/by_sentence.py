@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from gitlab_mcp.actions.ask import Ask
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.refusals import causes
-from gitlab_mcp.refusals.by_status import by_status, project_moved
+from gitlab_mcp.refusals.by_status import by_status, limited_by_the_minute, project_moved
 from gitlab_mcp.refusals.case import Case, with_context
 from gitlab_mcp.refusals.findings import Confidence, Finding
 from gitlab_mcp.refusals.known_sentences import KnownSentence, recognise, recognise_field_errors
-from gitlab_mcp.refusals.merge_blockers import merge_blocked
+from gitlab_mcp.refusals.merge_blockers import head_moved, merge_blocked
 from gitlab_mcp.refusals.protected_branches import push_refused
 from gitlab_mcp.refusals.sentence_findings import as_sentence_says, rejected
 from gitlab_mcp.refusals.token_problems import token_not_accepted
+
+_EXPLAINED_BY_TIER: Final = (Code.PERMISSION_DENIED, Code.NOT_FOUND, Code.FEATURE_UNAVAILABLE)
+"""What a sentence may be about where the tier is behind it: nobody can switch on what the tier lacks."""
 
 
 async def by_sentence(case: Case, ask: Ask) -> Finding:
@@ -47,8 +52,12 @@ async def _by_known_sentence(case: Case, sentence: KnownSentence, ask: Ask) -> F
             return token_not_accepted(await with_context(case, ask))
         case Code.REJECTED:
             return rejected(case, sentence)
+        case Code.RATE_LIMITED:
+            return limited_by_the_minute(case.refused, sentence.message)
         case Code.CONFLICT if sentence.facts.get("state") == "conflict" and case.is_merge:
             return await merge_blocked(case, ask)
+        case Code.CONFLICT if "sha does not match head" in case.body.message.lower():
+            return await head_moved(as_sentence_says(case, sentence), case, ask)
         case _:
             return as_sentence_says(case, sentence)
 
@@ -62,15 +71,15 @@ def _tier_behind_sentence(case: Case, sentence: KnownSentence | None) -> Finding
     if sentence is not None and sentence.code == Code.TIER_RESTRICTED:
         confidence = Confidence.CERTAIN if above else Confidence.LIKELY
         return causes.tier_finding(case, requirement, confidence, case.tier)
-    behaviour = case.behaviour_without(requirement)
-    expected = behaviour is not None and behaviour.says is not None and behaviour.says in case.body.message
-    refuses = behaviour is None or behaviour.effect == "refused"
+    without = case.expected_without(requirement)
+    expected = any(each.says and each.says in case.body.message for each in without.behaviours)
+    refuses = without.may_be("refused")
     status = case.refused.status
     about_values = bool(case.body.field_errors) or status == 409 or (status == 422 and not refuses)
-    explained = (Code.PERMISSION_DENIED, Code.NOT_FOUND) if refuses else (Code.PERMISSION_DENIED,)
-    unexplained = sentence is None or sentence.code in explained
-    about_conflict = sentence is not None and sentence.code == Code.CONFLICT
-    if (expected and not about_conflict) or (requirement.field is None and unexplained and not about_values):
+    explained = _EXPLAINED_BY_TIER if refuses else (Code.PERMISSION_DENIED,)
+    # A sentence that names the switch names the cause.
+    unexplained = sentence is None or (sentence.code in explained and "switch" not in sentence.facts)
+    if expected or (requirement.field is None and unexplained and not about_values):
         return causes.tier_finding(case, requirement, Confidence.LIKELY, case.tier)
     return None
 

@@ -22,6 +22,7 @@ from gitlab_mcp.refusals.transport_failures import limited, moment_in
 _LONG_PATH: Final = 4000
 _LONGEST_BELIEVED: Final = 3600
 """Of a Retry-After. A longer one is not waited for either."""
+_A_MINUTE: Final = 60
 
 
 def by_status(case: Case, status: int) -> Finding:
@@ -136,8 +137,38 @@ def rate_limited(refused: Refused) -> Finding:
         Confidence.CERTAIN,
         f"GitLab takes no more requests of this {'token' if by_token else 'kind'} for now.",
         ("GitLab answered 429",),
-        f"Wait {counted(wait, 'second')}." if wait is not None else "Wait a minute, then call less often.",
+        _waiting(wait, None if by_token else refused),
         {name: value for name, value in facts.items() if value is not None},
+    )
+
+
+def limited_by_the_minute(refused: Refused, message: str) -> Finding:
+    """A limit that GitLab tells by a sentence, under another status than 429 and without headers."""
+    return Finding(
+        Code.RATE_LIMITED,
+        Confidence.CERTAIN,
+        message,
+        ("GitLab says so in gitlab_message",),
+        _waiting(_A_MINUTE, refused),
+        {
+            "limited": limited(refused.request, ""),
+            "retry_after_seconds": _A_MINUTE,
+            "window": "minute",
+            "reset_at": moment_in(_A_MINUTE),
+        },
+    )
+
+
+def _waiting(seconds: int | None, one_route: Refused | None) -> str:
+    """`one_route`: the limit is that of its route alone."""
+    wait = (
+        f"Wait {counted(seconds, 'second')}" if seconds is not None else "Wait a minute, then call less often"
+    )
+    route = one_route.request.route if one_route else ""
+    return (
+        f"{wait}. Only {one_route.request.method} {route} waits: other calls go on."
+        if one_route and route
+        else f"{wait}."
     )
 
 

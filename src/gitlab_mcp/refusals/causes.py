@@ -7,6 +7,7 @@ end say which causes each signature can have.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Final
 
 from gitlab_mcp.actions.action import ROLE_NAMES, Role
@@ -26,13 +27,12 @@ UPGRADE_URL: Final = "https://about.gitlab.com/pricing/"
 def tier_too_low(case: Case) -> Finding | None:
     if requirement := case.requirement_above_tier():
         # Where GitLab usually accepts the call and does nothing, this refusal may have another cause.
-        behaviour = case.behaviour_without(requirement)
-        refuses = behaviour is None or behaviour.effect == "refused"
+        refuses = case.expected_without(requirement).is_surely("refused")
         return tier_finding(
             case, requirement, Confidence.CERTAIN if refuses else Confidence.POSSIBLE, case.tier
         )
     if requirement := case.requirement_possibly_above_tier():
-        # The tier is unknown. A role that suffices makes the tier the likelier cause.
+        # The tier or the version is unknown. A role that suffices makes the tier the likelier cause.
         confidence = Confidence.LIKELY if case.role_suffices else Confidence.POSSIBLE
         return tier_finding(case, requirement, confidence, None)
     return None
@@ -42,7 +42,7 @@ def tier_finding(
     case: Case, requirement: Requirement, confidence: Confidence, current: KnownTier | None
 ) -> Finding:
     feature, field = requirement.feature, requirement.field
-    tier = feature.tier_in(case.instance.version)
+    tier = feature.paid_tier_in(case.instance.version)
     subject = feature.name if field is None else f"{feature.name} ({field})"
     need = "need" if feature.is_plural and field is None else "needs"
     here = f"; this GitLab is on {current.name}" if current else ""
@@ -121,7 +121,9 @@ def project_archived(case: Case) -> Finding | None:
 def feature_switched_off(case: Case) -> Finding | None:
     if case.switch is None or case.project is None:
         return None
-    return _switched_off_finding(switched_off(case.switch, case.project))
+    found = _switched_off_finding(switched_off(case.switch, case.project))
+    # Switching it on does not help alone where the tier lacks it too.
+    return replace(found, confidence=Confidence.LIKELY) if found and case.requirement_above_tier() else found
 
 
 def _switched_off_finding(off: tuple[Switch, ...]) -> Finding | None:

@@ -19,7 +19,7 @@ from gitlab_mcp.refusals.findings import Finding, as_failure
 from gitlab_mcp.refusals.merge_blockers import merge_blocked
 from gitlab_mcp.refusals.missing import name_missing
 from gitlab_mcp.refusals.not_found import not_found
-from gitlab_mcp.refusals.token_problems import oauth_error, unauthorized
+from gitlab_mcp.refusals.token_problems import oauth_error, refused_to_job, unauthorized
 from gitlab_mcp.tiers.feature_map import TierMap
 from gitlab_mcp.tiers.requirements import requirements_of_call
 
@@ -49,6 +49,8 @@ async def _decide(case: Case, ask: Ask) -> Finding:
         return without_json(case)
     if body.oauth_error:
         return oauth_error(case)
+    if found := await refused_to_job(case, ask):
+        return found
     if body.status_only:
         return await _by_status_only(case, ask)
     return await by_sentence(case, ask)

@@ -48,7 +48,7 @@ _EXPECTED: Final = (
     (re.compile(r"reserved name"), "a name that is not reserved"),
 )
 _ONE_OF_SEVERAL: Final = "one parameter must be provided"
-_MISSING: Final = ("is missing",)
+_MISSING: Final = re.compile(r"is missing$|is required$|must be provided\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ def field_errors(fields: Mapping[str, Iterable[str]], action: Action | None) -> 
         if action and ours not in shapes(type(action)) and any(_ONE_OF_SEVERAL in text for text in errors):
             # GitLab lists every parameter of the endpoint; this action has only some.
             continue
-        if any(text in _MISSING for text in errors):
+        if any(_MISSING.match(text) for text in errors):
             missing[ours] = None
         elif ours not in invalid:
             expected = _expected(errors, ours, action)
@@ -111,7 +111,7 @@ def field_errors_in_sentences(texts: Iterable[str], action: Action | None) -> Fi
     for piece in (piece.lower() for text in texts for piece in _PIECES.split(text)):
         name = next((name for name in names if f"{piece} ".startswith(f"{name.replace('_', ' ')} ")), None)
         if name:
-            found[name] = (*found.get(name, ()), piece)
+            found[name] = (*found.get(name, ()), piece.removeprefix(name.replace("_", " ")).strip() or piece)
     return field_errors(found, action)
 
 

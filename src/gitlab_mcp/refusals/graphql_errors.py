@@ -16,6 +16,7 @@ from gitlab_mcp.refusals.alternatives import offer
 from gitlab_mcp.refusals.body import RefusalBody, one_line
 from gitlab_mcp.refusals.case import Case, with_context
 from gitlab_mcp.refusals.findings import Confidence, Finding, as_failure
+from gitlab_mcp.refusals.fine_grained import hidden_from_fine_grained
 from gitlab_mcp.refusals.known_sentences import recognise
 from gitlab_mcp.refusals.missing import name_missing
 from gitlab_mcp.refusals.not_found import missing_record
@@ -72,7 +73,9 @@ async def _hidden(case: Case, ask: Ask) -> Finding:
     case = await with_context(case, ask)
     if case.token is not None and not case.token.alive:
         return token_not_accepted(case)
-    return causes.most_likely(case, causes.CAUSES_OF_HIDDEN_IN_GRAPHQL, missing_record(case, None))
+    return causes.most_likely(
+        case, (hidden_from_fine_grained, *causes.CAUSES_OF_HIDDEN_IN_GRAPHQL), missing_record(case, None)
+    )
 
 
 def _not_in_schema(case: Case) -> Finding:

@@ -44,6 +44,13 @@ KNOWN_SENTENCES: Final = (
         "Create a new token in GitLab and give it to the server.",
         token_problem="unknown",
     ),
+    # A merge in a group that wants to know which commit is meant, asked before anything else.
+    _row(
+        Code.REJECTED,
+        r"^sha must be provided when merging",
+        "GitLab needs the commit to merge.",
+        "Send sha, the last commit of the source branch: browse_merge_requests get shows it.",
+    ),
     # What the licence lacks.
     _row(
         Code.TIER_RESTRICTED,
@@ -59,8 +66,22 @@ KNOWN_SENTENCES: Final = (
     # What is switched off.
     _row(
         Code.FEATURE_UNAVAILABLE,
+        r"feature flag is (disabled|not enabled)",
+        "A feature flag of this GitLab is off, and this is behind it.",
+        "Ask an administrator to switch the feature flag on.",
+        switch="feature flag",
+    ),
+    _row(
+        Code.FEATURE_UNAVAILABLE,
+        r"(deprecated|no longer supported) on self-managed",
+        "This exists on GitLab.com only: self-managed instances have it no longer.",
+        "Use what the instance has in its place, for all groups at once.",
+        switch="GitLab.com only",
+    ),
+    _row(
+        Code.FEATURE_UNAVAILABLE,
         r"\b(is|are|was|been) (disabled|turned off|switched off|not enabled|not available)\b"
-        r"|has been disabled|deprecated on self-managed|no longer supported on|not enabled\b",
+        r"|has been disabled|no longer supported on|not enabled\b",
         "This is switched off here.",
         "Ask somebody who may change the settings of the project, group or instance to switch it on.",
     ),
@@ -70,6 +91,11 @@ KNOWN_SENTENCES: Final = (
         r"exceeds max (complexity|depth)|recursive query|query too large|(file|payload|request) is too large",
         "GitLab takes no request this large.",
         "Ask for less at a time.",
+    ),
+    _row(
+        Code.RATE_LIMITED,
+        r"too many .* (created|requested|sent) in the last minute",
+        "GitLab takes no more of these for now: too many came in the last minute.",
     ),
     # A CI file that does not work: what it lacks is not what the caller lacks.
     _row(
@@ -116,7 +142,14 @@ KNOWN_SENTENCES: Final = (
     ),
     _row(
         Code.CONFLICT,
-        r"has changed since|was changed|does not match head|sha .*(mismatch|does not match)|precondition failed|stale"
+        r"^sha does not match head",
+        "The source branch has moved: sha is no longer its last commit.",
+        "Look at what was pushed (browse_merge_requests review_bundle); if it is still wanted, send head_sha as sha.",
+        state="changed",
+    ),
+    _row(
+        Code.CONFLICT,
+        r"has changed since|was changed|sha .*(mismatch|does not match)|precondition failed|stale"
         r"|out of date|resource lock|is locked|state is locked",
         "It changed in the meantime, or somebody else is changing it.",
         "Read it again and repeat the change on what is there now.",

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from gitlab_mcp.actions.ask import Ask
+from gitlab_mcp.actions.fields import FULL_SHA
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed
 from gitlab_mcp.gitlab.merge_checks import BEING_CHECKED
 from gitlab_mcp.refusals.alternatives import call
 from gitlab_mcp.refusals.case import Case, merge_request_of
 from gitlab_mcp.refusals.findings import Confidence, Finding, as_failure
+
+_HEAD: Final = re.compile(r"head of source branch: ([0-9a-f]{40}(?:[0-9a-f]{24})?)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +169,16 @@ async def merge_blocked(case: Case, ask: Ask) -> Finding:
         "Ask browse_merge_requests merge_readiness what blocks it.",
         {"state": "not mergeable"},
     )
+
+
+async def head_moved(finding: Finding, case: Case, ask: Ask) -> Finding:
+    """The finding with the commit that the source branch ends with now, which GitLab names since 16.9."""
+    sha = _HEAD.search(case.body.message)
+    head = sha[1] if sha else None
+    if head is None and (ids := merge_request_of(case.refused.request.path)):
+        head = (await ask.merge_request(*ids) or {}).get("sha")
+    known = isinstance(head, str) and FULL_SHA.fullmatch(head)
+    return replace(finding, facts={**finding.facts, "head_sha": head}) if known else finding
 
 
 async def blockers_now(merge_request: Mapping[str, Any], ask: Ask) -> tuple[dict[str, str], ...]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from gitlab_mcp.callers import Secret, Token, TokenKind
+from gitlab_mcp.callers import JOB_TOKEN, Secret, Token, TokenKind, sort_of
 from gitlab_mcp.settings import parsers
 from gitlab_mcp.settings.errors import SettingsError, bad_secret_file
 
@@ -48,7 +48,7 @@ def token_from_file(file: SecretFile) -> Callable[[], Token]:
 
 def token_kind(secret: Secret) -> TokenKind:
     token = secret.reveal()
-    if token.startswith("glcbt-"):
+    if sort_of(token) is JOB_TOKEN:
         return "job"
     # OAuth access tokens have no prefix: 64 hexadecimal digits, which GitLab takes as Bearer only.
     return "bearer" if re.fullmatch(r"[0-9a-f]{64}", token) else "private"

@@ -27,6 +27,12 @@ class Rule:
     field: str | None = None
 
 
+def _waits_for_nothing(body: Body) -> bool:
+    pipeline = body.get("head_pipeline")
+    ended = isinstance(pipeline, Mapping) and pipeline.get("status") in ("failed", "canceled")
+    return ended and body.get("state") == "opened"
+
+
 RULES: Final = (
     Rule(
         "POST", "/projects/*/environments/*/stop",
@@ -48,6 +54,13 @@ RULES: Final = (
         lambda given, body: bool(given.get("squash")) and body.get("squash_on_merge") is False,
         "It was merged without squashing: the project does not allow it.",
         "squash",
+    ),
+    Rule(
+        "PUT", "/projects/*/merge_requests/*/merge",
+        lambda given, body: bool(given.get("auto_merge")) and _waits_for_nothing(body),
+        "It is set to merge by itself, but its pipeline has failed or was canceled: nothing is merged until a new one "
+        "succeeds. browse_pipelines failure_digest says why it failed.",
+        "auto_merge",
     ),
 )  # fmt: skip
 

@@ -23,7 +23,6 @@ from gitlab_mcp.actions.fields import (
     NonEmpty,
     ProjectNumber,
     SentAs,
-    Sha,
     Title,
     UserIds,
     Words,
@@ -32,7 +31,7 @@ from gitlab_mcp.actions.other_names import Instead
 from gitlab_mcp.actions.quick_actions import DescriptionText
 from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup, made, new
 from gitlab_mcp.actions.result import Result
-from gitlab_mcp.actions.scopes import InProject, OfMergeRequest
+from gitlab_mcp.actions.scopes import AtHead, InProject, OfMergeRequest
 from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
@@ -147,7 +146,6 @@ APPROVED = "approved approvals_required approvals_left approved_by=approved_by.u
 TIME = "human_time_estimate human_total_time_spent time_estimate total_time_spent"
 COMMIT = "id=short_id title"
 
-HeadSha = Annotated[Sha, Field(description="Refuse if the source's head is another")]
 Users = Annotated[UserIds, Needs("multiple_mr_assignees_reviewers")]
 DRAFT = "Draft: "
 _OF_DRAFTS = ("draft:", "[draft]", "(draft)")
@@ -269,9 +267,11 @@ def _merged(write: LostWrite, found: Mapping[str, Any]) -> bool:
     PUT(f"{MR}/merge"),
     danger=Danger.DESTRUCTIVE,
     example={
-        "project_id": "acme/website",
+        "project_id": "writes/app",
         "merge_request_iid": 4,
-        "squash": False,
+        "sha": "52d8993f9745fd8a429d3f078741603483b36686",
+        "squash": True,
+        "squash_commit_message": "Add r (squashed)",
         "should_remove_source_branch": True,
     },
     shows=MERGED,
@@ -279,10 +279,9 @@ def _merged(write: LostWrite, found: Mapping[str, Any]) -> bool:
     repeatable=False,
     recover_with=RecoveryLookup("browse_merge_requests get", "project_id merge_request_iid", proof=_merged),
 )
-class Merge(OfMergeRequest):
+class Merge(AtHead):
     """Merge, now or (auto_merge) as soon as its pipeline has succeeded."""
 
-    sha: HeadSha | None = None
     auto_merge: Annotated[Flag, SentAs("merge_when_pipeline_succeeds")] | None = None
     squash: Flag | None = None
     should_remove_source_branch: Flag | None = None
@@ -376,10 +375,8 @@ def _approved_by_me(write: LostWrite, found: Mapping[str, Any]) -> bool:
         "browse_merge_requests approvals", "project_id merge_request_iid", proof=_approved_by_me
     ),
 )
-class Approve(OfMergeRequest):
+class Approve(AtHead):
     """Approve it: vouch for the change, which can let it be merged."""
-
-    sha: HeadSha | None = None
 
 
 @manage.action(
@@ -617,9 +614,8 @@ class DeleteDependency(OfMergeRequest):
         "browse_merge_requests merge_train", "project_id merge_request_iid", proof=made()
     ),
 )
-class AddToMergeTrain(OfMergeRequest):
+class AddToMergeTrain(AtHead):
     """Queue it to be merged after those before it on the train."""
 
-    sha: HeadSha | None = None
     squash: Flag | None = None
     auto_merge: Annotated[Flag, SentAs("when_pipeline_succeeds")] | None = None

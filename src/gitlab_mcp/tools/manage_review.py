@@ -8,6 +8,7 @@ from typing import Annotated, Any, Self
 from pydantic import Field, model_validator
 
 from gitlab_mcp.actions.action import DELETE, POST, PUT, Danger, Role
+from gitlab_mcp.actions.ask import Ask
 from gitlab_mcp.actions.danger import Risk, equals
 from gitlab_mcp.actions.exchange import GitLab, Request
 from gitlab_mcp.actions.fields import (
@@ -25,7 +26,7 @@ from gitlab_mcp.actions.other_names import Instead
 from gitlab_mcp.actions.quick_actions import CommentText
 from gitlab_mcp.actions.recovery_lookup import RecoveryLookup, begun_with
 from gitlab_mcp.actions.result import Notice, Result
-from gitlab_mcp.actions.scopes import OfMergeRequest
+from gitlab_mcp.actions.scopes import AtHead, OfMergeRequest
 from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.failures.codes import NoticeCode
 from gitlab_mcp.workflows.draft_notes import has_unknown_line
@@ -231,7 +232,7 @@ class PublishDraft(OfMergeRequest):
     example={**EXAMPLE, "verdict": "approve", "sha": "e9a02b999ff53785a56eb6a4807765f8d29dd38d"},
     recover_with=_find_draft("GitLab may have published some and kept the drafts"),
 )
-class SubmitReview(OfMergeRequest):
+class SubmitReview(AtHead):
     """Publish all your drafts at once, if none would be lost or doubled; body is a summary, verdict a judgement."""
 
     body: Body | None = None
@@ -254,6 +255,9 @@ class SubmitReview(OfMergeRequest):
         if self.sha is not None and self.verdict != "approve":
             raise broken_rule("left out without verdict approve", field="sha")
         return self
+
+    async def pinned(self, ask: Ask) -> Self:
+        return await super().pinned(ask) if self.verdict == "approve" else self
 
     async def run(self, gitlab: GitLab) -> Result:
         path = self.request().path.removesuffix("/draft_notes/bulk_publish")

@@ -7,20 +7,24 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
-from gitlab_mcp.actions.action import ROLE_NAMES, Action
+from gitlab_mcp.actions.action import ROLE_NAMES, Action, fill
 from gitlab_mcp.actions.ask import Ask, TokenFacts, role_in
 from gitlab_mcp.actions.result import Result
+from gitlab_mcp.actions.token_needs import TokenNeeds
 from gitlab_mcp.api.switches import SWITCHES, switch_of, switched_off
 from gitlab_mcp.failures.codes import Code, NoticeCode
 from gitlab_mcp.tiers.effective_tier import EffectiveTier
-from gitlab_mcp.tiers.feature_map import Feature, TierMap
+from gitlab_mcp.tiers.feature_map import Effect, Feature, TierMap
 from gitlab_mcp.tiers.requirements import ActionRequirements, requirements_of_action
 
-_SILENTLY: Final = {
-    "dropped": (NoticeCode.TIER_IGNORED, "GitLab takes it and drops it"),
-    "not_enforced": (NoticeCode.TIER_NOT_ENFORCED, "GitLab keeps it and does not act on it"),
-    "empty": (NoticeCode.EMPTY_BECAUSE, "GitLab answers with nothing"),
+_CODES: Final[Mapping[Effect, tuple[Code | NoticeCode, str]]] = {
+    "refused": (Code.TIER_RESTRICTED, "refuses it"),
+    "dropped": (NoticeCode.TIER_IGNORED, "takes it and drops it"),
+    "not_enforced": (NoticeCode.TIER_NOT_ENFORCED, "keeps it and does not act on it"),
+    "empty": (NoticeCode.EMPTY_BECAUSE, "answers with nothing"),
+    "works": (NoticeCode.TIER_NOT_ENFORCED, "does it"),
 }
+"""By what GitLab does, the code a call would get. The gravest first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +36,8 @@ class Place:
     role: int | None
     kind: str | None
     """`project_id` or `group_id`; None for the whole instance."""
+    is_closed: bool = False
+    """GitLab says that it is not there, so nothing in it can be reached."""
 
     @property
     def is_readable(self) -> bool:
@@ -53,7 +59,10 @@ class Server(Protocol):
 
 
 def explain(place: Place, tiers: TierMap, actions: Sequence[type[Action]], server: Server) -> Result:
+    if place.is_closed:
+        return _closed(place, actions)
     obstacles: dict[_Obstacle, list[str]] = {}
+    permissions: dict[str, list[str]] = {}
     tier_unknown: list[str] = []
     working: Counter[str] = Counter()
     every: Counter[str] = Counter()
@@ -66,6 +75,8 @@ def explain(place: Place, tiers: TierMap, actions: Sequence[type[Action]], serve
             obstacles.setdefault(obstacle, []).append(name)
         else:
             working[tool] += 1
+            for needs in _needs(action, place) if place.token and place.token.fine_grained else ():
+                permissions.setdefault(needs.told, []).append(name)
             if any(
                 place.effective_tier.lacks(feature) is None
                 for feature in _needed(_requirements(action, place, tiers), place)
@@ -79,11 +90,37 @@ def explain(place: Place, tiers: TierMap, actions: Sequence[type[Action]], serve
             {"code": obstacle.code, "why": obstacle.why, "actions": _grouped(names)}
             for obstacle, names in obstacles.items()
         ],
+        "needs_permission": [
+            {"permission": permission, "actions": _grouped(dict.fromkeys(names))}
+            for permission, names in permissions.items()
+        ],
         "depends_on_the_tier": _grouped(tier_unknown),
         "fields": list(_fields(actions, place, tiers)),
         "not_listed": _not_listed(actions, server),
     }
     return Result(data={name: value for name, value in data.items() if value not in (None, [], {})})
+
+
+def _closed(place: Place, actions: Iterable[type[Action]]) -> Result:
+    kind = "project" if place.kind == "project_id" else "group"
+    closed = {
+        "code": Code.NOT_FOUND,
+        "why": f"There is no such {kind}, or this user may not see it.",
+        "actions": _grouped(
+            f"{action.spec.tool.name} {action.spec.name}" for action in actions if _is_about(action, place)
+        ),
+    }
+    about = {name: value for name, value in _about(place).items() if value is not None}
+    return Result(data={**about, "does_not": [closed]})
+
+
+def _needs(action: type[Action], place: Place) -> Iterator[TokenNeeds]:
+    """What the endpoints ask of a token that the action has at such a place."""
+    known = action.spec.token_needs
+    about = [each for each in action.spec.endpoints if place.kind in each.placeholders]
+    for endpoint in about or action.spec.endpoints:
+        if (needs := known.get(str(endpoint))) and needs.permissions:
+            yield needs
 
 
 def _not_listed(actions: Iterable[type[Action]], server: Server) -> list[dict[str, Any]]:
@@ -101,11 +138,20 @@ async def read_place(ask: Ask, *, project_id: str | None, group_id: str | None) 
     if project_id:
         project = await ask.project(project_id)
         role = role_in(project) if project else None
-        return Place(EffectiveTier(instance, project=project), token, role, "project_id")
+        closed = project is None and await _is_closed(ask, token, fill("/projects/{id}", id=project_id))
+        return Place(EffectiveTier(instance, project=project), token, role, "project_id", closed)
     if group_id:
         group = await ask.group(group_id)
-        return Place(EffectiveTier(instance, group=group), token, await ask.group_role(group_id), "group_id")
+        closed = group is None and await _is_closed(ask, token, fill("/groups/{id}", id=group_id))
+        role = None if closed else await ask.group_role(group_id)
+        return Place(EffectiveTier(instance, group=group), token, role, "group_id", closed)
     return Place(EffectiveTier(instance), token, None, None)
+
+
+async def _is_closed(ask: Ask, token: TokenFacts | None, path: str) -> bool:
+    # A fine-grained token, or that of a job, may reach things in a place that it may not read itself.
+    plain = token is None or not (token.fine_grained or token.kind == "job")
+    return plain and await ask.exists(path) is False
 
 
 def _about(place: Place) -> dict[str, Any]:
@@ -124,6 +170,7 @@ def _about(place: Place) -> dict[str, Any]:
         ),
         "token": _known(
             kind=token.kind,
+            fine_grained=token.fine_grained or None,
             scopes=list(token.scopes),
             administrator=token.admin,
             expires_at=token.expires_at,
@@ -132,7 +179,7 @@ def _about(place: Place) -> dict[str, Any]:
         if token
         else "unknown",
         "here": _known(
-            readable=None if place.is_readable else False,
+            readable=None if place.is_readable else False if place.is_closed else "not with this token",
             role=ROLE_NAMES.get(place.role, str(place.role)) if place.role is not None else None,
             archived=(project or {}).get("archived"),
             switched_off=off or None,
@@ -145,11 +192,13 @@ def _about(place: Place) -> dict[str, Any]:
 def _obstacles(action: type[Action], place: Place, tiers: TierMap) -> Iterator[_Obstacle]:
     """The reasons why it does not work, the one that would outlast the others first."""
     for feature in _needed(_requirements(action, place, tiers), place):
-        if place.effective_tier.lacks(feature) and _effect(feature, place) != "works":
+        if _is_in_the_way(feature, place):
             yield _Obstacle(*_of_tier(feature, place, writes=action.spec.writes))
     if _too_narrow(action, place.token):
         scope = "api" if action.spec.writes else "read_api"
         yield _Obstacle(Code.SCOPE_INSUFFICIENT, f"The token needs the scope {scope}.")
+    if place.token and place.token.kind == "job" and not _takes_job_token(action):
+        yield _Obstacle(Code.SCOPE_INSUFFICIENT, "The token of a CI/CD job is not taken for this.")
     if not _is_about(action, place):
         return
     project, spec = place.effective_tier.project, action.spec
@@ -176,22 +225,28 @@ def _needed(requirements: ActionRequirements, place: Place) -> Iterable[Feature]
 
 def _of_tier(feature: Feature, place: Place, *, writes: bool) -> tuple[Code | NoticeCode, str]:
     tier = feature.tier_in(place.effective_tier.instance.version)
-    effect = _effect(feature, place)
-    if effect == "refused" or (effect == "empty" and writes):
+    expected = place.effective_tier.expected_without(feature)
+    effects = [effect for effect in _CODES if expected.may_be(effect)]
+    if effects == ["refused"] or (effects == ["empty"] and writes):
         return Code.TIER_RESTRICTED, f"{feature.name}: {tier}."
-    code, silently = _SILENTLY[effect]
-    return code, f"{feature.name}: {tier}. {silently}."
+    # Several where the version leaves it open.
+    silently = " or ".join(_CODES[effect][1] for effect in effects)
+    return _CODES[effects[0]][0], f"{feature.name}: {tier}. GitLab {silently}."
 
 
-def _effect(feature: Feature, place: Place) -> str:
-    usual = place.effective_tier.behaviour_without(feature)
-    return usual.effect if usual else "refused"
+def _is_in_the_way(feature: Feature, place: Place) -> bool:
+    tier = place.effective_tier
+    return bool(tier.lacks(feature)) and not tier.expected_without(feature).is_surely("works")
 
 
 def _too_narrow(action: type[Action], token: TokenFacts | None) -> bool:
     if token is None or not token.scopes or "api" in token.scopes:
         return False
     return action.spec.writes or "read_api" not in token.scopes
+
+
+def _takes_job_token(action: type[Action]) -> bool:
+    return not action.spec.endpoints or any(needs.job_token for needs in action.spec.token_needs.values())
 
 
 def _is_about(action: type[Action], place: Place) -> bool:
@@ -203,7 +258,7 @@ def _fields(actions: Iterable[type[Action]], place: Place, tiers: TierMap) -> It
     found: dict[str, tuple[Feature, list[str]]] = {}
     for action in actions:
         for name, feature in _requirements(action, place, tiers).by_field.items():
-            if place.effective_tier.lacks(feature) and _effect(feature, place) != "works":
+            if _is_in_the_way(feature, place):
                 where = f"{action.spec.tool.name} {action.spec.name} {name}"
                 found.setdefault(feature.key, (feature, []))[1].append(where)
     for feature, names in found.values():

@@ -122,6 +122,8 @@ class World:
     files: dict[tuple[str, str], str] = field(default_factory=dict)
     """Content by branch and path."""
     made: int = 0
+    merge_needs_sha: bool = False
+    """As in groups that were made on GitLab 19.3."""
 
     def count(self, collection: str) -> int:
         """How many there are: `labels`, `repository/branches`, `issues/1/notes`, `issues/1/discussions`…"""
@@ -152,7 +154,7 @@ class World:
         if steps[:2] == ["repository", "files"] and len(steps) == 3:
             return self._file(received, unquote(steps[2]))
         if steps[0] == "merge_requests" and steps[2:] == ["merge"] and received.method == "PUT":
-            return self._merge(steps[1])
+            return self._merge(steps[1], (received.json or {}).get("sha"))
         if steps[:2] == ["repository", "commits"] and len(steps) == 3 and received.method == "GET":
             return self._commit(unquote(steps[2]))
         for name, kind in KINDS.items():
@@ -257,8 +259,14 @@ class World:
                 return Reply.of(200, thing)
         return Reply.of(200, {"id": self.head(ref), "short_id": self.head(ref)[:8]})
 
-    def _merge(self, iid: str) -> Reply:
+    def _merge(self, iid: str, sha: str | None) -> Reply:
+        if self.merge_needs_sha and sha is None:
+            return Reply.of(400, {"message": "SHA must be provided when merging"})
         for thing in self.things.get("merge_requests", []):
+            head = thing.get("sha", sha)
+            if str(thing["iid"]) == iid and sha is not None and sha != head:
+                text = f"SHA does not match HEAD of source branch: {head}"
+                return Reply.of(409, {"message": text})
             if str(thing["iid"]) == iid:
                 if thing["state"] != "opened":
                     return Reply.of(405, {"message": "405 Method Not Allowed"})
