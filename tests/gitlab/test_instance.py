@@ -120,3 +120,17 @@ async def test_with_gitlab_unreachable_everything_is_unknown_and_nothing_is_rais
     assert await ask.project("1") is None
     assert await ask.group_role("1") is None
     assert await ask.merge_request("1", "1") is None
+
+
+async def test_huge_answers_are_read_again_and_many_large_ones_push_the_oldest_out(standin: StandIn) -> None:
+    """Synthetic: a GitLab that answers with more than anybody needs."""
+    standin.answer("GET", "/projects/*", body={"id": 1, "description": "x" * 200_000})
+    standin.answer("GET", "/projects/huge", body={"id": 1, "topics": [{}] * 100_000})
+    answers = AnswerCache()
+    ask = asking(standin, "alice", answers)
+    for _ in range(2):
+        assert await ask.project("huge")
+    assert [request.path for request in standin.requests] == ["/api/v4/projects/huge"] * 2
+    for number in range(200):
+        await ask.project(str(number))
+    assert 0 < len(answers) < 100

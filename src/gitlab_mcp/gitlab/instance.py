@@ -26,6 +26,10 @@ _CACHE_SECONDS: Final = 5 * 60.0
 """How long everything else is cached."""
 _NAME_SECONDS: Final = 60.0
 """How long it is cached what a name stands for: things are renamed, deleted and made anew."""
+_LARGEST_ENTRY: Final = 256 * 1024
+_LARGEST_CACHE: Final = 16 * 1024 * 1024
+"""GitLab decides how large its answers are, so that a number of entries alone would not limit the memory."""
+_BYTES_OF_A_VALUE: Final = 64
 _LICENCE_PROBE: Final = "/projects/0/approval_rules"
 """GitLab checks the licence before it looks for the project, so that any token with a scope gets an answer about the
 licence. On GitLab.com it says nothing, because each namespace has its own plan. CE has no such route."""
@@ -44,12 +48,13 @@ _SET_BY_OPERATOR: Final = "GITLAB_TIER says so"
 
 
 class AnswerCache:
-    """What was read, by caller and subject. When it is full, the oldest entry is dropped."""
+    """What was read, by caller and subject. When it is full, the oldest entries are dropped."""
 
     def __init__(self, capacity: int = 1000, clock: Callable[[], float] = time.monotonic) -> None:
         self._capacity = capacity
         self._clock = clock
-        self._entries: OrderedDict[tuple[str, ...], tuple[float, Any]] = OrderedDict()
+        self._entries: OrderedDict[tuple[str, ...], tuple[float, Any, int]] = OrderedDict()
+        self._size = 0
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -58,16 +63,42 @@ class AnswerCache:
         self, key: tuple[str, ...], seconds: float, fetch: Callable[[], Awaitable[Any]]
     ) -> Any:
         """The cached value, or a new one. None is not cached: the next attempt may succeed."""
-        expires, value = self._entries.get(key, (0.0, None))
+        expires, value, _ = self._entries.get(key, (0.0, None, 0))
         if value is not None and self._clock() < expires:
             return value
         value = await fetch()
-        if value is not None:
-            self._entries[key] = (self._clock() + seconds, value)
-            self._entries.move_to_end(key)
-            if len(self._entries) > self._capacity:
-                self._entries.popitem(last=False)
+        size = _estimated_bytes(value)
+        if value is not None and size <= _LARGEST_ENTRY:
+            self._drop(key)
+            self._entries[key] = (self._clock() + seconds, value, size)
+            self._size += size
+            while len(self._entries) > self._capacity or self._size > _LARGEST_CACHE:
+                self._drop(next(iter(self._entries)))
         return value
+
+    def _drop(self, key: tuple[str, ...]) -> None:
+        if key in self._entries:
+            self._size -= self._entries.pop(key)[2]
+
+
+def _estimated_bytes(value: Any) -> int:
+    """About how much memory it takes. It stops counting above the largest entry."""
+    size, rest = 0, [value]
+    while rest and size <= _LARGEST_ENTRY:
+        each = rest.pop()
+        size += _BYTES_OF_A_VALUE
+        if isinstance(each, Answer):
+            rest.append(each.body)
+        elif isinstance(each, Refused):
+            rest.append(each.content)
+        elif isinstance(each, str | bytes):
+            size += len(each)
+        elif isinstance(each, Mapping):
+            size += _BYTES_OF_A_VALUE * len(each)
+            rest.extend(each.values())
+        elif isinstance(each, list | tuple):
+            rest.extend(each)
+    return size
 
 
 class CachedLookups:

@@ -18,7 +18,8 @@ _SECRET_HEADERS = frozenset(
 )
 # A quick check: a text without any of these holds nothing that is recognised by how it looks.
 _MAY_HOLD_SECRETS = re.compile(r"gl[a-z]+-|GR1348941|eyJ|-----BEGIN|[=@]")
-_EMAIL = re.compile(r"\b[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+\b")
+# Bounded, because a local part without an end would be read again from each of its words.
+_EMAIL = re.compile(r"\b[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+\b")
 _VALUE_IS_SECRET: Final = re.compile(r"/(?:custom_headers|url_variables|variables)(?:/[^/?]+)?(?:\?|$)")
 """Paths of requests of which the `value` is one, also where no `key` stands beside it."""
 _HOLD_SECRET_VALUES: Final = frozenset({"customheaders", "urlvariables", "requestheaders"})

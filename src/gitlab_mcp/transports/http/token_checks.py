@@ -49,7 +49,7 @@ class TokenChecks:
         self._url = url
         self._clock = clock
         self._answers: _Recent[tuple[bool, float]] = _Recent()
-        """GitLab's word on a bearer, and until when it is believed."""
+        """GitLab's word on a token in the header it came in, and until when it is believed."""
         self._seen: _Recent[bool] = _Recent()
         """The tokens that were here before. False: GitLab did not accept it when it was last used."""
         self._allowances: _Recent[tuple[float, float]] = _Recent()
@@ -63,12 +63,13 @@ class TokenChecks:
         if token is None:
             return
         key = CallerKey(token.holder, request_context.gitlab_url or self._url).digest
-        accepted = self._answer(key)
+        asked = f"{token.kind} {key}"
+        accepted = self._answer(asked)
         if accepted is None and not self._seen.get(key):
             self._spend(address)
             self._seen.put(key, True)
         if accepted is None and token.kind == "bearer":
-            accepted = await self._ask(key, request_context)
+            accepted = await self._ask(asked, request_context)
             self._seen.put(key, accepted is not False)
             if accepted:
                 self._refund(address)
