@@ -66,7 +66,9 @@ def _check_proof(number: tuple[int, ...]) -> Iterator[Check]:
         )
     elif number > newest:
         found = f"{tried}; this GitLab is newer: what it changed since is told in GitLab's own words"
-        yield Check("proved", Mark.OK, f"{found}, and a feature's tier may have moved (gitlab-mcp tiers --check)")
+        yield Check(
+            "proved", Mark.OK, f"{found}, and a feature's tier may have moved (gitlab-mcp tiers --check)"
+        )
     else:
         found = f"{tried}; this GitLab is between them: where they differ, errors say what holds in both"
         yield Check("proved", Mark.OK, found)
