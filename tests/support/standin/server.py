@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import select
 import socket
 import socketserver
@@ -18,7 +19,7 @@ from http.client import responses
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 from tests.support.standin.exchange import API, Received, Reply
 from tests.support.standin.faults import Drop, Fault
@@ -38,6 +39,14 @@ class _Rule:
 
     def matches(self, method: str, route: str) -> bool:
         return self.times != 0 and self.method in ("*", method) and fnmatchcase(route, self.path)
+
+
+class Part(Protocol):
+    """A part of GitLab that answers some requests."""
+
+    def owns(self, received: Received) -> bool: ...
+
+    def reply_to(self, received: Received) -> Reply: ...
 
 
 class StandIn:
@@ -62,7 +71,7 @@ class StandIn:
         self._rules: list[_Rule] = []
         self._answers: list[tuple[str, str, Reply]] = []
         self._recorded = Recorded()
-        self._worlds: list[World] = []
+        self._worlds: list[Part] = []
         self._known_tokens: frozenset[str] | None = None
         self._errors: list[BaseException] = []
         self._server = _Server(self, host, port)
@@ -159,9 +168,13 @@ class StandIn:
         with self._changed:
             self._known_tokens = frozenset(tokens)
 
-    def _add(self, world: World) -> World:
+    def add(self, part: Part) -> None:
+        """Something else that answers, such as `GitLabCom`."""
         with self._changed:
-            self._worlds.append(world)
+            self._worlds.append(part)
+
+    def _add(self, world: World) -> World:
+        self.add(world)
         return world
 
     def fault_for(self, method: str, route: str) -> Fault | None:
@@ -255,7 +268,8 @@ class _ConnectionHandler(BaseHTTPRequestHandler):
             return
         standin = self.server.standin
         path, _, query = self.path.partition("?")
-        path = path.removeprefix(standin.root)
+        # As a proxy it is sent the whole address.
+        path = re.sub(r"^http://[^/]+", "", path).removeprefix(standin.root)
         fault = standin.fault_for(self.command, path.removeprefix(API))
         body = b"" if isinstance(fault, Drop) else self.rfile.read(int(self.headers.get("Content-Length", 0)))
         self.received = Received(
