@@ -12,15 +12,26 @@ from typing import Any
 import anyio
 import pytest
 
+from gitlab_mcp.actions.exchange import Request
 from gitlab_mcp.app import App
 from gitlab_mcp.cli import main
 from gitlab_mcp.failures.failure import CallFailed, Failure
+from gitlab_mcp.gitlab.client import Timeouts, Upstream
+from gitlab_mcp.gitlab.faults import Refused
+from gitlab_mcp.gitlab.instance import AnswerCache, CachedLookups
+from gitlab_mcp.refusals.translate import translate
 from gitlab_mcp.settings import Secret, Settings
 from tests.support.guarded import UNGUARDED
 from tests.support.standin import GitLabCom, StandIn, challenge_page, too_many_from_here
 from tests.support.standin.gitlab_com import PLANS, STRANGERS, TIERS, URL, VERSION
 
 Call = Callable[..., Any]
+JSON = {"content-type": "application/json"}
+
+
+def lookups(url: str, standin: StandIn) -> CachedLookups:
+    upstream = Upstream(url, Timeouts(1, 1, 3))
+    return CachedLookups(upstream.as_caller("alice"), AnswerCache())
 
 
 @pytest.fixture
@@ -164,7 +175,7 @@ def test_a_list_of_projects_has_no_strangers_in_it_unless_they_are_asked_for(cal
 
 
 @pytest.mark.parametrize(
-    "narrowed", [{"owned": True}, {"starred": True}, {"min_access_level": "developer"}, {"membership": True}]
+    "narrowed", [{"owned": True}, {"starred": True}, {"min_access_level": 30}, {"membership": True}]
 )
 def test_what_was_narrowed_by_the_caller_is_sent_as_it_was(
     standin: StandIn, call: Call, narrowed: dict[str, Any]
@@ -176,19 +187,32 @@ def test_what_was_narrowed_by_the_caller_is_sent_as_it_was(
     } == set(narrowed)
 
 
-ADMINISTRATORS = [
-    ("browse_audit_events", "list", {}),
-]
-
-
-@pytest.mark.parametrize(("tool", "action", "arguments"), ADMINISTRATORS)
-def test_nobody_is_told_to_ask_an_administrator(
-    call: Call, tool: str, action: str, arguments: dict[str, Any]
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        Refused(Request("GET", "/projects/702/pages"), 404, JSON, b'{"message":"404 Not Found"}'),
+        Refused(Request("POST", "/bulk_imports"), 404, JSON, b'{"message":"404 Not Found"}'),
+        Refused(Request("POST", "/projects/import"), 403, JSON, b'{"message":"403 Forbidden"}'),
+        Refused(Request("POST", "/projects/remote-import"), 403, JSON, b'{"message":"403 Forbidden"}'),
+    ],
+    ids=lambda refusal: refusal.request.path,
+)
+@pytest.mark.anyio
+async def test_nobody_is_told_to_ask_an_administrator_for_a_switch_of_the_instance(
+    com: GitLabCom, standin: StandIn, refusal: Refused
 ) -> None:
-    failure = call(tool, action, **arguments)
+    self_managed = await translate(refusal, None, lookups("https://gitlab.example.com", standin))
+    assert "Ask an administrator" in self_managed.facts["suggested_fix"]
+    failure = await translate(refusal, None, lookups(URL, standin))
+    assert failure.code == self_managed.code
+    assert "dministrator" not in failure.facts["suggested_fix"]
+    assert "GitLab.com" in failure.facts["suggested_fix"]
+
+
+def test_what_only_an_administrator_may_sends_nobody_to_one(call: Call) -> None:
+    failure = call("browse_audit_events", "list")
     assert isinstance(failure, Failure)
     assert "sk an administrator" not in str(failure.facts)
-    assert "sk the administrator" not in str(failure.facts)
 
 
 def test_the_doctor_knows_it_and_says_that_each_namespace_has_a_tier(

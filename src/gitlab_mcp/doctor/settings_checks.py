@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from typing import Any
 
+from gitlab_mcp.actions.ask import is_gitlab_com
 from gitlab_mcp.actions.exchange import Answer
 from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.api.versions import READ, version_number
@@ -43,6 +44,9 @@ def check_instance(settings: Settings, evidence: Evidence) -> Iterator[Check]:
         bound = " or above" if facts.at_least else ""
         known = f": {facts.known_by}" if facts.known_by else ""
         yield Check("tier", Mark.OK, f"{facts.tier}{bound}{known}")
+    elif is_gitlab_com(settings.url):
+        found = "GitLab.com: each top-level group has a plan of its own, which is read when a call needs it"
+        yield Check("tier", Mark.OK, found)
     else:
         yield Check(
             "tier", Mark.OK, "not known; errors say so. Where you know it, GITLAB_TIER makes them surer"
