@@ -8,6 +8,7 @@ from importlib import resources
 import pytest
 
 from gitlab_mcp.api.endpoints import DATA, Parameter, every, facts_in, find, normalised, placeholders
+from gitlab_mcp.api.versions import READ, is_in
 
 
 @pytest.mark.parametrize(
@@ -76,6 +77,30 @@ def test_nothing_is_known_of_what_gitlab_does_not_have() -> None:
 def test_no_endpoint_is_in_the_table_twice() -> None:
     lines = resources.files("gitlab_mcp.api").joinpath(DATA).read_text("utf-8").splitlines()[1:]
     assert len({normalised(json.loads(line)["endpoint"]) for line in lines}) == len(lines)
+
+
+def test_the_versions_that_were_read_are_those_that_the_table_names() -> None:
+    header = resources.files("gitlab_mcp.api").joinpath(DATA).read_text("utf-8").partition("\n")[0]
+    assert tuple(json.loads(header)["versions"]["routes"]) == READ
+
+
+@pytest.mark.parametrize(
+    ("version", "since", "until", "there"),
+    [
+        ("16.0", "19.3", None, False),
+        ("17.2.9-ee", "19.3", None, False),
+        ("18.0", "19.3", None, None),
+        ("19.3.0-pre", "19.3", None, True),
+        ("17.2", None, "17.2", True),
+        ("18.0", None, "17.2", None),
+        ("20.1", None, "17.2", False),
+        ("18.0", None, None, True),
+    ],
+)
+def test_of_a_version_between_two_nobody_knows_what_only_one_of_them_has(
+    version: str, since: str | None, until: str | None, there: bool | None
+) -> None:
+    assert is_in(version, since, until) is there
 
 
 def test_the_oldest_and_the_newest_version_that_were_read_are_told_apart() -> None:

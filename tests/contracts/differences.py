@@ -1,9 +1,7 @@
 """Where a declaration differs from GitLab's own parameter list, and why."""
 
 _PAGED = "not declared; its answers are paged all the same"
-_BLOCKS = "/projects/{project_id}/merge_requests/{merge_request_iid}/blocks"
 _GATHERED = "answered from what several endpoints say"
-_NEWER = "newer than the GitLab whose list this is"
 
 DIFFERENCES: dict[str, str] = {
     "manage_commit comment: line is required by GitLab": "only where path is given",
@@ -11,11 +9,10 @@ DIFFERENCES: dict[str, str] = {
     "manage_commit set_status: coverage is number, GitLab takes number": "the same under two names",
     "manage_issue add_spent_time: summary is not known to GitLab": "documented, and recorded as kept",
     "manage_merge_request add_spent_time: summary is not known to GitLab": "documented, and recorded as kept",
-    "browse_merge_requests dependencies: no route GET " + _BLOCKS: _NEWER,
-    "manage_merge_request add_dependency: no route POST " + _BLOCKS: _NEWER,
-    "manage_merge_request delete_dependency: no route DELETE " + _BLOCKS + "/{block_id}": _NEWER,
-    "browse_merge_requests commits: page is not known to GitLab": _PAGED,
-    "browse_merge_requests commits: per_page is not known to GitLab": _PAGED,
+    "browse_merge_requests commits: page is since 19.3 until None": _PAGED,
+    "browse_merge_requests commits: per_page is since 19.3 until None": _PAGED,
+    "browse_merge_requests list: approved_by_usernames is an array, GitLab takes string|array": "one of the two",
+    "browse_merge_requests list: draft is boolean, GitLab takes string": "sent as yes or no",
     "browse_merge_requests participants: page is not known to GitLab": _PAGED,
     "browse_merge_requests participants: per_page is not known to GitLab": _PAGED,
     "browse_merge_requests reviewers: page is not known to GitLab": _PAGED,
@@ -30,7 +27,6 @@ DIFFERENCES: dict[str, str] = {
     "browse_instance explain_access: group_id is not known to GitLab": _GATHERED,
     "browse_instance explain_access: toolset is not known to GitLab": _GATHERED,
     "run_batch run: calls is not known to GitLab": "a batch is no endpoint of GitLab",
-    "browse_compliance security_settings: no route GET /projects/{project_id}/security_settings": "newer",
     "browse_vulnerabilities findings: pipeline_id is integer, GitLab takes string": "it is a number everywhere else",
     "manage_vulnerability link_issue: target_project_id is integer, GitLab takes string": "as for links between issues",
 }

@@ -39,12 +39,14 @@ LEFT_OUT: dict[str, str] = {
         " not[assignee_id] not[assignee_username] not[author_id] not[author_username] not[labels]"
         " not[milestone] not[my_reaction_emoji] not[reviewer_id] not[reviewer_username] reviewer_id"
         " reviewer_username scope source_branch source_project_id state target_branch updated_after"
-        " updated_before view wip with_labels_details with_merge_status_recheck",
+        " updated_before view wip with_labels_details with_merge_status_recheck merged_after merged_before draft",
         _DEPLOYED,
     ),
     **_each(_ISSUES, "author_id not[author_id] not[assignee_id]", _A_NUMBER),
     **_each(_ISSUES, "not not[iids] not[milestone_id] my_reaction_emoji", _RARE),
     **_each("browse_issues list", "non_archived", _RARE),
+    **_each("browse_issues list", "closed_by_id", _RARE),
+    **_each("browse_issues list", "cursor", _CURSOR),
     **_each("browse_issues list", "with_labels_details", _SHOWN),
     **_each(
         "browse_merge_requests list",
@@ -56,7 +58,8 @@ LEFT_OUT: dict[str, str] = {
         "non_archived not my_reaction_emoji not[my_reaction_emoji] source_project_id with_merge_status_recheck",
         _RARE,
     ),
-    **_each("browse_users list", "exclude_external", _RARE),
+    **_each("browse_merge_requests list", "draft", "sent as wip, which all versions know"),
+    **_each("browse_users list", "exclude_external exclude_active exclude_humans humans public_email", _RARE),
     **_each("browse_merge_requests list", "with_labels_details view", _SHOWN),
     **_each("browse_merge_requests get,browse_wikis get", "render_html", _SHOWN),
     **_each(
@@ -70,6 +73,7 @@ LEFT_OUT: dict[str, str] = {
     **_each("browse_analytics code_review", "not not[label_name] not[milestone_title]", _RARE),
     **_each("browse_analytics recent_activity", "group_path", _SET_BY_ACTION),
     **_each(_searches(), "scope", _SET_BY_ACTION),
+    **_each(_searches(), "type", "narrows work items by their type; browse_issues list takes issue_type"),
     **_each(_searches(without="issues"), "confidential", _OTHER_SCOPE),
     **_each(_searches(without="issues merge_requests"), "state", _OTHER_SCOPE),
     **_each(
@@ -78,6 +82,8 @@ LEFT_OUT: dict[str, str] = {
         _OTHER_SCOPE,
     ),
     **_each(_ALL_PROJECT_LISTS, "include_pending_delete repository_storage", _ADMIN),
+    **_each(_ALL_PROJECT_LISTS, "marked_for_deletion_on", "nobody knows the day; active leaves them all out"),
+    **_each(_PROJECT_LISTS, "active", _OF_PERSON),
     **_each(_ALL_PROJECT_LISTS, "id_after id_before", _CURSOR),
     **_each(_ALL_PROJECT_LISTS, "imported topic_id with_issues_enabled with_merge_requests_enabled", _RARE),
     **_each(f"{_ALL_PROJECT_LISTS},browse_users contributed_projects,browse_releases list", "simple", _SHOWN),
@@ -104,13 +110,16 @@ LEFT_OUT: dict[str, str] = {
     **_each("browse_users list", "extern_uid provider two_factor", _ADMIN),
     **_each("browse_users list", "exclude_internal external without_projects", _RARE),
     **_each("browse_users memberships", "type", "the list is short and each entry says its type"),
-    **_each("browse_projects namespaces", "owned_only top_level_only", _RARE),
+    **_each("browse_projects namespaces", "owned_only top_level_only full_path_search", _RARE),
+    **_each("browse_projects contributors", "ref", _RARE),
     **_each("browse_projects badges", "name", "a project has few"),
     **_each(
         "browse_instance template,browse_projects template", "fullname project", "fill a licence's blanks"
     ),
     **_each("browse_projects template", "source_template_project_id", _RARE),
     **_each("browse_instance templates", "popular", "only licences have it"),
+    **_each("browse_labels list", "archived", "archiving labels is behind a flag"),
+    **_each("browse_instance topics", "organization_id", "an instance has one organization"),
     **_each("browse_labels get", "include_descendant_groups only_group_labels", "one label is named"),
     **_each("browse_iterations list", "in include_descendants", _RARE),
     **_each("browse_milestones list", "include_parent_milestones", "the old name of include_ancestors"),
@@ -124,11 +133,30 @@ LEFT_OUT: dict[str, str] = {
     ),
     **_each(
         "browse_releases changelog",
-        "config_file date trailer",
+        "config_file config_file_ref date trailer",
         "a preview; manage_release writes with the same defaults",
     ),
-    **_each("browse_branches list,browse_files tree,browse_tags list", "page_token", _CURSOR),
-    **_each("browse_files tree", "pagination", _CURSOR),
+    **_each(
+        "browse_branches list,browse_commits list,browse_files tree,browse_tags list", "page_token", _CURSOR
+    ),
+    **_each("browse_commits list,browse_files tree", "pagination", _CURSOR),
+    **_each(
+        "browse_commits statuses",
+        "order_by pipeline_id sort",
+        "a commit has few, and each names its pipeline",
+    ),
+    **_each("browse_commits merge_requests", "state", "a commit is in few"),
+    **_each("browse_files tree", "with_last_commit", _SHOWN),
+    **_each(
+        "browse_jobs log",
+        "byte_offset byte_limit",
+        "windows are lines: the number of a line is unknown where the bytes before it were not read",
+    ),
+    **_each(
+        "browse_jobs artifacts,browse_jobs artifact_file",
+        "search_recent_successful_pipelines",
+        "of an older pipeline than asked for; job_id names one for certain",
+    ),
     **_each("browse_files blame", "range", "sent as its two ends"),
     **_each(
         "browse_commits compare,browse_commits diff,browse_merge_requests diffs,browse_merge_requests version",

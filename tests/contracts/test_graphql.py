@@ -1,14 +1,17 @@
-"""Every GraphQL document is one that a real GitLab 17.2 understands."""
+"""Every GraphQL document is one that a real GitLab understands, in each version that was read."""
 
 from __future__ import annotations
 
+from itertools import product
+
 import pytest
 
+from gitlab_mcp.api.versions import READ
 from tests.support.facts import facts
 from tests.support.for_each import for_each
 from tests.support.graphql_documents import Checked, documents
 
-SCHEMA = facts("graphql")
+SCHEMAS = {version: facts(f"graphql_{version.replace('.', '_')}") for version in READ}
 DOCUMENTS = dict(documents())
 FOR_EVERY_EDITION = {
     "tools.browse_analytics.PROJECT_FLOW",
@@ -16,19 +19,25 @@ FOR_EVERY_EDITION = {
 """What is asked where nobody has looked at the edition: one field that CE lacks would void the whole answer."""
 
 
-@for_each(DOCUMENTS)
-def test_a_document_asks_for_what_there_is(name: str) -> None:
-    assert Checked(DOCUMENTS[name], SCHEMA).problems == []
+every_version = pytest.mark.parametrize("version", READ)
 
 
-@for_each(FOR_EVERY_EDITION)
-def test_what_every_edition_is_asked_every_edition_has(name: str) -> None:
-    assert Checked(DOCUMENTS[name], SCHEMA).ee_only == []
+@for_each(product(READ, DOCUMENTS))
+def test_a_document_asks_for_what_there_is(asked: tuple[str, str]) -> None:
+    version, name = asked
+    assert Checked(DOCUMENTS[name], SCHEMAS[version]).problems == []
 
 
-def test_paid_documents_are_known_as_such() -> None:
-    assert Checked(DOCUMENTS["tools.browse_analytics.PAID_PROJECT_FLOW"], SCHEMA).ee_only
-    assert Checked(DOCUMENTS["tools.browse_vulnerabilities.VULNERABILITY"], SCHEMA).ee_only
+@for_each(product(READ, FOR_EVERY_EDITION))
+def test_what_every_edition_is_asked_every_edition_has(asked: tuple[str, str]) -> None:
+    version, name = asked
+    assert Checked(DOCUMENTS[name], SCHEMAS[version]).ee_only == []
+
+
+@every_version
+def test_paid_documents_are_known_as_such(version: str) -> None:
+    assert Checked(DOCUMENTS["tools.browse_analytics.PAID_PROJECT_FLOW"], SCHEMAS[version]).ee_only
+    assert Checked(DOCUMENTS["tools.browse_vulnerabilities.VULNERABILITY"], SCHEMAS[version]).ee_only
 
 
 def test_documents_inside_mappings_are_found_too() -> None:
@@ -61,9 +70,10 @@ def test_documents_inside_mappings_are_found_too() -> None:
         ),
     ],
 )
-def test_the_check_sees_what_gitlab_would_refuse(document: str, problem: str) -> None:
+@every_version
+def test_the_check_sees_what_gitlab_would_refuse(document: str, problem: str, version: str) -> None:
     try:
-        found = Checked(document, SCHEMA).problems
+        found = Checked(document, SCHEMAS[version]).problems
     except AssertionError as wrong:
         found = [str(wrong)]
     assert any(problem in each for each in found), found

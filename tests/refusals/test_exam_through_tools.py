@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -24,6 +24,7 @@ from tests.support.standin import StandIn
 from tests.support.standin.exchange import Reply
 from tests.support.standin.faults import ReplyWith
 from tests.support.upstreams import upstream_at
+from tests.support.versions import VERSIONS
 
 REFUSED_HERE = {
     "MISSING_REQUIRED_FIELD",
@@ -105,20 +106,20 @@ async def at_the_seam(called: AsCalled, gitlab: StandIn) -> Graded:
 
 
 @cache
-def grades(way: Callable[[AsCalled, StandIn], Awaitable[Graded]] = made_again) -> list[Graded]:
-    fair = (row for row in rows("errors") if not row.get("unfair") and row["truth"]["truth"])
+def grades(version: str, way: Callable[[AsCalled, StandIn], Awaitable[Graded]] = made_again) -> list[Graded]:
+    fair = (row for row in rows("errors", version) if not row.get("unfair") and row["truth"]["truth"])
     calls = [called for row in fair if (called := as_called(row))]
 
     async def all_of_them() -> list[Graded]:
         graded = []
         for batch in in_batches(calls):
             with StandIn() as gitlab:
-                gitlab.play_rows(rows("context_ee"))
+                gitlab.play_rows(rows("context_ee", version))
                 for called in batch:
                     row = called.row
                     path = urlsplit(row["path"]).path.removeprefix(API).replace("[", "[[]")
                     reply = Reply(row["status"], row["body"].encode(), row["headers"], synthetic=False)
-                    gitlab.fault(row["method"], path, ReplyWith(reply), times=None)
+                    gitlab.fault(row["method"], path, ReplyWith(reply), times=None, caller=row["actor"])
                 graded += [await way(called, gitlab) for called in batch]
         return graded
 
@@ -130,37 +131,52 @@ def described(grade: Graded) -> str:
     return f"{row['label']} ({row['status']}): {grade.code or 'success'} instead of {grade.truth}"
 
 
-def test_the_true_cause_of_a_refusal_is_named() -> None:
-    loud = [grade for grade in grades() if grade.loud and (grade.asked or grade.right)]
-    wrong = [described(grade) for grade in loud if not grade.right]
-    assert len(loud) > 400
-    assert 1 - len(wrong) / len(loud) >= 0.97, "\n".join(wrong)
+def share_right(answers: Sequence[Graded]) -> float:
+    return sum(answer.right for answer in answers) / len(answers)
 
 
-def test_the_true_cause_is_named_at_the_seam() -> None:
-    loud = [grade for grade in grades(at_the_seam) if grade.loud]
-    wrong = [described(grade) for grade in loud if not grade.right]
+def wrong(answers: Sequence[Graded]) -> str:
+    return "\n".join(described(answer) for answer in answers if not answer.right)
+
+
+@pytest.mark.parametrize(("version", "least"), [("17.2", 0.99), ("19.3", 0.99)])
+def test_the_true_cause_of_a_refusal_is_named(version: str, least: float) -> None:
+    loud = [grade for grade in grades(version) if grade.loud and (grade.asked or grade.right)]
+    ours = [grade for grade in loud if grade.code in REFUSED_HERE]
+    of_gitlab = [grade for grade in loud if grade.code not in REFUSED_HERE]
+    assert len(of_gitlab) > 250
+    assert share_right(of_gitlab) >= least, wrong(of_gitlab)
+    # What our own validation refuses is easier, so it is counted apart.
+    assert len(ours) > 80
+    assert share_right(ours) >= 0.9, wrong(ours)
+
+
+@pytest.mark.parametrize(("version", "least"), [("17.2", 0.99), ("19.3", 0.99)])
+def test_the_true_cause_is_named_at_the_seam(version: str, least: float) -> None:
+    loud = [grade for grade in grades(version, at_the_seam) if grade.loud]
     certain = [each for each in loud if each.facts.get("confidence") == "certain"]
     assert len(loud) > 400
-    assert 1 - len(wrong) / len(loud) >= 0.97, "\n".join(wrong)
+    assert share_right(loud) >= least, wrong(loud)
     assert [described(each) for each in certain if not each.right] == []
 
 
-def test_a_mistake_that_gitlab_accepts_in_silence_is_refused_or_warned_of() -> None:
-    silent = [grade for grade in grades() if not grade.loud and (grade.asked or grade.right)]
-    missed = [described(grade) for grade in silent if not grade.right]
+@pytest.mark.parametrize(("version", "least"), [("17.2", 0.85), ("19.3", 0.83)])
+def test_a_mistake_that_gitlab_accepts_in_silence_is_refused_or_warned_of(version: str, least: float) -> None:
+    silent = [grade for grade in grades(version) if not grade.loud and (grade.asked or grade.right)]
     assert len(silent) > 25
-    assert 1 - len(missed) / len(silent) >= 0.85, "\n".join(missed)
+    assert share_right(silent) >= least, wrong(silent)
 
 
-def test_nothing_false_is_called_certain() -> None:
+@pytest.mark.parametrize("version", VERSIONS)
+def test_nothing_false_is_called_certain(version: str) -> None:
     assert [
         described(grade)
-        for grade in grades()
+        for grade in grades(version)
         if grade.facts.get("confidence") == "certain" and grade.asked and not grade.right
     ] == []
 
 
+@pytest.mark.parametrize("version", VERSIONS)
 @pytest.mark.parametrize("code", ["PERMISSION_DENIED", "NOT_FOUND", "CONFLICT", "SCOPE_INSUFFICIENT"])
-def test_the_exam_asks_for_more_than_one_kind_of_cause(code: str) -> None:
-    assert sum(grade.truth == code for grade in grades()) >= 8
+def test_the_exam_asks_for_more_than_one_kind_of_cause(version: str, code: str) -> None:
+    assert sum(grade.truth == code for grade in grades(version)) >= 8

@@ -161,6 +161,28 @@ def test_an_empty_list_of_limits_stops_the_start(setting: str, empty: str, tmp_p
     assert (facts["setting"], bool(facts["suggested_fix"])) == (setting, True)
 
 
+@pytest.mark.parametrize(
+    ("variable", "setting"),
+    [
+        ("GITLAB_MCP_ONLY_IN", "only_in"),
+        ("GITLAB_ALLOWED_PROJECT_IDS", "only_in"),
+        ("GITLAB_MCP_NEVER_IN", "never_in"),
+        ("GITLAB_MCP_ONLY_ACTIONS", "only_actions"),
+        ("GITLAB_MCP_NEVER_ACTIONS", "never_actions"),
+        ("GITLAB_TOOLSETS", "toolsets"),
+    ],
+)
+@pytest.mark.parametrize("blank", ["", " ", "\t\n", ",", " , "])
+def test_a_limit_left_blank_stops_the_start(variable: str, setting: str, blank: str) -> None:
+    facts = problem(environ={variable: blank})
+    assert (facts["setting"], variable in facts["suggested_fix"]) == (setting, True)
+
+
+def test_a_flag_counts_beside_a_limit_left_blank() -> None:
+    found = settings({"only_in": ["acme"]}, environ={"GITLAB_MCP_ONLY_IN": ""})
+    assert found.only_in == ("acme",)
+
+
 def test_a_misspelt_key_of_the_file_is_refused_with_the_nearest(tmp_path: Path) -> None:
     config = tmp_path / "config.toml"
     config.write_text("readonly = true\n")

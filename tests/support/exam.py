@@ -23,6 +23,7 @@ from gitlab_mcp.gitlab.instance import AnswerCache, CachedLookups
 from gitlab_mcp.refusals.translate import translate
 from gitlab_mcp.tiers.feature_map import Feature, tier_map
 from tests.support.recordings import rows
+from tests.support.versions import OLDEST
 
 API = "/api/v4"
 SEGMENTS = {":": "[^/]+", "*": ".+"}
@@ -43,8 +44,8 @@ class Recorded:
 
     base_url = "https://gitlab.example.com"
 
-    def __init__(self, recording: str, actor: str) -> None:
-        self._answers = answers(recording).get(actor, {})
+    def __init__(self, recording: str, actor: str, version: str = OLDEST) -> None:
+        self._answers = answers(recording, version).get(actor, {})
 
     async def send(self, request: Request) -> Answer:
         row = self._answers.get(request.path)
@@ -74,9 +75,9 @@ class Recorded:
 
 
 @cache
-def answers(recording: str) -> dict[str, dict[str, dict[str, Any]]]:
+def answers(recording: str, version: str) -> dict[str, dict[str, dict[str, Any]]]:
     by_actor: dict[str, dict[str, dict[str, Any]]] = {}
-    for row in rows(recording):
+    for row in rows(recording, version):
         if row["method"] == "GET":
             by_actor.setdefault(row["actor"], {})[urlsplit(row["path"]).path.removeprefix(API)] = row
     return by_actor
@@ -98,6 +99,7 @@ def refused(row: Mapping[str, Any]) -> Refused:
 class Question:
     row: Mapping[str, Any]
     context: str
+    version: str
     feature: str | None = None
 
     @property
@@ -123,21 +125,47 @@ class Question:
         return accepted or None
 
     async def asked(self) -> Failure:
-        ask = CachedLookups(Recorded(self.context, self.row["actor"]), AnswerCache())
+        ask = CachedLookups(Recorded(self.context, self.row["actor"], self.version), AnswerCache())
         return await translate(refused(self.row), action_for(self.row, self.feature), ask)
 
 
-def errors() -> Iterator[Question]:
-    for row in rows("errors"):
+def errors(version: str, recording: str = "errors") -> Iterator[Question]:
+    for row in rows(recording, version):
         if row["status"] >= 400 and not row.get("unfair") and row["truth"]["truth"]:
-            yield Question(row, "context_ee", feature_of(row))
+            yield Question(row, "context_ee", version, feature_of(row, version))
 
 
-def tiers(edition: str) -> Iterator[Question]:
-    for row in rows(f"tiers_{edition}"):
-        if row["status"] >= 400 and row.get("truth"):
-            key = row["label"].split("/")[0]
-            yield Question(row, f"context_{edition}", key if key in tier_map().features else feature_of(row))
+def tiers(edition: str, version: str) -> Iterator[Question]:
+    """Without the free reads of 17.2: what is told of them as true is the tier of the feature they were made beside.
+    Those of 19.3 were judged again.
+    """
+    for row in rows(f"tiers_{edition}", version):
+        if row["status"] >= 400 and row.get("truth") and not (version == OLDEST and free_read(row)):
+            yield Question(row, f"context_{edition}", version, labelled_feature(row, version))
+
+
+def labelled_feature(row: Mapping[str, Any], version: str) -> str | None:
+    """The feature that the label names, but none for the free reads that were made beside it.
+
+    A project's wiki was read beside a group's, and a protected branch after it was protected with a paid field.
+    """
+    feature = tier_map().features.get(row["label"].split("/")[0])
+    if feature is None or free_read(row):
+        return feature_of(row, version)
+    return feature.key
+
+
+def free_read(row: Mapping[str, Any]) -> bool:
+    """Whether this reads, on a route of every edition and tier, something beside the feature that the label names."""
+    feature = tier_map().features.get(row["label"].split("/")[0])
+    route = row.get("route") or ""
+    known = find(route)
+    if feature is None or known is None or known.edition != "CE":
+        return False
+    if row["method"] != "GET" or urlsplit(row["path"]).query:
+        return False
+    listed = {normalised(endpoint) for endpoint in feature.endpoints}
+    return normalised(route) not in listed and all(each.tier == "Free" for each in known.documented)
 
 
 def action_for(row: Mapping[str, Any], feature: str | None) -> Action | None:
@@ -190,10 +218,12 @@ def fields_of(row: Mapping[str, Any], path: str) -> dict[str, Any]:
 def our_name(path: str, placeholder: str) -> str:
     if placeholder != "id":
         return placeholder
-    return {"projects": "project_id", "groups": "group_id"}.get(path.split("/")[1], "id")
+    ours = {"projects": "project_id", "groups": "group_id"}.get(path.split("/")[1], "id")
+    # `/groups/:id/share/:group_id` names two groups.
+    return "id" if f":{ours}" in path else ours
 
 
-def feature_of(row: Mapping[str, Any]) -> str | None:
+def feature_of(row: Mapping[str, Any], version: str = OLDEST) -> str | None:
     """The paid feature behind a route, or behind a parameter that was sent to it."""
     route = row.get("route")
     if not route:
@@ -202,7 +232,7 @@ def feature_of(row: Mapping[str, Any]) -> str | None:
     for feature in tier_map().features.values():
         if (
             normalised(route) in {normalised(endpoint) for endpoint in feature.endpoints}
-            and feature.tier_in("17.2") != "Free"
+            and feature.tier_in(version) != "Free"
         ):
             return feature.key
         paid = paid_fields(feature, route) & given.keys()

@@ -36,7 +36,7 @@ PROJECTS: dict[str, Mapping[str, Any]] = {
 
 @cache
 def questions(edition: str) -> tuple[Question, ...]:
-    return tuple(exam.tiers(edition))
+    return tuple(exam.tiers(edition, "17.2"))
 
 
 def restricted(edition: str) -> list[Question]:

@@ -43,8 +43,11 @@ async def test_a_request_cannot_ask_for_toolsets_that_the_operator_does_not_offe
 
 
 @ERAS
-async def test_a_request_may_ask_to_be_read_only(server: Served, labels: StandIn, era: Any) -> None:
-    async with connected(server.url, era, PRIVATE_TOKEN="alice", X_MCP_Readonly="true") as client:
+@pytest.mark.parametrize("wish", ["true", ""])
+async def test_a_request_may_ask_to_be_read_only(
+    server: Served, labels: StandIn, era: Any, wish: str
+) -> None:
+    async with connected(server.url, era, PRIVATE_TOKEN="alice", X_MCP_Readonly=wish) as client:
         tools = (await client.list_tools()).tools
         create = {"action": "create", "project_id": "1", "name": "x", "color": "#fff"}
         refused = await client.call_tool("manage_label", create)
@@ -76,6 +79,8 @@ async def test_a_request_chooses_the_shape_of_its_errors(server: Served, labels:
     [
         ("X-MCP-Error-Style", "plannign"),
         ("X-MCP-Toolsets", "plannign"),
+        ("X-MCP-Toolsets", ""),
+        ("X-MCP-Toolsets", ","),
         ("X-MCP-Trust", "plannign"),
         ("X-MCP-Only-In", "acme/*"),
         ("X-MCP-Only-In", ","),

@@ -2,8 +2,8 @@
 
 A field is an annotated type. Its description is the sentence an agent reads; leave it out where the name
 says it all. Marks beside it: `SentAs` when GitLab calls it something else, `Csv` when GitLab wants commas,
-`Needs` when the field alone is paid, `AlsoCalled` when people know it by another name here, `Names` when a name is
-taken where GitLab wants a number.
+`Needs` when the field alone is paid, `Only` when some versions of GitLab lack it, `AlsoCalled` when people know it by
+another name here, `Names` when a name is taken where GitLab wants a number.
 
 `NamesPlace`, `Anywhere`, `Within` and `ReachesNothing` say what a field can reach. `actions.reach` derives it where the
 type says it; tests/contracts fails for a field of which nobody says it.
@@ -45,6 +45,14 @@ class Needs:
     """The feature of tier_features.yaml that this field alone needs."""
 
     feature: str
+
+
+@dataclass(frozen=True, slots=True)
+class Only:
+    """Only some versions of GitLab know this field; the others take it and do nothing. See `api.versions`."""
+
+    since: str | None = None
+    until: str | None = None
 
 
 class AlsoCalled:

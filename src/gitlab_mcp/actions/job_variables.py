@@ -1,8 +1,8 @@
-"""Variables given to a pipeline or a job when it is started."""
+"""Variables and inputs given to a pipeline or a job when it is started."""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -26,3 +26,5 @@ class Variable(JobVariable):
 
 Variables = Annotated[list[Variable], FromJson, Expects("an array of {key, value}")]
 JobVariables = Annotated[list[JobVariable], FromJson, Expects("an array of {key, value}")]
+Inputs = Annotated[dict[str, Any], FromJson, Expects("an object {name: value}")]
+"""What the `spec: inputs` of the CI/CD configuration declares."""

@@ -33,11 +33,9 @@ _OPEN_OR_CLOSED = {
     "closed": "close", "close": "close", "opened": "reopen", "open": "reopen", "reopen": "reopen",
     "reopened": "reopen",
 }  # fmt: skip
-_YES_OR_NO = {"true": "yes", "false": "no"}
 
 VALUES: Mapping[str, Mapping[str, Mapping[str, str]]] = {
     "state_event": {"state": _OPEN_OR_CLOSED, "status": _OPEN_OR_CLOSED},
-    "wip": {"draft": _YES_OR_NO, "is_draft": _YES_OR_NO, "work_in_progress": _YES_OR_NO},
 }
 """By field and other name: values that are spelled otherwise, too."""
 
@@ -83,7 +81,7 @@ FIELDS: Mapping[str, str] = {
     "sort": "order direction sort_order order_direction sort_direction",
     "state_event": "state status event",
     "state": "status",
-    "wip": "draft is_draft work_in_progress",
+    "draft": "wip is_draft work_in_progress",
     "scope": "status state",
     "status": "state scope",
     "title": "name subject summary",

@@ -19,7 +19,8 @@ tokens      what it asks of tokens other than a plain one: `permissions` of a fi
 What is not the same in all versions says so: a row and a parameter by `since` and `until`, a plain value as
 `{"is": value, "since": version}`, and what changed as a list of these. `since` is the first version that was read and
 has it, `until` the last one. Where 17.2 was read and then 19.3, nobody knows of 18.5: it is not said to have what only
-one of the two has. The documentation is that of the newest version alone.
+one of the two has. An endpoint that only the documentation names is at least as old as that. The documentation is
+that of its newest version alone; of 17.2 the routes that parts of GitLab call among themselves were not read.
 
 The switch of a project behind an endpoint follows from its path: `switches.py`. The paid feature is in
 `tier_features.yaml`. `derivation.py` says what of all this holds for an action.

@@ -7,6 +7,7 @@ talk the person into a yes. What the agent sent is quoted, so that it does not r
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
@@ -28,7 +29,10 @@ _SAFE_WORD: Final = re.compile(r"[\w.-]{1,64}")
 _MAX_LENGTH: Final = 100
 _MOST_LISTED: Final = 200
 """So many that hiding one behind the others makes a question that nobody says yes to."""
-_QUOTES: Final = re.compile('["\u201c-\u201f\u00ab\u00bb\u2033\u2036\u301d-\u301f\uff02]')
+_NAMES_OF_QUOTES: Final = re.compile(
+    "QUOTATION|DOUBLE (PRIME|ACUTE|GRAVE|APOSTROPHE)|(TRIPLE|QUADRUPLE) PRIME|DITTO|GERSHAYIM|NIHSHVASA"
+)
+"""In the Unicode names of characters that look as if a quote ended."""
 _SECRET_NAME: Final = re.compile(
     r"token|secret|passw|passphrase|credential|private_?key|api_?key|signing_?key|authorization",
     re.IGNORECASE,
@@ -130,8 +134,14 @@ def quoted(value: object) -> str:
     if value is None or isinstance(value, bool | int):
         return str(value).lower()
     text = " ".join(without_invisible(re.sub(r"\s", " ", redact_text(str(value)))).split())
-    text = _QUOTES.sub("'", text)
+    text = "".join("'" if _is_quote(character) else character for character in text[: _MAX_LENGTH + 1])
     return f'"{text if len(text) <= _MAX_LENGTH else text[:_MAX_LENGTH] + "…"}"'
+
+
+def _is_quote(character: str) -> bool:
+    return character == '"' or (
+        not character.isascii() and _NAMES_OF_QUOTES.search(unicodedata.name(character, "")) is not None
+    )
 
 
 def _noun(field: str) -> str:

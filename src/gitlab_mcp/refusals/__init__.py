@@ -33,14 +33,15 @@
         ├── a feature above the tier is needed .. the tier, unless the sentence is about values
         ├── the sentence names a cause .......... known_sentences.py has the sentences and their causes
         │   ├── `Reference not found` ........... the ref; likewise `does not exist`, `no such`
-        │   ├── permission, switch .............. causes.py: is the project archived, the switch off?
+        │   ├── permission, switch .............. causes.py: is the project read-only, the switch off?
         │   └── values .......................... sentence_findings.py; field_errors.py: GitLab's fields as ours
         └── an unknown sentence ................. 401 and 403: causes.py, CAUSES_OF_403
                                                   others: by_route.py, then by_status.py
 
-Where several causes are possible, `causes.py` looks at each: a tier too low, an add-on missing, the project archived,
-a feature switched off, a role too low, what the endpoint is known to mean (`by_route.py`). `case.py` holds what they
-look at: the request, the body, the token, the project or group. `findings.py` picks the one with the most confidence.
+Where several causes are possible, `causes.py` looks at each: a tier too low, an add-on missing, the project archived or
+marked for deletion, a feature switched off, a role too low, what the endpoint is known to mean (`by_route.py`).
+`case.py` holds what they look at: the request, the body, the token, the project or group. `findings.py` picks the one
+with the most confidence.
 
 A NOT_FOUND then says which field names what is missing (`missing.py`), a push that a protected branch refuses the way
 round it (`protected_branches.py`), and `alternatives.py` adds the calls that help on.

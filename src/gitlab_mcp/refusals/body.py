@@ -26,8 +26,9 @@ _GROUPED = re.compile(
     r"|are mutually exclusive|Cannot specify [\w ]+ at the same time)"
 )
 _SINGLE = re.compile(
-    rf"(?P<name>{_NAME}) (?P<text>is missing|is empty|is invalid|does not have a valid value"
-    r"|has a value not allowed|should be [^,]+(?:, (?:none|or|however)\b[^,]*)*|must be [^,]+)"
+    rf"(?P<name>{_NAME}) (?P<text>is missing|is required|is empty|is invalid|does not have a valid value"
+    r"|has a value not allowed|must be one of: \w+(?:, \w+)*"
+    r"|should be [^,]+(?:, (?:none|or|however)\b[^,]*)*|must be [^,]+)"
 )
 
 

@@ -78,6 +78,10 @@ ROUTE_MEANINGS: Final = (
         "The token to rotate is revoked or expired.", "Create a new token.",
     ),
     RouteMeaning(
+        "GET", "/personal_access_tokens/*", (401,), Code.NOT_FOUND, "token",
+        "There is no such token, or it is somebody else's.", "List the tokens of one's own.",
+    ),
+    RouteMeaning(
         "POST", "/projects/*/fork", (404,), Code.FEATURE_UNAVAILABLE, "forking off",
         "Forking is switched off for this project.", "Ask a maintainer to switch forks on.",
     ),

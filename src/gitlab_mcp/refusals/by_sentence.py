@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from gitlab_mcp.actions.ask import Ask
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.refusals import causes
@@ -15,9 +13,6 @@ from gitlab_mcp.refusals.merge_blockers import head_moved, merge_blocked
 from gitlab_mcp.refusals.protected_branches import push_refused
 from gitlab_mcp.refusals.sentence_findings import as_sentence_says, rejected
 from gitlab_mcp.refusals.token_problems import token_not_accepted
-
-_EXPLAINED_BY_TIER: Final = (Code.PERMISSION_DENIED, Code.NOT_FOUND, Code.FEATURE_UNAVAILABLE)
-"""What a sentence may be about where the tier is behind it: nobody can switch on what the tier lacks."""
 
 
 async def by_sentence(case: Case, ask: Ask) -> Finding:
@@ -44,7 +39,11 @@ async def _by_known_sentence(case: Case, sentence: KnownSentence, ask: Ask) -> F
     match sentence.code:
         case Code.PERMISSION_DENIED:
             case = await with_context(case, ask)
-            return causes.most_likely(case, (causes.project_archived,), _permission_denied(case, sentence))
+            return causes.most_likely(
+                case,
+                (causes.project_read_only, causes.feature_switched_off),
+                _permission_denied(case, sentence),
+            )
         case Code.FEATURE_UNAVAILABLE:
             case = await with_context(case, ask)
             return causes.most_likely(case, (causes.feature_switched_off,), as_sentence_says(case, sentence))
@@ -76,9 +75,8 @@ def _tier_behind_sentence(case: Case, sentence: KnownSentence | None) -> Finding
     refuses = without.may_be("refused")
     status = case.refused.status
     about_values = bool(case.body.field_errors) or status == 409 or (status == 422 and not refuses)
-    explained = _EXPLAINED_BY_TIER if refuses else (Code.PERMISSION_DENIED,)
-    # A sentence that names the switch names the cause.
-    unexplained = sentence is None or (sentence.code in explained and "switch" not in sentence.facts)
+    explained = (Code.PERMISSION_DENIED, Code.NOT_FOUND) if refuses else (Code.PERMISSION_DENIED,)
+    unexplained = sentence is None or sentence.or_tier or sentence.code in explained
     if expected or (requirement.field is None and unexplained and not about_values):
         return causes.tier_finding(case, requirement, Confidence.LIKELY, case.tier)
     return None

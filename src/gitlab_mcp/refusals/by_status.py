@@ -82,6 +82,14 @@ def without_json(case: Case) -> Finding:
                 {},
                 (Code.REJECTED,),
             )
+        case 400 if beginning.startswith(b"potential path traversal"):
+            return Finding(
+                Code.REJECTED,
+                Confidence.LIKELY,
+                "GitLab refuses the dots in the path: `..` would lead out of it.",
+                ("GitLab answered 400 before looking at the request",),
+                "Name the path from the root of the repository, without `..`.",
+            )
         case 400 if len(refused.request.path) + len(str(refused.request.query)) > _LONG_PATH:
             return by_status(case, 413)
         case 401:

@@ -6,12 +6,14 @@ end say which causes each signature can have.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 from gitlab_mcp.actions.action import ROLE_NAMES, Role
 from gitlab_mcp.api.switches import WHERE, Switch, switched_off
+from gitlab_mcp.failures import allowed_words
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.refusals.by_route import meaning_at_route
 from gitlab_mcp.refusals.case import Case
@@ -20,6 +22,8 @@ from gitlab_mcp.tiers.effective_tier import KnownTier
 from gitlab_mcp.tiers.requirements import Requirement
 
 Cause = Callable[[Case], Finding | None]
+
+_INSIDE_A_PROJECT: Final = re.compile(r"/projects/[^/]+/(?!restore$)")
 
 UPGRADE_URL: Final = "https://about.gitlab.com/pricing/"
 
@@ -105,17 +109,36 @@ def add_on_missing(case: Case) -> Finding | None:
     )
 
 
-def project_archived(case: Case) -> Finding | None:
-    if not (case.writes and case.project and case.project.get("archived")):
+def project_read_only(case: Case) -> Finding | None:
+    """Archived, itself or by its group, or marked for deletion."""
+    if not (case.writes and case.project):
+        return None
+    inside = _INSIDE_A_PROJECT.match(case.refused.request.path)
+    if inside and (on := marked_for_deletion(case.project)):
+        return Finding(
+            Code.CONFLICT,
+            # Hooks and members of such a project can still be changed.
+            Confidence.LIKELY,
+            "The project is marked for deletion: nothing in it can be changed.",
+            (f"the project says marked_for_deletion_on: {on}",),
+            "To keep the project, restore it first: manage_project restore.",
+            {"state": "marked for deletion"},
+        )
+    if not case.project.get("archived"):
         return None
     return Finding(
         Code.CONFLICT,
         Confidence.CERTAIN,
         "The project is archived: nothing in it can be changed.",
         ("the project says archived",),
-        "Ask an owner to unarchive the project: manage_project unarchive.",
+        "Ask an owner to unarchive the project, or the group it is in: manage_project unarchive.",
         {"state": "archived"},
     )
+
+
+def marked_for_deletion(project: Mapping[str, Any]) -> str | None:
+    """The day that GitLab names."""
+    return allowed_words.day(project.get("marked_for_deletion_on"))
 
 
 def feature_switched_off(case: Case) -> Finding | None:
@@ -254,10 +277,10 @@ def most_likely(case: Case, causes: tuple[Cause, ...], otherwise: Finding) -> Fi
 
 
 CAUSES_OF_401: Final[tuple[Cause, ...]] = (
-    tier_too_low, add_on_missing, project_archived, role_too_low, known_at_route,
+    tier_too_low, add_on_missing, project_read_only, role_too_low, known_at_route,
 )  # fmt: skip
 CAUSES_OF_403: Final[tuple[Cause, ...]] = (
-    tier_too_low, add_on_missing, project_archived, feature_switched_off, role_too_low, known_at_route,
+    tier_too_low, add_on_missing, project_read_only, feature_switched_off, role_too_low, known_at_route,
 )  # fmt: skip
 CAUSES_OF_404_ROUTE: Final[tuple[Cause, ...]] = (tier_too_low, not_in_this_edition)
 CAUSES_OF_404_UNEXPLAINED: Final[tuple[Cause, ...]] = (
@@ -268,5 +291,5 @@ CAUSES_OF_404_RECORD: Final[tuple[Cause, ...]] = (
 )  # fmt: skip
 CAUSES_OF_OTHER_STATUSES: Final[tuple[Cause, ...]] = (tier_too_low, known_at_route)
 CAUSES_OF_HIDDEN_IN_GRAPHQL: Final[tuple[Cause, ...]] = (
-    tier_too_low, project_archived, feature_switched_off, role_too_low,
+    tier_too_low, project_read_only, feature_switched_off, role_too_low,
 )  # fmt: skip

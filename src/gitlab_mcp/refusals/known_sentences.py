@@ -21,11 +21,19 @@ class KnownSentence:
     message: str
     fix: str = ""
     facts: Mapping[str, str] = field(default_factory=dict)
+    or_tier: bool = False
+    """Whether GitLab says the same where the tier is too low."""
 
 
-def _row(code: Code, pattern: str, message: str, fix: str = "", **facts: str) -> KnownSentence:
-    return KnownSentence(code, re.compile(pattern, re.IGNORECASE), message, fix, facts)
+def _row(
+    code: Code, pattern: str, message: str, fix: str = "", *, or_tier: bool = False, **facts: str
+) -> KnownSentence:
+    return KnownSentence(code, re.compile(pattern, re.IGNORECASE), message, fix, facts, or_tier)
 
+
+_SWITCH_IT_ON: Final = (
+    "Ask somebody who may change the settings of the project, group or instance to switch it on."
+)
 
 KNOWN_SENTENCES: Final = (
     # Who calls.
@@ -66,24 +74,23 @@ KNOWN_SENTENCES: Final = (
     # What is switched off.
     _row(
         Code.FEATURE_UNAVAILABLE,
-        r"feature flag is (disabled|not enabled)",
-        "A feature flag of this GitLab is off, and this is behind it.",
-        "Ask an administrator to switch the feature flag on.",
-        switch="feature flag",
-    ),
-    _row(
-        Code.FEATURE_UNAVAILABLE,
         r"(deprecated|no longer supported) on self-managed",
         "This exists on GitLab.com only: self-managed instances have it no longer.",
         "Use what the instance has in its place, for all groups at once.",
-        switch="GitLab.com only",
     ),
     _row(
         Code.FEATURE_UNAVAILABLE,
-        r"\b(is|are|was|been) (disabled|turned off|switched off|not enabled|not available)\b"
-        r"|has been disabled|no longer supported on|not enabled\b",
+        r"\b(is|are|was|been) (disabled|turned off|switched off)\b"
+        r"|has been disabled|no longer supported on",
         "This is switched off here.",
-        "Ask somebody who may change the settings of the project, group or instance to switch it on.",
+        _SWITCH_IT_ON,
+    ),
+    _row(
+        Code.FEATURE_UNAVAILABLE,
+        r"\b(is|are|was|been) not available\b|not enabled\b",
+        "This is switched off here.",
+        _SWITCH_IT_ON,
+        or_tier=True,
     ),
     # What is too much at once.
     _row(
@@ -105,6 +112,18 @@ KNOWN_SENTENCES: Final = (
         r"|(project|component) .*not found or access denied",
         "The CI/CD configuration does not allow this pipeline.",
         "Read .gitlab-ci.yml with browse_files get, and mend it with manage_file update.",
+    ),
+    # Mistakes that sound like a lack of rights.
+    _row(
+        Code.REJECTED,
+        r"can ?not be (blank|empty) when|runner is an? (group|instance|shared) runner",
+        "GitLab does not accept the values.",
+    ),
+    _row(
+        Code.NOT_FOUND,
+        r"no environments found for",
+        "No environment fits: there is nothing to delete.",
+        "Look with browse_environments list: only stopped review apps of the given age are deleted.",
     ),
     # Whom GitLab does not let.
     _row(
@@ -128,11 +147,25 @@ KNOWN_SENTENCES: Final = (
         r"|cannot push to|must be (an )?(admin|owner|maintainer)|insufficient (access|rights)"
         r"|only (admins?|administrators?|owners?|maintainers?) (can|may)|could not provision owner|access denied"
         r"|(do|does)(n't| not|nt) have (push |enough |sufficient )*(access|rights)|namespace (is )?not valid"
-        r"|protected from force push|unauthorized",
+        r"|protected from force push|unauthorized|permissions not held by",
         "GitLab does not let this user do that.",
         "Ask a maintainer or owner to do it, or for the role or the exception it needs.",
     ),
     # What is there already, or in another state.
+    _row(
+        Code.CONFLICT,
+        r"has not been marked for deletion|must be marked for deletion first",
+        "It is not marked for deletion.",
+        "Read it first: restoring and deleting for good are for what is marked; deleting it marks it.",
+        state="not marked for deletion",
+    ),
+    _row(
+        Code.CONFLICT,
+        r"already (been )?marked for deletion",
+        "It is marked for deletion already.",
+        "Leave it, or restore it to keep it.",
+        state="marked for deletion",
+    ),
     _row(
         Code.CONFLICT,
         r"\btaken\b|already (exists|being used|a member)|duplicate|same (name|path) .*exists",
@@ -150,7 +183,8 @@ KNOWN_SENTENCES: Final = (
     _row(
         Code.CONFLICT,
         r"has changed since|was changed|sha .*(mismatch|does not match)|precondition failed|stale"
-        r"|out of date|resource lock|is locked|state is locked",
+        r"|out of date|resource lock|is locked|state is locked|does not point to expected object"
+        r"|could not update .*(please refresh|try again)|cannot lock ref|reference already updated",
         "It changed in the meantime, or somebody else is changing it.",
         "Read it again and repeat the change on what is there now.",
         state="changed",
@@ -187,7 +221,8 @@ KNOWN_SENTENCES: Final = (
         Code.NOT_FOUND,
         r"(does not|doesn't|don't) exist|not[ -]found|(could not|cannot|couldn't|can't) (be )?(find|found)|no such"
         r"|target .* is invalid|invalid reference name|when you are on a branch|commits' sha is not valid"
-        r"|unknown (ref|branch|commit|revision)|for nil:nilclass|not found or has expired|^is ambiguous",
+        r"|unknown (ref|branch|commit|revision)|for nil\b|not found or has expired|^is ambiguous"
+        r"|is not in the job token scope",
         "Something the arguments name does not exist, or this user may not see it.",
         LOOK_IT_UP,
     ),

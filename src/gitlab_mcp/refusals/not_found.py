@@ -31,13 +31,14 @@ async def not_found(case: Case, ask: Ask) -> Finding:
         kind = name.lower()
         return missing_place(kind, await missing_place_field(case, ask, kind))
     if name and (sentence := recognise((name,))):
-        # A sentence in the place of the name: `404 Award Emoji Name has already been taken Not Found`.
+        # A validation error in the place of the name: `404 Award Emoji Name has already been taken Not Found`.
         if sentence.code == Code.REJECTED:
             return rejected(case, sentence)
-        if sentence.code == Code.FEATURE_UNAVAILABLE and case.requirements:
+        said = as_sentence_says(case, sentence)
+        if sentence.or_tier and case.requirements:
             case = await with_context(case, ask)
-            return causes.most_likely(case, (causes.tier_too_low,), as_sentence_says(case, sentence))
-        return as_sentence_says(case, sentence)
+            return causes.most_likely(case, (causes.tier_too_low,), said)
+        return said
     case = await with_context(case, ask, who=case.body.is_unexplained_404 or bool(case.requirements))
     if case.body.no_such_route:
         return causes.most_likely(case, causes.CAUSES_OF_404_ROUTE, _missing_route(case))

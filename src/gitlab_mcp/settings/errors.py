@@ -17,7 +17,9 @@ class SettingsError(CallFailed):
 
 
 def bad_value(setting: Setting, source: str) -> Failure:
-    return problem(setting.name, source, setting.expects, f"Set {source} to {setting.expects}.")
+    fix = f"Set {source} to {setting.expects}"
+    fix += ", or remove it: empty, it would limit nothing." if setting.is_limit else "."
+    return problem(setting.name, source, setting.expects, fix)
 
 
 def bad_secret_file(setting: str, source: str) -> Failure:

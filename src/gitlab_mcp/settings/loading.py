@@ -55,7 +55,7 @@ def load(
         if found.source != DEFAULT:
             try:
                 value = _resolved(setting.parse(found.value), found.base)
-                if not setting.accepts(value):
+                if not setting.accepts(value) or (setting.is_limit and not value):
                     raise ValueError
             except (ValueError, OSError, RuntimeError):
                 problems.append(bad_value(setting, found.source))
@@ -125,8 +125,8 @@ def _find(
     if flags.get(setting.name) is not None:
         return _Found(flags[setting.name], str(setting.flag), 0, directory)
     for variable in setting.environment:
-        # Clients write an empty string for a field that was left blank.
-        if environ.get(variable, "").strip():
+        # Clients write an empty string for a field that was left blank. For a limit that is no excuse.
+        if environ.get(variable, "").strip() or (setting.is_limit and variable in environ):
             return _Found(environ[variable], variable, 1, directory)
     if setting.in_file and setting.name in keys and config is not None:
         return _Found(keys[setting.name], f"{setting.name} in {config}", 2, config.parent)

@@ -55,6 +55,9 @@ class Setting:
     """Whether the settings file may hold it."""
     repeatable: bool
     """Whether the flag may be given several times."""
+    is_limit: bool
+    """Whether it takes away from what agents may do. Empty, it would take away nothing, so it stops the start; a
+    variable that is left blank, too."""
 
     @property
     def flag(self) -> str | None:
@@ -94,6 +97,7 @@ def setting(
     secret: bool = False,
     in_file: bool = True,
     repeatable: bool = False,
+    is_limit: bool = False,
     **common: Unpack[Common],
 ) -> Default | Value:
     metadata = {
@@ -105,6 +109,7 @@ def setting(
         "secret": secret,
         "in_file": in_file,
         "repeatable": repeatable,
+        "is_limit": is_limit,
         **common,
     }
     return field(default=default, metadata=metadata)

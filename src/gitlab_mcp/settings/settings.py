@@ -160,7 +160,7 @@ class Settings:
         expects="names of toolsets with commas between, or all",
         metavar="NAMES",
         parse=parsers.toolsets,
-        accepts=bool,
+        is_limit=True,
     )
     callable: str = choice(
         "toolsets",
@@ -180,7 +180,7 @@ class Settings:
         expects="paths such as acme or acme/website, numbers of projects, or group:7, with commas between",
         metavar="PLACES",
         parse=parsers.places,
-        accepts=bool,
+        is_limit=True,
         repeatable=True,
     )
     never_in: tuple[str, ...] = setting(
@@ -191,7 +191,7 @@ class Settings:
         expects="paths such as acme or acme/website, numbers of projects, or group:7, with commas between",
         metavar="PLACES",
         parse=parsers.places,
-        accepts=bool,
+        is_limit=True,
         repeatable=True,
     )
     only_actions: tuple[str, ...] = setting(
@@ -202,7 +202,7 @@ class Settings:
         expects="patterns with commas between, each of which fits at least one action",
         metavar="PATTERNS",
         parse=parsers.comma_separated,
-        accepts=bool,
+        is_limit=True,
         repeatable=True,
     )
     never_actions: tuple[str, ...] = setting(
@@ -213,7 +213,7 @@ class Settings:
         expects="patterns with commas between, each of which fits at least one action",
         metavar="PATTERNS",
         parse=parsers.comma_separated,
-        accepts=bool,
+        is_limit=True,
         repeatable=True,
     )
     trust: str | None = choice(

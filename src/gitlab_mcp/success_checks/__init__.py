@@ -2,6 +2,7 @@
 
 `all_checks.py` runs them on one call, described by `success.py`; `not_applied_notice.py` makes the commonest warning:
 
+- `unknown_to_version.py`: a field that this version of GitLab does not know
 - `features_above_tier.py`: a feature that the tier lacks, accepted and not carried out
 - `unsaved_fields.py`: a field that was sent and is not in the answer (`field_outcome.py` compares the two)
 - `ignored_quick_actions.py`: a quick action that did nothing

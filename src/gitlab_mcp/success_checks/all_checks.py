@@ -23,6 +23,7 @@ from gitlab_mcp.success_checks.features_above_tier import features_above_tier
 from gitlab_mcp.success_checks.ignored_quick_actions import ignored_quick_actions
 from gitlab_mcp.success_checks.success import Success
 from gitlab_mcp.success_checks.unchanged_state import unchanged_state
+from gitlab_mcp.success_checks.unknown_to_version import fields_unknown_to_version
 from gitlab_mcp.success_checks.unsaved_fields import unsaved_fields
 from gitlab_mcp.tiers.feature_map import TierMap, tier_map
 from gitlab_mcp.tiers.requirements import requirements_of_call
@@ -51,8 +52,10 @@ async def run_all_checks(
 
 
 async def _notices(success: Success) -> AsyncIterator[Notice]:
-    found = [notice async for notice in features_above_tier(success)]
-    found += [notice async for notice in unsaved_fields(success)]
+    found = [notice async for notice in fields_unknown_to_version(success)]
+    told = {notice.facts["field"] for notice in found}
+    found += [notice async for notice in features_above_tier(success)]
+    found += [notice async for notice in unsaved_fields(success) if notice.facts.get("field") not in told]
     for notice in found:
         yield notice
     if found:

@@ -10,7 +10,17 @@ from pydantic import Field, model_validator
 
 from gitlab_mcp.actions.action import GET, Role, fill
 from gitlab_mcp.actions.exchange import Answer, GitLab
-from gitlab_mcp.actions.fields import Flag, NonEmpty, ProjectNumber, Ref, SentAs, Strings, Time, broken_rule
+from gitlab_mcp.actions.fields import (
+    Flag,
+    NonEmpty,
+    Only,
+    ProjectNumber,
+    Ref,
+    SentAs,
+    Strings,
+    Time,
+    broken_rule,
+)
 from gitlab_mcp.actions.other_names import Instead
 from gitlab_mcp.actions.result import Omission, Result
 from gitlab_mcp.actions.scopes import InProject, OfCommit, Paged
@@ -64,6 +74,7 @@ class ListCommits(InProject, Paged):
     since: Time | None = None
     until: Time | None = None
     all: Annotated[Flag, Field(description="Of all branches")] | None = None
+    follow: Annotated[Flag, Only(since="19.3")] | None = None
     with_stats: Flag | None = None
     first_parent: Flag | None = None
     order: Literal["default", "topo"] | None = None

@@ -17,7 +17,9 @@ from gitlab_mcp.actions.fields import (
     Integer,
     JobId,
     NonEmpty,
+    Only,
     PipelineId,
+    Ref,
     Search,
     broken_rule,
 )
@@ -88,12 +90,15 @@ class ListJobs(InProject, Paged):
 
     pipeline_id: PipelineId | None = None
     scope: CiStatus | None = None
+    ref: Annotated[Ref, Only(since="19.3")] | None = None
     include_retried: Flag | None = None
 
     @model_validator(mode="after")
     def _retried_jobs_of_a_pipeline(self) -> Self:
         if self.include_retried is not None and self.pipeline_id is None:
             raise broken_rule("include_retried only together with pipeline_id", field="include_retried")
+        if self.ref is not None and self.pipeline_id is not None:
+            raise broken_rule("left out where pipeline_id is given", field="ref")
         return self
 
     async def run(self, gitlab: GitLab) -> Answer:

@@ -6,9 +6,9 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from gitlab_mcp.actions.action import GET, Role
+from gitlab_mcp.actions.action import GET, Endpoint, Role
 from gitlab_mcp.actions.action_facts import Differs
-from gitlab_mcp.actions.exchange import Answer, GitLab
+from gitlab_mcp.actions.exchange import Answer, GitLab, Request
 from gitlab_mcp.actions.fields import (
     ME,
     Branch,
@@ -20,6 +20,7 @@ from gitlab_mcp.actions.fields import (
     Labels,
     Needs,
     NonEmpty,
+    Only,
     Search,
     SearchIn,
     SentAs,
@@ -131,12 +132,12 @@ class ListMergeRequests(InProjectOrGroupOrOwn, Paged):
     reviewer_id: UserOrNone | None = None
     merge_user_username: Username | None = None
     approved_by_usernames: Annotated[Usernames, Needs("mr_approver_filters")] | None = None
-    approved: Literal["yes", "no"] | None = None
+    approved: Annotated[Literal["yes", "no"], Only(until="17.2")] | None = None
     labels: Labels | None = None
     milestone: Annotated[NonEmpty, Field(description="Title, None or Any")] | None = None
     source_branch: Branch | None = None
     target_branch: Branch | None = None
-    wip: Annotated[Literal["yes", "no"], Field(description="Drafts")] | None = None
+    draft: Annotated[Flag, SentAs("wip")] | None = None
     environment: NonEmpty | None = None
     deployed_after: Time | None = None
     deployed_before: Time | None = None
@@ -145,6 +146,8 @@ class ListMergeRequests(InProjectOrGroupOrOwn, Paged):
     created_before: Time | None = None
     updated_after: Time | None = None
     updated_before: Time | None = None
+    merged_after: Annotated[Time, Only(since="19.3")] | None = None
+    merged_before: Annotated[Time, Only(since="19.3")] | None = None
     not_labels: Annotated[Labels, SentAs("not[labels]")] | None = None
     not_author_username: Annotated[Username, SentAs("not[author_username]")] | None = None
     not_assignee_username: Annotated[Usernames, SentAs("not[assignee_username]")] | None = None
@@ -174,6 +177,12 @@ class ListMergeRequests(InProjectOrGroupOrOwn, Paged):
         if given.keys() & {"reviewer_username", "reviewer_id"}:
             raise broken_rule("all, where a reviewer is named", field="scope")
         return {**given, "scope": "all", "reviewer_username": ME}
+
+    def request_to(self, endpoint: Endpoint, **changes: Any) -> Request:
+        # Newer versions of GitLab know draft as well; all know wip.
+        if self.draft is not None:
+            changes["wip"] = "yes" if self.draft else "no"
+        return super().request_to(endpoint, **changes)
 
     async def completed(self, gitlab: GitLab, answer: Answer) -> Answer:
         """Whoever asks for a reviewer wants to know who still has to review."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import model_validator
 
@@ -15,6 +15,7 @@ from gitlab_mcp.actions.fields import (
     Flag,
     MergeRequestIid,
     NonEmpty,
+    Only,
     PipelineId,
     Ref,
     Sha,
@@ -109,6 +110,8 @@ class ListPipelines(InProject, Paged):
     yaml_errors: Flag | None = None
     updated_after: Time | None = None
     updated_before: Time | None = None
+    created_after: Annotated[Time, Only(since="19.3")] | None = None
+    created_before: Annotated[Time, Only(since="19.3")] | None = None
     order_by: Literal["id", "status", "ref", "updated_at", "user_id"] | None = None
     sort: Sort | None = None
 

@@ -19,6 +19,7 @@ from gitlab_mcp.actions.fields import (
     Flag,
     GroupId,
     NonEmpty,
+    Only,
     Search,
     Sort,
     Time,
@@ -107,6 +108,7 @@ class ListProjects(Paged):
     owned: Flag | None = None
     starred: Flag | None = None
     archived: Flag | None = None
+    active: Annotated[Flag, Only(since="19.3")] | None = None
     visibility: Visibility | None = None
     min_access_level: AccessLevel | None = None
     topic: Words | None = None

@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 from gitlab_mcp.actions.action import DELETE, POST, PUT, Danger, Role, something_to_change
 from gitlab_mcp.actions.action_facts import Differs
 from gitlab_mcp.actions.allow_lists import AllowList
-from gitlab_mcp.actions.fields import Expects, Flag, Id, NonEmpty, Ref, Sha, Time, WebUrl, broken_rule
+from gitlab_mcp.actions.fields import Expects, Flag, Id, NonEmpty, Only, Ref, Sha, Time, WebUrl, broken_rule
 from gitlab_mcp.actions.other_names import Instead
 from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup, made, new
 from gitlab_mcp.actions.scopes import InProject, WithProtectedEnvironments
@@ -31,6 +31,8 @@ manage = Tool(
 )
 
 Tier = Literal["production", "staging", "testing", "development", "other"]
+EnvironmentDescription = Annotated[str, Only(since="19.3")]
+AutoStop = Annotated[Literal["always", "with_action"], Only(since="19.3")]
 Cron = Annotated[
     str, Field(pattern=r"^\S+( \S+){4}$", description="Cron, like 0 23 * * 5"), Expects("five cron fields")
 ]
@@ -86,6 +88,8 @@ class CreateEnvironment(InProject):
     name: Annotated[NonEmpty, Field(max_length=255)]
     external_url: WebUrl | None = None
     tier: Tier | None = None
+    description: EnvironmentDescription | None = None
+    auto_stop_setting: AutoStop | None = None
 
 
 @manage.action(
@@ -101,16 +105,14 @@ class CreateEnvironment(InProject):
     shows="id name external_url tier state",
 )
 class UpdateEnvironment(OfEnvironment):
-    """Change the address or the tier of an environment."""
+    """Change the address, the tier, the description of an environment, or when it stops by itself."""
 
     external_url: WebUrl | None = None
     tier: Tier | None = None
+    description: EnvironmentDescription | None = None
+    auto_stop_setting: AutoStop | None = None
 
-    @model_validator(mode="after")
-    def _changes_something(self) -> UpdateEnvironment:
-        if self.external_url is None and self.tier is None:
-            raise broken_rule("external_url or tier", field="external_url")
-        return self
+    _changes_something = something_to_change("external_url")
 
 
 @manage.action(

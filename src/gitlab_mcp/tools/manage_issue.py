@@ -22,6 +22,7 @@ from gitlab_mcp.actions.fields import (
     MilestoneOrZero,
     Needs,
     NoLongerConfidential,
+    Only,
     ProjectId,
     ProjectNumber,
     Title,
@@ -121,6 +122,7 @@ class CreateIssue(InProject):
     labels: Labels | None = None
     assignee_ids: Assignees | None = None
     milestone_id: MilestoneOrZero | None = None
+    start_date: Annotated[Date, Only(since="19.3")] | None = None
     due_date: Date | None = None
     confidential: Flag | None = None
     issue_type: IssueType | None = None
@@ -150,6 +152,7 @@ class UpdateIssue(OfIssue):
     remove_labels: Labels | None = None
     assignee_ids: Assignees | None = None
     milestone_id: MilestoneOrZero | None = None
+    start_date: Annotated[DateOrEmpty, Only(since="19.3")] | None = None
     due_date: DateOrEmpty | None = None
     confidential: NoLongerConfidential | None = None
     discussion_locked: Flag | None = None

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from gitlab_mcp.actions.action import DELETE, POST, Danger, Role
 from gitlab_mcp.actions.action_facts import Differs
-from gitlab_mcp.actions.job_variables import JobVariables
+from gitlab_mcp.actions.danger import Risk
+from gitlab_mcp.actions.fields import Flag, Only, SentAs
+from gitlab_mcp.actions.job_variables import Inputs, JobVariables
 from gitlab_mcp.actions.recovery_lookup import RecoveryLookup
 from gitlab_mcp.actions.scopes import InProject, OfJob
 from gitlab_mcp.actions.tool import Tool
@@ -38,6 +42,15 @@ JOB = "id name status web_url"
 class RetryJob(OfJob):
     """Run a job again; the new try has an id of its own."""
 
+    inputs: (
+        Annotated[
+            Inputs,
+            Only(since="19.3"),
+            Risk(Danger.DESTRUCTIVE, "any", "they change what the job does", bool),
+        ]
+        | None
+    ) = None
+
 
 @manage.action(
     "cancel",
@@ -49,7 +62,9 @@ class RetryJob(OfJob):
     repeatable=True,
 )
 class CancelJob(OfJob):
-    """Cancel a job that waits or runs."""
+    """Cancel a job that waits or runs; force ends one that is being canceled and does not stop."""
+
+    force: Annotated[Flag, Only(since="19.3")] | None = None
 
 
 @manage.action(
@@ -67,6 +82,7 @@ class PlayJob(OfJob):
     """Start a manual job."""
 
     job_variables_attributes: JobVariables | None = None
+    inputs: Annotated[Inputs, Only(since="19.3"), SentAs("job_inputs")] | None = None
 
 
 @manage.action(

@@ -21,8 +21,10 @@ from gitlab_mcp.actions.fields import (
     MilestoneOrZero,
     Needs,
     NonEmpty,
+    Only,
     ProjectNumber,
     SentAs,
+    Time,
     Title,
     UserIds,
     Words,
@@ -172,6 +174,7 @@ ADDING = {
     "add_assignees": "assignee_ids replaces the assignees: send everybody who shall be one",
     "add_assignee_ids": "assignee_ids replaces the assignees: send everybody who shall be one",
 }
+MergeAfter = Annotated[Time, Only(since="19.3")]
 Shas = Annotated[Words, Field(min_length=1)]
 
 
@@ -209,6 +212,7 @@ class CreateMergeRequest(InProject):
     milestone_id: MilestoneOrZero | None = None
     remove_source_branch: Flag | None = None
     squash: Flag | None = None
+    merge_after: MergeAfter | None = None
     allow_collaboration: Flag | None = None
 
     async def run(self, gitlab: GitLab) -> Answer:
@@ -244,6 +248,7 @@ class UpdateMergeRequest(OfMergeRequest):
     milestone_id: MilestoneOrZero | None = None
     remove_source_branch: Flag | None = None
     squash: Flag | None = None
+    merge_after: MergeAfter | None = None
     discussion_locked: Flag | None = None
     allow_collaboration: Flag | None = None
 

@@ -7,8 +7,8 @@ from typing import Annotated
 from gitlab_mcp.actions.action import DELETE, POST, PUT, Danger, Role
 from gitlab_mcp.actions.action_facts import Differs
 from gitlab_mcp.actions.danger import Risk
-from gitlab_mcp.actions.fields import NonEmpty, Ref
-from gitlab_mcp.actions.job_variables import Variables
+from gitlab_mcp.actions.fields import NonEmpty, Only, Ref
+from gitlab_mcp.actions.job_variables import Inputs, Variables
 from gitlab_mcp.actions.other_names import Instead
 from gitlab_mcp.actions.recovery_lookup import ME, RecoveryLookup, new
 from gitlab_mcp.actions.scopes import InProject, OfPipeline
@@ -25,6 +25,7 @@ manage = Tool(
 
 # Without the status: GitLab answers the one from before the action.
 PIPELINE = "id web_url"
+CHANGES_JOBS = Risk(Danger.DESTRUCTIVE, "any", "they change what the jobs do", bool)
 
 
 @manage.action(
@@ -46,13 +47,8 @@ class CreatePipeline(InProject):
     """Run a pipeline for a branch or a tag."""
 
     ref: Ref
-    variables: (
-        Annotated[
-            Variables,
-            Risk(Danger.DESTRUCTIVE, "any", "they change what the jobs do", bool),
-        ]
-        | None
-    ) = None
+    variables: Annotated[Variables, CHANGES_JOBS] | None = None
+    inputs: Annotated[Inputs, Only(since="19.3"), CHANGES_JOBS] | None = None
 
 
 @manage.action(

@@ -10,7 +10,17 @@ from pydantic import Field
 
 from gitlab_mcp.actions.action import DELETE, POST, Danger, Role
 from gitlab_mcp.actions.exchange import Answer, GitLab
-from gitlab_mcp.actions.fields import AccessLevel, Expects, FutureDate, Id, Listed, NonEmpty, UserId, Words
+from gitlab_mcp.actions.fields import (
+    AccessLevel,
+    Expects,
+    FutureDate,
+    Id,
+    Listed,
+    NonEmpty,
+    Only,
+    UserId,
+    Words,
+)
 from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup, as_asked
 from gitlab_mcp.actions.result import Notice, Result
 from gitlab_mcp.actions.scopes import InGroup, InGroupOrInstance
@@ -129,6 +139,7 @@ class RotateToken(CreatesToken):
     """Replace a token by a new one; the old one stops at once, and the number changes."""
 
     token_id: Id
+    expires_at: Annotated[FutureDate, Only(since="19.3")] | None = None
 
 
 @manage.action(

@@ -15,6 +15,7 @@ from gitlab_mcp.actions.fields import (
     Flag,
     GroupId,
     Needs,
+    Only,
     Page,
     PerPage,
     ProjectId,
@@ -57,6 +58,7 @@ SearchText = Annotated[
     Field(min_length=2, max_length=4096, pattern=r"\S\s*\S"),
     Expects("text of at least 2 characters that are no blanks"),
 ]
+IncludeArchived = Annotated[Flag, Only(since="19.3")]
 AdvancedGroup = Annotated[GroupId, Needs("advanced_search_scopes")]
 
 PAGE = Differs("api/search/", "a section each for the instance, a group and a project")
@@ -68,6 +70,7 @@ class ScopedSearch(Action):
     scope: ClassVar[str]
 
     search: SearchText
+    include_archived: IncludeArchived | None = None
     page: Page | None = None
     per_page: PerPage | None = None
 

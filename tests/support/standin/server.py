@@ -13,7 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from http.client import responses
 from http.server import BaseHTTPRequestHandler
@@ -21,7 +21,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Protocol, Self
 
-from tests.support.standin.exchange import API, Received, Reply
+from tests.support.standin.exchange import Received, Reply
 from tests.support.standin.faults import Drop, Fault
 from tests.support.standin.recorded import Recorded
 from tests.support.standin.world import World
@@ -36,9 +36,15 @@ class _Rule:
     path: str
     fault: Fault
     times: int | None
+    caller: str | None
 
-    def matches(self, method: str, route: str) -> bool:
-        return self.times != 0 and self.method in ("*", method) and fnmatchcase(route, self.path)
+    def matches(self, received: Received) -> bool:
+        return (
+            self.times != 0
+            and self.method in ("*", received.method)
+            and self.caller in (None, received.caller)
+            and fnmatchcase(received.route, self.path)
+        )
 
 
 class Part(Protocol):
@@ -144,12 +150,14 @@ class StandIn:
         """An empty group that can be written to."""
         return self._add(World("groups", path, number))
 
-    def fault(self, method: str, path: str, fault: Fault, times: int | None = 1) -> None:
+    def fault(
+        self, method: str, path: str, fault: Fault, times: int | None = 1, caller: str | None = None
+    ) -> None:
         """Let the next `times` matching requests run into the fault; all of them if `times` is None.
 
-        `path` is below /api/v4 and may hold `*`. The first matching fault is used."""
+        `path` is below /api/v4 and may hold `*`. The first matching fault is used. None is every caller."""
         with self._changed:
-            self._rules.append(_Rule(method, path, fault, times))
+            self._rules.append(_Rule(method, path, fault, times, caller))
 
     def answer(
         self,
@@ -177,10 +185,10 @@ class StandIn:
         self.add(world)
         return world
 
-    def fault_for(self, method: str, route: str) -> Fault | None:
+    def fault_for(self, received: Received) -> Fault | None:
         with self._changed:
             for rule in self._rules:
-                if rule.matches(method, route):
+                if rule.matches(received):
                     if rule.times is not None:
                         rule.times -= 1
                     return rule.fault
@@ -270,16 +278,17 @@ class _ConnectionHandler(BaseHTTPRequestHandler):
         path, _, query = self.path.partition("?")
         # As a proxy it is sent the whole address.
         path = re.sub(r"^http://[^/]+", "", path).removeprefix(standin.root)
-        fault = standin.fault_for(self.command, path.removeprefix(API))
-        body = b"" if isinstance(fault, Drop) else self.rfile.read(int(self.headers.get("Content-Length", 0)))
-        self.received = Received(
+        head = Received(
             method=self.command,
             path=path,
             query=query,
             headers={name.lower(): value for name, value in self.headers.items()},
-            body=body,
+            body=b"",
             at=time.monotonic(),
         )
+        fault = standin.fault_for(head)
+        body = b"" if isinstance(fault, Drop) else self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        self.received = replace(head, body=body, at=time.monotonic())
         standin.record_request(self.received)
         try:
             if fault:

@@ -33,13 +33,15 @@ def requested_error_style(headers: Headers) -> str | None:
 
 def requested_toolsets(headers: Headers, offered: tuple[str, ...]) -> tuple[str, ...] | None:
     """None: all that the operator lets be called, which is `offered`."""
-    wanted = [
-        name.strip().lower() for name in (_sent_once(headers, _TOOLSETS) or "").split(",") if name.strip()
-    ]
-    wanted = ["core" if name == "default" else name for name in wanted]
-    if not wanted or "all" in wanted:
+    value = _sent_once(headers, _TOOLSETS)
+    if value is None:
         return None
-    for name in wanted:
+    wanted = [name.strip().lower() for name in value.split(",") if name.strip()]
+    wanted = ["core" if name == "default" else name for name in wanted]
+    if "all" in wanted:
+        return None
+    # An empty list would allow every tool, and the client wanted fewer.
+    for name in wanted or [""]:
         if name not in TOOLSETS:
             guess = misspelt(name, TOOLSETS)
             failure = _bad_header(_TOOLSETS, f"names out of {', '.join(TOOLSETS)}")
@@ -50,7 +52,7 @@ def requested_toolsets(headers: Headers, offered: tuple[str, ...]) -> tuple[str,
 def requested_read_only(headers: Headers) -> bool:
     """Any value but a clear no: a client that sends the header wants fewer rights."""
     value = _sent_once(headers, _READ_ONLY)
-    return value is not None and value.strip().lower() not in ("", "0", "false", "f", "no", "n", "off")
+    return value is not None and value.strip().lower() not in ("0", "false", "f", "no", "n", "off")
 
 
 def requested_trust(headers: Headers) -> Danger | None:
