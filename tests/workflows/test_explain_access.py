@@ -151,12 +151,22 @@ async def test_every_tool_that_is_named_and_not_listed_is_named_with_the_toolset
     explained: Callable[..., Any],
 ) -> None:
     data = await explained("alice", {"toolsets": ("core",)}, project_id="12", toolset="all")
-    switched_on = {tool: each["switch_on_with"] for each in data["not_listed"] for tool in each["tools"]}
+    switched_on = {tool: each["listed_with"] for each in data["not_listed"] for tool in each["tools"]}
+    assert all(each["can_be_called"] for each in data["not_listed"]), (
+        "no toolsets were set, so none is closed"
+    )
     named = {*data["works"], *data["works_in_part"]}
     named |= {call.split()[0] for each in data["does_not"] for call in each["actions"]}
     listed = {name for name in Registry().names() if Registry().toolset_of(name) == "core"}
     assert set(switched_on) == named - listed
     assert switched_on["browse_epics"] == "--toolsets core,planning"
+
+
+async def test_the_words_of_this_server_are_not_marked_as_other_peoples(
+    explained: Callable[..., Any],
+) -> None:
+    data = await explained("alice", {"toolsets": ("core",)}, project_id="12", toolset="all")
+    assert "untrusted" not in data
 
 
 async def test_without_a_toolset_the_tools_that_are_listed_are_explained(
