@@ -191,3 +191,44 @@ async def test_what_the_operator_forbids_is_not_said_to_work(
     data = await explained("alice", settings, project_id="12")
     assert "manage_file" not in data["works"]
     assert reasons(data, "manage_file") == {code}
+
+
+def member(standin: StandIn, level: int) -> None:
+    """Synthetic: nobody of this role was recorded. 19.3 was seen to let a planner read files and delete issues."""
+    standin.answer("GET", "/personal_access_tokens/self", body={"id": 1, "scopes": ["api"], "active": True})
+    standin.answer("GET", "/user", body={"id": 9, "username": "pat"})
+    standin.answer("GET", "/metadata", body={"version": "19.3.0-ee", "enterprise": True})
+    access = {"project_access": {"access_level": level}, "group_access": None}
+    standin.answer("GET", "/projects/7", body={"id": 7, "visibility": "private", "permissions": access})
+
+
+LET_IN = [
+    (15, "browse_files get", True),
+    (15, "browse_branches list", True),
+    (15, "manage_issue delete", True),
+    (15, "manage_label create", True),
+    (15, "manage_file commit", False),
+    (15, "manage_branch create", False),
+    (20, "manage_issue delete", False),
+    (20, "manage_environment stop", False),
+    (25, "browse_files get", True),
+    (25, "manage_file commit", False),
+    (30, "manage_environment stop", True),
+]
+
+
+@pytest.mark.parametrize(("level", "action", "let_in"), LET_IN)
+async def test_a_role_beside_the_ladder_is_told_what_it_may_do_and_no_less(
+    standin: StandIn, against: Against, level: int, action: str, let_in: bool
+) -> None:
+    member(standin, level)
+    arguments = {"action": "explain_access", "project_id": "7", "toolset": "all"}
+    data = dict((await against(tier="ultimate").call("browse_instance", arguments)).data)
+    tool, _, name = action.partition(" ")
+    refused = [
+        each["code"]
+        for each in data.get("does_not", ())
+        for group in each["actions"]
+        if group.startswith(f"{tool} ") and name in group.removeprefix(f"{tool} ").split(", ")
+    ]
+    assert refused == ([] if let_in else ["PERMISSION_DENIED"])

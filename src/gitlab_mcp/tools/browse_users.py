@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from gitlab_mcp.actions.action import GET, Action, Role
+from gitlab_mcp.actions.action import GET, Action
 from gitlab_mcp.actions.action_facts import Differs
 from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.actions.fields import (
@@ -54,7 +54,7 @@ EVENT = (
     "created_at action_name author=author_username project project_id target_type target_iid target_title"
     " ref=push_data.ref commit_title=push_data.commit_title commits=push_data.commit_count note=note.body"
 )
-PROJECT = "id path_with_namespace description visibility archived last_activity_at"
+PROJECT = "id path_with_namespace description visibility archived marked_for_deletion_on last_activity_at"
 KEY = "id title key usage_type created_at expires_at"
 
 
@@ -215,7 +215,6 @@ class AssociationsCount(Action):
     GET("/users/{user_id}/memberships"),
     example={"user_id": 2},
     shows="source_type source_id source_name access_level",
-    role=Role.ADMIN,
 )
 class Memberships(Paged):
     """Groups and projects a user is a member of, with the role."""

@@ -83,7 +83,6 @@ class CreatesToken(OfServiceAccount):
     danger=Danger.DANGEROUS,
     example={"group_id": "acme", "name": "Release bot", "username": "release-bot"},
     shows="id username name email",
-    role=Role.OWNER,
     recover_with=RecoveryLookup("browse_service_accounts list", "group_id", proof=_has_the_given_name),
 )
 class CreateAccount(InGroupOrInstance):
@@ -103,6 +102,10 @@ class CreateAccount(InGroupOrInstance):
 )
 class DeleteAccount(OfServiceAccount):
     """Delete a service account; what it wrote becomes that of a ghost."""
+
+    async def run(self, gitlab: GitLab) -> Result:
+        await gitlab.send(self.request())
+        return Result(data={"started": True, "then": "GitLab deletes it in the background, within minutes."})
 
 
 @manage.action(
