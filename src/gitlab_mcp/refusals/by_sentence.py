@@ -19,7 +19,7 @@ async def by_sentence(case: Case, ask: Ask) -> Finding:
     body, status = case.body, case.refused.status
     sentence = recognise_field_errors(body.field_errors) if body.field_errors else recognise(body.sentences)
     if "moved projects" in body.message:
-        return project_moved(case.refused)
+        return await project_moved(case.refused, ask)
     if case.requirements:
         case = await with_context(case, ask)
         if found := _tier_behind_sentence(case, sentence):
@@ -38,6 +38,8 @@ async def by_sentence(case: Case, ask: Ask) -> Finding:
 async def _by_known_sentence(case: Case, sentence: KnownSentence, ask: Ask) -> Finding:
     match sentence.code:
         case Code.PERMISSION_DENIED:
+            if found := await _closed_group(case, ask):
+                return found
             case = await with_context(case, ask)
             return causes.most_likely(
                 case,
@@ -59,6 +61,13 @@ async def _by_known_sentence(case: Case, sentence: KnownSentence, ask: Ask) -> F
             return await head_moved(as_sentence_says(case, sentence), case, ask)
         case _:
             return as_sentence_says(case, sentence)
+
+
+async def _closed_group(case: Case, ask: Ask) -> Finding | None:
+    group = case.given.get("namespace_id")
+    if group is None or "namespace" not in case.body.field_errors:
+        return None
+    return causes.namespace_closed(await ask.group(str(group)))
 
 
 def _tier_behind_sentence(case: Case, sentence: KnownSentence | None) -> Finding | None:

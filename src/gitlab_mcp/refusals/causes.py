@@ -109,11 +109,22 @@ def add_on_missing(case: Case) -> Finding | None:
     )
 
 
+_WORKS_ALL_THE_SAME: Final = re.compile(
+    r"/projects/[^/]+(/(restore|unarchive|archive|transfer|share|hooks|members|invitations|access_requests)(/.*)?)?"
+)
+"""What can be changed in a project that is archived or marked for deletion: its settings, hooks and members."""
+
+
+def works_in_closed_projects(path: str) -> bool:
+    return _WORKS_ALL_THE_SAME.fullmatch(path) is not None
+
+
 def project_read_only(case: Case) -> Finding | None:
     """Archived, itself or by its group, or marked for deletion."""
-    if not (case.writes and case.project):
+    path = case.refused.request.path
+    if not (case.writes and case.project) or works_in_closed_projects(path):
         return None
-    inside = _INSIDE_A_PROJECT.match(case.refused.request.path)
+    inside = _INSIDE_A_PROJECT.match(path)
     if inside and (on := marked_for_deletion(case.project)):
         return Finding(
             Code.CONFLICT,
@@ -131,9 +142,24 @@ def project_read_only(case: Case) -> Finding | None:
         Confidence.CERTAIN,
         "The project is archived: nothing in it can be changed.",
         ("the project says archived",),
-        "Ask an owner to unarchive the project, or the group it is in: manage_project unarchive.",
+        "Ask an owner to unarchive the project (manage_project unarchive), or the group where that is archived.",
         {"state": "archived"},
     )
+
+
+def namespace_closed(group: Mapping[str, Any] | None) -> Finding | None:
+    """A group that takes no new projects."""
+    for key, state in (("archived", "archived"), ("marked_for_deletion_on", "marked for deletion")):
+        if group and group.get(key):
+            return Finding(
+                Code.CONFLICT,
+                Confidence.CERTAIN,
+                f"The group is {state}: no project can be made or moved there.",
+                (f"the group says {key}",),
+                "Choose another group, or ask an owner of this one to open it again.",
+                {"state": state},
+            )
+    return None
 
 
 def marked_for_deletion(project: Mapping[str, Any]) -> str | None:

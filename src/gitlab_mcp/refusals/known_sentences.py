@@ -71,6 +71,13 @@ KNOWN_SENTENCES: Final = (
         "Ask for an upgrade, or do without it.",
         upgrade_url="https://about.gitlab.com/pricing/",
     ),
+    # What belongs elsewhere.
+    _row(
+        Code.FEATURE_UNAVAILABLE,
+        r"group-level custom roles are deprecated on self-managed",
+        "On a GitLab of one's own custom roles belong to the instance, not to groups.",
+        "Leave group_id out; for the roles of the instance it takes an administrator.",
+    ),
     # What is switched off.
     _row(
         Code.FEATURE_UNAVAILABLE,
@@ -168,7 +175,8 @@ KNOWN_SENTENCES: Final = (
     ),
     _row(
         Code.CONFLICT,
-        r"\btaken\b|already (exists|being used|a member)|duplicate|same (name|path) .*exists",
+        r"\btaken\b|already (exists|being used|a member|shared|assigned|related|linked)|duplicate"
+        r"|same (name|path) .*exists",
         "It exists already.",
         "Read what is there, and change it instead of creating it again, or choose another name.",
         state="exists",
@@ -182,12 +190,27 @@ KNOWN_SENTENCES: Final = (
     ),
     _row(
         Code.CONFLICT,
+        r"reference does not point to expected object|reference update: |could not update refs/"
+        r"|please refresh and try again",
+        "Somebody else committed to the branch at the same moment, so this commit was not made.",
+        "Send the same call again. With last_commit_id it is refused where the same file was changed.",
+        state="changed",
+    ),
+    _row(
+        Code.CONFLICT,
         r"has changed since|was changed|sha .*(mismatch|does not match)|precondition failed|stale"
         r"|out of date|resource lock|is locked|state is locked|does not point to expected object"
         r"|could not update .*(please refresh|try again)|cannot lock ref|reference already updated",
         "It changed in the meantime, or somebody else is changing it.",
         "Read it again and repeat the change on what is there now.",
         state="changed",
+    ),
+    _row(
+        Code.CONFLICT,
+        r"one of the ancestors is archived|ancestor.* archived",
+        "A group above it is archived, and it with the group.",
+        "Ask an owner of the group to unarchive the group.",
+        state="archived",
     ),
     _row(
         Code.CONFLICT,

@@ -13,6 +13,7 @@ from gitlab_mcp.actions.result import Result
 from gitlab_mcp.actions.token_needs import TokenNeeds
 from gitlab_mcp.api.switches import SWITCHES, switch_of, switched_off
 from gitlab_mcp.failures.codes import Code, NoticeCode
+from gitlab_mcp.refusals.causes import works_in_closed_projects
 from gitlab_mcp.tiers.effective_tier import EffectiveTier
 from gitlab_mcp.tiers.feature_map import Effect, Feature, TierMap
 from gitlab_mcp.tiers.requirements import ActionRequirements, requirements_of_action
@@ -195,6 +196,7 @@ def _about(place: Place) -> dict[str, Any]:
             readable=None if place.is_readable else False if place.is_closed else "not with this token",
             role=ROLE_NAMES.get(place.role, str(place.role)) if place.role is not None else None,
             archived=(project or {}).get("archived"),
+            marked_for_deletion_on=(project or {}).get("marked_for_deletion_on"),
             switched_off=off or None,
         )
         if place.kind
@@ -215,8 +217,11 @@ def _obstacles(action: type[Action], place: Place, tiers: TierMap) -> Iterator[_
     if not _is_about(action, place):
         return
     project, spec = place.effective_tier.project, action.spec
-    if project and spec.writes and project.get("archived"):
-        yield _Obstacle(Code.CONFLICT, "The project is archived.")
+    if project and spec.writes and _is_closed_to(action):
+        if project.get("marked_for_deletion_on"):
+            yield _Obstacle(Code.CONFLICT, "The project is marked for deletion.")
+        elif project.get("archived"):
+            yield _Obstacle(Code.CONFLICT, "The project is archived.")
     switch = spec.switch or next(filter(None, (switch_of(each.path) for each in spec.endpoints)), None)
     if project and switch and (off := switched_off(switch, project)):
         titles = " and ".join(each.title for each in off)
@@ -226,6 +231,11 @@ def _obstacles(action: type[Action], place: Place, tiers: TierMap) -> Iterator[_
     needed = spec.role_at(about)
     if needed and place.role is not None and not admin and not spec.lets_in(place.role, about):
         yield _Obstacle(Code.PERMISSION_DENIED, f"It needs the role {ROLE_NAMES[int(needed)]}.")
+
+
+def _is_closed_to(action: type[Action]) -> bool:
+    """Whether a project that is archived or waits for its deletion refuses it."""
+    return not any(works_in_closed_projects(endpoint.path) for endpoint in action.spec.endpoints)
 
 
 def _requirements(action: type[Action], place: Place, tiers: TierMap) -> ActionRequirements:
