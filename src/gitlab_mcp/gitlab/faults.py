@@ -41,8 +41,8 @@ class Refused(Exception):
 
     @property
     def limits_the_token(self) -> bool:
-        """Of a 429: whether it is about all requests of the token. The limit of one endpoint has no such headers."""
-        return any(name.startswith("ratelimit-") for name in self.headers)
+        """Of a 429: whether it is about all requests. The limit of one endpoint has no such headers, and is no page."""
+        return self.is_web_page or any(name.startswith("ratelimit-") for name in self.headers)
 
     @property
     def is_web_page(self) -> bool:
