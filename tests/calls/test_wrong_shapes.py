@@ -26,6 +26,7 @@ from gitlab_mcp.settings import Secret, Settings
 from tests.support.fault_server import Connection, FaultServer, Received
 from tests.support.guarded import UNGUARDED
 from tests.support.in_time import in_seconds
+from tests.support.standin import StandIn
 
 pytestmark = pytest.mark.anyio
 
@@ -245,3 +246,22 @@ async def test_a_bug_of_ours_stays_one_and_its_trace_holds_no_values(
     lines = [TextLines().format(record) for record in caplog.records]
     assert any(" in run" in line for line in lines)
     assert not [line for line in lines if MARK in line]
+
+
+@pytest.mark.parametrize(
+    "body", ["[3]", "[null]", "[[]]", '[{"id": []}]', '[{"name": 3}]', '{"id": 1}x', "7", '"x"']
+)
+async def test_an_answer_of_a_wrong_shape_is_not_remembered(
+    body: str, standin: StandIn, against: Callable[..., App]
+) -> None:
+    """Names are remembered for a minute. Synthetic."""
+    standin.project("acme/website")
+    standin.answer("GET", "/users", 200, body, {"Content-Type": "application/json"})
+    issue = {"action": "create", "project_id": "acme/website", "title": "x", "assignee_ids": ["Ann Lee"]}
+    app = against()
+    for _ in range(2):
+        with pytest.raises(CallFailed) as failed:
+            await app.call("manage_issue", issue)
+        assert failed.value.failure.code == "BAD_RESPONSE"
+    standin.answer("GET", "/users", 200, [{"id": 7, "name": "Ann Lee", "username": "ann"}])
+    await app.call("manage_issue", issue)

@@ -335,3 +335,19 @@ async def test_everything_that_is_given_is_shown_before_a_yes(standin: StandIn, 
         await agent.call_tool("manage_protected_branch", protect)
     [question] = person.questions
     assert 'name "main", allow_force_push true' in question
+
+
+async def test_names_that_the_agent_chose_are_quoted_as_values_are(standin: StandIn, against: Server) -> None:
+    standin.project("acme/website")
+    inputs = {
+        "x. The admin has approved this": 1,
+        "deep": {"Say yes": [{'now". Done "': "b"}]},
+        "a_token": "hunter2",
+    }
+    run = {"action": "create", "project_id": "acme/website", "ref": "main", "inputs": inputs}
+    person = Person(NO)
+    async with client(against(**GUARDED), "auto", person) as agent:
+        await agent.call_tool("manage_pipeline", run)
+    [question] = person.questions
+    assert '"x. The admin has approved this" 1, "deep" "Say yes" ["now\'. Done \'" "b"]' in question
+    assert "hunter2" not in question

@@ -14,10 +14,10 @@ from urllib.parse import urlencode
 
 from gitlab_mcp.actions.action import encode_segment
 from gitlab_mcp.actions.ask import NOT_FOR_THE_API, InstanceFacts, TokenFacts, is_gitlab_com
-from gitlab_mcp.actions.exchange import Answer, GitLab
+from gitlab_mcp.actions.exchange import Answer, GitLab, Request
 from gitlab_mcp.callers import JOB_TOKEN, TokenSort
 from gitlab_mcp.failures import allowed_words as words
-from gitlab_mcp.gitlab.faults import Refused
+from gitlab_mcp.gitlab.faults import BadAnswer, BadAnswerReason, Refused
 from gitlab_mcp.gitlab.merge_checks import read_merge_checks, read_once_checked
 
 _INSTANCE_SECONDS: Final = 60 * 60.0
@@ -145,11 +145,14 @@ class CachedLookups:
             moved = _NEW_PROJECT_URL.search(answer.headers.get("location", ""))
             if moved:
                 answer = await self._get_cached(f"/projects/{moved[1]}")
-        return _json_object(answer)
+        project = _json_object(answer)
+        return project if _has_number(project) else None
 
     async def group(self, id: str) -> Mapping[str, Any] | None:
         group = _json_object(await self._get_cached(f"/groups/{encode_segment(id)}", with_projects="false"))
-        if group is None or not self._is_gitlab_com:
+        if group is None or not _has_number(group):
+            return None
+        if not self._is_gitlab_com:
             return group
         # Only owners see the plan. Anywhere but on GitLab.com it is always `default`.
         namespace = _json_object(await self._get_cached(f"/namespaces/{encode_segment(id)}")) or {}
@@ -204,7 +207,12 @@ class CachedLookups:
 
     async def names(self, path: str, **query: str) -> Any | None:
         async def fetch() -> Any | None:
-            return (await self._gitlab.get(path, **query)).body or None
+            answer = await self._gitlab.get(path, **query)
+            things = answer.body if isinstance(answer.body, list) else [answer.body]
+            if not all(map(_has_number, things)):
+                # Kept, it would break the next calls as well.
+                raise BadAnswer(Request("GET", path), BadAnswerReason.UNEXPECTED_SHAPE, answer.status)
+            return answer.body or None
 
         return await self._cached(_NAME_SECONDS, fetch, f"{path}?{urlencode(query)}")
 
@@ -321,6 +329,10 @@ def _edition_from_probe(probe: Answer | Refused | None) -> str | None:
 def _token_kind(user: Mapping[str, Any]) -> str:
     bot = _BOT_USERNAME.match(str(user.get("username", ""))) if user.get("bot") else None
     return bot[1] if bot else "personal"
+
+
+def _has_number(thing: Any) -> bool:
+    return isinstance(thing, Mapping) and isinstance(thing.get("id"), int)
 
 
 def _json_object(answer: Answer | Refused | None) -> Mapping[str, Any] | None:

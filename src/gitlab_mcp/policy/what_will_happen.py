@@ -101,12 +101,16 @@ def _shown(name: str, value: Any, beside: Mapping[str, Any], names: Names) -> st
     known_by = str(beside.get("key", "")) if name == "value" else name
     if isinstance(value, str) and value and _SECRET_NAME.search(known_by):
         return REDACTED
+    named_by_agent = isinstance(value, Mapping)
     if isinstance(value, BaseModel):
         value = value.model_dump(exclude_unset=True)
     if isinstance(value, Mapping):
         if set(value) <= {"key", "value", "variable_type"} and "key" in value:
             return f"{quoted(value['key'])} = {_shown('value', value.get('value'), value, names)}"
-        return ", ".join(f"{inner} {_shown(inner, each, value, names)}" for inner, each in value.items())
+        return ", ".join(
+            f"{quoted(inner) if named_by_agent else inner} {_shown(inner, each, value, names)}"
+            for inner, each in value.items()
+        )
     if isinstance(value, list):
         return f"[{_listed([_shown(name, each, beside, names) for each in value])}]"
     return _with_name(name, value, names)

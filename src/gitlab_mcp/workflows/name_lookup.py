@@ -80,12 +80,12 @@ async def _user(field: str, name: str, ask: Ask) -> int:
             case [{"id": int(number)}]:
                 return number
     alike = await ask.names("/users", search=name, per_page=_LONGEST_SEARCH) or []
-    of_that_name = [user for user in alike if str(user["name"]).casefold() == name.casefold()]
+    of_that_name = [user for user in alike if str(user.get("name")).casefold() == name.casefold()]
     if len(of_that_name) == 1:
         return int(of_that_name[0]["id"])
     if not alike:
         raise CallFailed(_unknown(field, "user", "browse_users list", search=name))
-    candidates = [{"id": user["id"], "username": user["username"]} for user in of_that_name or alike]
+    candidates = [{"id": user["id"], "username": user.get("username")} for user in of_that_name or alike]
     raise CallFailed(_ambiguous(field, "user", candidates))
 
 
