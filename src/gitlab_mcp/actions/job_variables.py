@@ -26,5 +26,5 @@ class Variable(JobVariable):
 
 Variables = Annotated[list[Variable], FromJson, Expects("an array of {key, value}")]
 JobVariables = Annotated[list[JobVariable], FromJson, Expects("an array of {key, value}")]
-Inputs = Annotated[dict[str, Any], FromJson, Expects("an object {name: value}"), ReachesNothing()]
+Inputs = Annotated[dict[str, Any], FromJson, ReachesNothing(), Expects("an object {name: value}")]
 """What the `spec: inputs` of the CI/CD configuration declares."""
