@@ -247,14 +247,6 @@ async def test_an_update_must_change_something(standin: StandIn, against: Agains
     assert not standin.requests
 
 
-async def test_merged_after_which_gitlab_ignores_is_no_filter(standin: StandIn, against: Against) -> None:
-    arguments = {"action": "list", "project_id": "1", "merged_after": "2026-01-01T00:00:00Z"}
-    with pytest.raises(CallFailed) as refused:
-        await against().call("browse_merge_requests", arguments)
-    assert refused.value.failure.facts["unknown_fields"] == ["merged_after"]
-    assert standin.requests == []
-
-
 async def test_a_second_approval_is_a_conflict_and_not_a_bad_token(
     standin: StandIn, against: Against, cassettes: Path
 ) -> None:
