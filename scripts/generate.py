@@ -20,7 +20,7 @@ from gitlab_mcp.actions.action_facts import action_facts as resolved
 from gitlab_mcp.actions.registry import TOOLSETS, declared
 from gitlab_mcp.actions.schema import catalogue_entry
 from gitlab_mcp.actions.tool import Tool
-from gitlab_mcp.api.derivation import derived, docs_at, tokens
+from gitlab_mcp.api.derivation import beside, derived, docs_at, role_at, tokens
 from gitlab_mcp.tiers.feature_map import tier_map
 from gitlab_mcp.tiers.marks import TierMarks
 
@@ -51,6 +51,10 @@ def action_facts() -> str:
             facts[name] = {fact: value for fact, value in known.items() if fact not in action.spec.own_facts}
             if "docs" not in action.spec.own_facts and (pages := docs_at(endpoints)):
                 facts[name]["docs_at"] = pages
+            if roles := beside(endpoints):
+                facts[name]["beside"] = roles
+            if "role" not in action.spec.own_facts and (roles_at := role_at(endpoints)):
+                facts[name]["role_at"] = roles_at
             if needs := tokens(endpoints):
                 facts[name]["tokens"] = needs
         lines.append(f"{json.dumps(tool.name)}:{json.dumps(facts, separators=(',', ':'))}")

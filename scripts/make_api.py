@@ -7,7 +7,8 @@
 
 routes.jsonl    {endpoint, edition, params: {name: {type, required, values, default, ee_only}}, deprecated} a line
 endpoints.json  [{endpoint, tier, page, section}]
-roles.json      {least_role: {endpoint: role}}
+roles.json      {least_role: {endpoint: role}, beside: {endpoint: [role]}}, where beside are roles below the least one
+                that are let in all the same
 tokens.jsonl    {endpoint, permissions: [], boundaries: [], no_granular_token, job_token: [policy] or nothing} a line
 
 Versions are folded in from old to new, each once. A file may end in .gz. What the version changed is printed.
@@ -153,6 +154,8 @@ def _aside(endpoint: str, page: Row) -> tuple[int, bool]:
 def fold_roles(data: Data, version: str, before: str | None, measured: Row) -> None:
     for endpoint, role in measured["least_role"].items():
         _set(data.row(endpoint), "role", role, version, before)
+    for endpoint, roles in measured.get("beside", {}).items():
+        _set(data.row(endpoint), "beside", " ".join(roles), version, before)
 
 
 def fold_tokens(data: Data, version: str, before: str | None, lines: list[Row]) -> None:

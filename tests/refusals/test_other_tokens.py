@@ -220,3 +220,43 @@ async def test_too_many_pipelines_is_a_limit_though_gitlab_answers_400(
     assert failure.facts["retry_after_seconds"] == 60
     assert failure.facts["limited"] == "POST /projects/{project_id}/pipeline"
     assert failure.facts["reset_at"]
+
+
+async def test_what_only_an_administrator_may_read_of_others_says_so(
+    standin: StandIn, against: Against
+) -> None:
+    """Synthetic: nobody asked for another's addresses while GitLab was recorded."""
+    standin.answer("GET", "/personal_access_tokens/self", body={"id": 1, "scopes": ["api"], "active": True})
+    standin.answer("GET", "/user", body={"id": 2, "username": "alice"})
+    standin.answer("GET", "/users/3/emails", status=403, body={"message": "403 Forbidden"})
+    failure = await failure_of(against(), "browse_users", action="emails", user_id=3)
+    assert (failure.code, failure.facts["confidence"]) == ("PERMISSION_DENIED", "certain")
+    assert failure.facts["role_required"] == "Admin"
+
+
+async def test_a_group_owner_who_may_not_create_service_accounts_is_told_of_the_setting(
+    standin: StandIn, against: Against
+) -> None:
+    """Synthetic, as 19.3 was seen to answer an owner."""
+    standin.answer("GET", "/personal_access_tokens/self", body={"id": 1, "scopes": ["api"], "active": True})
+    standin.answer("GET", "/user", body={"id": 2, "username": "alice"})
+    standin.answer("GET", "/groups/9/members/all/2", body={"id": 2, "access_level": 50})
+    standin.answer("POST", "/groups/9/service_accounts", status=403, body={"message": "403 Forbidden"})
+    failure = await failure_of(
+        against(tier="ultimate"), "manage_service_account", action="create", group_id="9", name="Bot"
+    )
+    assert failure.code == "PERMISSION_DENIED"
+    assert "administrator" in failure.message
+    assert "owner to do it" not in failure.facts["suggested_fix"]
+
+
+async def test_only_scopes_that_a_person_can_choose_are_advised(standin: StandIn, against: Against) -> None:
+    """Synthetic: the scopes of a route of 19.3."""
+    body = {
+        "error": "insufficient_scope",
+        "error_description": "The request requires higher privileges than provided by the access token.",
+        "scope": "ai_workflows mcp api read_api",
+    }
+    standin.answer("GET", "/projects/30/issues", status=403, body=body)
+    failure = await failure_of(against(), "browse_issues", action="list", **WEBSITE)
+    assert failure.facts["scope_required"] == "api or read_api"

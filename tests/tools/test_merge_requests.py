@@ -133,7 +133,7 @@ async def test_readiness_without_graphql_says_that_more_may_block(
     standin.answer("POST", "/api/graphql", body=unknown)
     arguments = {"action": "merge_readiness", "project_id": "acme/shop", "merge_request_iid": 19}
     data = (await against().call("browse_merge_requests", arguments)).data
-    shown_by_rest = ["draft_status", "conflict", "discussions_not_resolved"]
+    shown_by_rest = ["draft_status", "conflict", "discussions_not_resolved", "ci_must_pass"]
     assert [blocker["check"] for blocker in data["blockers"]] == shown_by_rest
     assert [warning["code"] for warning in data["warnings"]] == ["FALLBACK_USED"]
     assert sum(request.path.endswith("graphql") for request in standin.requests) == 2

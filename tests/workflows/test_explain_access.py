@@ -151,12 +151,22 @@ async def test_every_tool_that_is_named_and_not_listed_is_named_with_the_toolset
     explained: Callable[..., Any],
 ) -> None:
     data = await explained("alice", {"toolsets": ("core",)}, project_id="12", toolset="all")
-    switched_on = {tool: each["switch_on_with"] for each in data["not_listed"] for tool in each["tools"]}
+    switched_on = {tool: each["listed_with"] for each in data["not_listed"] for tool in each["tools"]}
+    assert all(each["can_be_called"] for each in data["not_listed"]), (
+        "no toolsets were set, so none is closed"
+    )
     named = {*data["works"], *data["works_in_part"]}
     named |= {call.split()[0] for each in data["does_not"] for call in each["actions"]}
     listed = {name for name in Registry().names() if Registry().toolset_of(name) == "core"}
     assert set(switched_on) == named - listed
     assert switched_on["browse_epics"] == "--toolsets core,planning"
+
+
+async def test_the_words_of_this_server_are_not_marked_as_other_peoples(
+    explained: Callable[..., Any],
+) -> None:
+    data = await explained("alice", {"toolsets": ("core",)}, project_id="12", toolset="all")
+    assert "untrusted" not in data
 
 
 async def test_without_a_toolset_the_tools_that_are_listed_are_explained(
@@ -181,3 +191,44 @@ async def test_what_the_operator_forbids_is_not_said_to_work(
     data = await explained("alice", settings, project_id="12")
     assert "manage_file" not in data["works"]
     assert reasons(data, "manage_file") == {code}
+
+
+def member(standin: StandIn, level: int) -> None:
+    """Synthetic: nobody of this role was recorded. 19.3 was seen to let a planner read files and delete issues."""
+    standin.answer("GET", "/personal_access_tokens/self", body={"id": 1, "scopes": ["api"], "active": True})
+    standin.answer("GET", "/user", body={"id": 9, "username": "pat"})
+    standin.answer("GET", "/metadata", body={"version": "19.3.0-ee", "enterprise": True})
+    access = {"project_access": {"access_level": level}, "group_access": None}
+    standin.answer("GET", "/projects/7", body={"id": 7, "visibility": "private", "permissions": access})
+
+
+LET_IN = [
+    (15, "browse_files get", True),
+    (15, "browse_branches list", True),
+    (15, "manage_issue delete", True),
+    (15, "manage_label create", True),
+    (15, "manage_file commit", False),
+    (15, "manage_branch create", False),
+    (20, "manage_issue delete", False),
+    (20, "manage_environment stop", False),
+    (25, "browse_files get", True),
+    (25, "manage_file commit", False),
+    (30, "manage_environment stop", True),
+]
+
+
+@pytest.mark.parametrize(("level", "action", "let_in"), LET_IN)
+async def test_a_role_beside_the_ladder_is_told_what_it_may_do_and_no_less(
+    standin: StandIn, against: Against, level: int, action: str, let_in: bool
+) -> None:
+    member(standin, level)
+    arguments = {"action": "explain_access", "project_id": "7", "toolset": "all"}
+    data = dict((await against(tier="ultimate").call("browse_instance", arguments)).data)
+    tool, _, name = action.partition(" ")
+    refused = [
+        each["code"]
+        for each in data.get("does_not", ())
+        for group in each["actions"]
+        if group.startswith(f"{tool} ") and name in group.removeprefix(f"{tool} ").split(", ")
+    ]
+    assert refused == ([] if let_in else ["PERMISSION_DENIED"])

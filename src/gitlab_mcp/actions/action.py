@@ -31,7 +31,8 @@ _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 
 class Role(IntEnum):
-    """GitLab's access levels, by GitLab's numbers."""
+    """GitLab's access levels, by GitLab's numbers. They are a ladder but for two: a planner may do some of what takes a
+    reporter or an owner, a security manager some of what takes a developer."""
 
     GUEST = 10
     REPORTER = 20
@@ -41,6 +42,7 @@ class Role(IntEnum):
     ADMIN = 60
 
 
+BESIDE_THE_LADDER: Final = {"planner": 15, "security_manager": 25}
 ROLE_NAMES: Final = {
     0: "no member",
     5: "Minimal access",
@@ -140,6 +142,22 @@ class Spec:
         """The least role."""
         role: Role | str | None = self._fact("role")
         return Role[role.upper()] if isinstance(role, str) else role
+
+    def role_at(self, endpoint: Endpoint | None) -> Role | None:
+        """The least role of one of its endpoints."""
+        roles: Mapping[str, str] = looked_up(self.tool.name, self.name).get("role_at", {})
+        own = roles.get(str(endpoint)) if endpoint else None
+        return Role[own.upper()] if own else self.role
+
+    def lets_in(self, level: int, endpoint: Endpoint | None = None) -> bool | None:
+        """Whether somebody of this access level may do it; None where the least role is not known."""
+        least = self.role_at(endpoint)
+        return None if least is None else level >= least or level in self._beside
+
+    @property
+    def _beside(self) -> frozenset[int]:
+        names: list[str] = looked_up(self.tool.name, self.name).get("beside", [])
+        return frozenset(BESIDE_THE_LADDER[name] for name in names)
 
     @property
     def token_needs(self) -> Mapping[str, TokenNeeds]:

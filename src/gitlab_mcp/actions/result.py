@@ -77,5 +77,7 @@ class Result:
     image: Image | None = None
     warnings: Sequence[Notice] = ()
     truncated: Sequence[Omission] = ()
+    own_members: frozenset[str] = frozenset()
+    """Members of `data` that hold words of this server alone, and none of GitLab's."""
     is_presented: bool = False
     """Made of results that are already as an agent reads them: nothing is added or cut any more."""

@@ -14,6 +14,7 @@ from gitlab_mcp.actions.ask import Ask
 from gitlab_mcp.actions.exchange import Request
 from gitlab_mcp.actions.fields import (
     FULL_SHA,
+    AlsoCalled,
     CommitOrRef,
     GroupId,
     HeadSha,
@@ -137,7 +138,7 @@ class OfRelease(OfTag):
 
 
 class OfProtectedTag(InProject):
-    name: NonEmpty
+    name: Annotated[NonEmpty, AlsoCalled("tag", "tag_name")]
 
 
 class OfEpic(InGroup):
@@ -153,7 +154,7 @@ class WithProtectedBranches(InProjectOrGroup):
 
 
 class OfProtectedBranch(WithProtectedBranches):
-    name: NonEmpty
+    name: Annotated[NonEmpty, AlsoCalled("branch", "branch_name")]
 
 
 class WithProtectedEnvironments(InProjectOrGroup):

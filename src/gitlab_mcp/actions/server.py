@@ -41,6 +41,10 @@ class Server(Protocol):
         """The setting or header that lists this tool; None where it is listed."""
         ...
 
+    def may_be_called(self, tool: str) -> bool:
+        """Whether the tool can be called, listed or not."""
+        ...
+
     def refusal(self, action: type[Action]) -> tuple[Code, str] | None:
         """The code and the reason with which this server itself refuses every call of the action."""
         ...

@@ -10,7 +10,8 @@ edition     `EE` where the free edition has no such route
 docs        where it is documented, the page about it first: page, section, tier as the page says it, and the page's
             own spelling (`as`) where it is another
 role        the least role whose call was not refused, measured. Too high where it was measured on a protected branch,
-            too low where the thing was gone
+            too low where the thing was gone; of 19.3 where it was settled against GitLab's policies
+beside      roles below that one that are let in all the same: a planner reads files
 deprecated  true
 tokens      what it asks of tokens other than a plain one: `permissions` of a fine-grained token, as a person picks
             them, `at` which of project, group, user, instance they are given, or `no`, GitLab's word for why it takes

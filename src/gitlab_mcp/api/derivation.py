@@ -11,7 +11,7 @@ from typing import Any
 from gitlab_mcp.api.endpoints import NO_FINE_GRAINED, find, normalised
 from gitlab_mcp.api.switches import switch_of
 
-FACTS = ("docs", "switch", "feature", "role", "docs_at", "tokens")
+FACTS = ("docs", "switch", "feature", "role", "docs_at", "tokens", "role_at", "beside")
 PUBLIC = NO_FINE_GRAINED["public_endpoint"]
 
 
@@ -50,6 +50,19 @@ def tokens(endpoints: Sequence[str]) -> dict[str, dict[str, Any]]:
         }
         for endpoint, needs in known.items()
     }
+
+
+def role_at(endpoints: Sequence[str]) -> dict[str, str]:
+    """The roles of those endpoints that take another than the first one: others' addresses are an administrator's."""
+    roles = {endpoint: each.role for endpoint in endpoints if (each := find(endpoint)) and each.role}
+    first = roles.get(endpoints[0]) if endpoints else None
+    return {endpoint: role for endpoint, role in roles.items() if role != first}
+
+
+def beside(endpoints: Sequence[str]) -> tuple[str, ...]:
+    """Roles below the least one that every endpoint lets in."""
+    known = [each.beside if (each := find(endpoint)) else () for endpoint in endpoints]
+    return tuple(role for role in (known[0] if known else ()) if all(role in each for each in known))
 
 
 def docs_at(endpoints: Sequence[str]) -> dict[str, str]:

@@ -125,6 +125,8 @@ class EndpointFacts:
     """The page about it first."""
     role: str | None = None
     """The least role whose call was not refused, measured."""
+    beside: tuple[str, ...] = ()
+    """Roles below it that are let in all the same: planner, security_manager."""
     deprecated: bool = False
     tokens: Tokens | None = None
     """None where it was not read."""
@@ -185,6 +187,7 @@ def facts_in(row: Mapping[str, Any], version: str | None) -> EndpointFacts | Non
             for each in row.get("docs", ())
         ),
         role=_at(row.get("role"), version),
+        beside=tuple((_at(row.get("beside"), version) or "").split()),
         deprecated=bool(_at(row.get("deprecated"), version)),
         tokens=_tokens(_at(row.get("tokens"), version)),
     )

@@ -369,6 +369,9 @@ class _Server:
         offered = self.dispatch.offered
         return None if offered.is_listed(tool) else offered.switch_on_with(tool)
 
+    def may_be_called(self, tool: str) -> bool:
+        return self.dispatch.offered.may_be_called(tool)
+
     def refusal(self, action: type[Action]) -> tuple[Code, str] | None:
         return self.dispatch.offered.refusal(action)
 

@@ -17,6 +17,9 @@ SCOPES: Final = frozenset((
     "write_registry", "write_repository", "write_virtual_registry",
 ))  # fmt: skip
 
+CHOOSABLE_SCOPES: Final = SCOPES - {"ai_workflows", "email", "mcp", "openid", "profile"}
+"""Those that a person can choose for a token; GitLab and applications give the others."""
+
 # X of `404 X Not Found`: a name of a GitLab model, sometimes the caller's own words.
 _RECORDS: Final = frozenset((
     "application", "approval rule", "artifacts", "avatar", "badge", "blob", "board", "branch", "build",

@@ -57,6 +57,13 @@ ROUTE_MEANINGS: Final = (
         "This user has not approved it, so there is no approval to take back.", "Read its approvals first.",
     ),
     RouteMeaning(
+        "POST", "/groups/*/service_accounts", (403,), Code.PERMISSION_DENIED, "administrators only",
+        "Here only an administrator may create service accounts: group owners need a setting of the instance.",
+        "Ask an administrator to do it, or to let owners of top-level groups create service accounts: "
+        "Admin area > Settings > General > Account and limit.",
+        role=Role.OWNER,
+    ),
+    RouteMeaning(
         "PUT", "/projects/*/merge_requests/*/reset_approvals", (401,), Code.PERMISSION_DENIED, "bots only",
         "Only project and group bots may reset approvals.", "Use a project or group access token.",
     ),

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import unquote
 
-from gitlab_mcp.actions.action import Action, Role
+from gitlab_mcp.actions.action import Action, Endpoint, Role
 from gitlab_mcp.actions.ask import Ask, InstanceFacts, TokenFacts, role_in
 from gitlab_mcp.actions.token_needs import TokenNeeds
 from gitlab_mcp.api.switches import switch_of
@@ -60,7 +60,11 @@ class Case:
 
     @property
     def role_needed(self) -> Role | None:
-        return self.action.spec.role if self.action else None
+        return self.action.spec.role_at(self._refusing) if self.action else None
+
+    @property
+    def _refusing(self) -> Endpoint:
+        return Endpoint(self.refused.request.method, self.refused.request.route)
 
     @property
     def role_suffices(self) -> bool | None:
@@ -72,7 +76,9 @@ class Case:
             return True
         if needed is Role.ADMIN:
             return False if self.token and self.token.admin is False else None
-        return None if self.role is None else self.role >= needed
+        if self.role is None or self.action is None:
+            return None
+        return self.action.spec.lets_in(self.role, self._refusing)
 
     @property
     def effective_tier(self) -> EffectiveTier:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gitlab_mcp.actions.ask import NOT_FOR_THE_API, Ask
+from gitlab_mcp.failures.allowed_words import CHOOSABLE_SCOPES
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.refusals import causes
 from gitlab_mcp.refusals.case import Case
@@ -121,9 +122,8 @@ def oauth_error(case: Case) -> Finding:
         return permission_missing(case)
     if "scope" in body.oauth_error:
         # GitLab lists read_api for writes too, where only api works.
-        needed = (
-            "api" if case.writes and "api" in body.oauth_scopes else " or ".join(body.oauth_scopes) or "api"
-        )
+        choosable = [scope for scope in body.oauth_scopes if scope in CHOOSABLE_SCOPES]
+        needed = "api" if case.writes and "api" in choosable else " or ".join(choosable) or "api"
         return Finding(
             Code.SCOPE_INSUFFICIENT,
             Confidence.CERTAIN,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -12,7 +13,7 @@ from gitlab_mcp.results.untrusted_text import untrusted_members
 def add_metadata(result: Result) -> Result:
     """The result with `untrusted`, `truncated` and `warnings` as members of its data."""
     data: dict[str, Any] = {}
-    if untrusted := untrusted_members(result.data):
+    if untrusted := untrusted_members(_of_others(result)):
         data["untrusted"] = untrusted
     data.update(result.data)
     if result.truncated:
@@ -20,6 +21,10 @@ def add_metadata(result: Result) -> Result:
     if result.warnings:
         data["warnings"] = [warning_entry(warning) for warning in result.warnings]
     return replace(result, data=data, truncated=(), warnings=())
+
+
+def _of_others(result: Result) -> Mapping[str, Any]:
+    return {name: member for name, member in result.data.items() if name not in result.own_members}
 
 
 def warning_entry(notice: Notice) -> dict[str, Any]:

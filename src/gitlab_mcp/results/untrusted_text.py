@@ -20,10 +20,10 @@ _OF_GITLAB: Final = frozenset((
     "dismissal_reason", "edition", "event", "event_type", "events", "export_status", "failure_reason", "file_format",
     "file_type", "format", "group_runners_setting", "head_pipeline", "health_status", "import_status", "issue_type",
     "kind", "last_status", "link_type", "level", "line_is", "merge_method", "merge_status", "noteable_type",
-    "package_type", "permissions", "pipeline_status", "report_type", "resource_type", "scope", "scopes", "severity",
-    "source", "source_type", "squash_option", "state", "status", "target_type", "tier", "type", "update_status",
-    "usage_type", "variable_type", "verification_status", "visibility", "current_tier", "tier_required", "encoding",
-    "merge", "push", "create", "deploy", "unprotect", "is", "unread", "dry_run", "is_a",
+    "package_type", "permissions", "pipeline_status", "report_type", "resource_type", "role", "scope", "scopes",
+    "severity", "source", "source_type", "squash_option", "state", "status", "target_type", "tier", "type",
+    "update_status", "usage_type", "variable_type", "verification_status", "visibility", "current_tier",
+    "tier_required", "encoding", "merge", "push", "create", "deploy", "unprotect", "is", "unread", "dry_run", "is_a",
 ))  # fmt: skip
 """Members whose words GitLab chooses. Those that end in `_access_level` are too."""
 _WORD: Final = re.compile(r"[A-Za-z][A-Za-z0-9_:]{0,39}(?: (?:[a-z]{1,12}|\+ [A-Z][a-z]{1,12})){0,2}")

@@ -63,7 +63,6 @@ class GetAuditEvent(WithAuditEvents):
     GET("/audit_events"),
     example={"entity_type": "Project", "entity_id": 20},
     shows=EVENT,
-    role=Role.ADMIN,
 )
 class ListInstanceEvents(Paged):
     """List what happened in the whole instance."""
@@ -86,7 +85,6 @@ class ListInstanceEvents(Paged):
     GET("/audit_events/{audit_event_id}"),
     example={"audit_event_id": 1},
     shows=EVENT,
-    role=Role.ADMIN,
 )
 class GetInstanceEvent(Action):
     """Read one event of the instance."""

@@ -26,7 +26,6 @@ browse = Tool(
     GET("/service_accounts", "/groups/{group_id}/service_accounts"),
     example={"group_id": "acme"},
     shows="id username name email",
-    role=Role.OWNER,
 )
 class ListAccounts(InGroupOrInstance, Paged):
     """List service accounts."""

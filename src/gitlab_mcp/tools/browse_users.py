@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from gitlab_mcp.actions.action import GET, Action, Role
+from gitlab_mcp.actions.action import GET, Action
 from gitlab_mcp.actions.action_facts import Differs
 from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.actions.fields import (
@@ -215,7 +215,6 @@ class AssociationsCount(Action):
     GET("/users/{user_id}/memberships"),
     example={"user_id": 2},
     shows="source_type source_id source_name access_level",
-    role=Role.ADMIN,
 )
 class Memberships(Paged):
     """Groups and projects a user is a member of, with the role."""

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from gitlab_mcp.actions.action import DELETE, POST, Danger, Role, fill
-from gitlab_mcp.actions.action_facts import Differs
+from gitlab_mcp.actions.action import DELETE, POST, Danger, fill
 from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.actions.fields import AlsoCalled, Branch, Ref
 from gitlab_mcp.actions.other_names import Instead
@@ -89,7 +88,6 @@ class DeleteBranch(InProject):
     DELETE("/projects/{project_id}/repository/merged_branches"),
     danger=Danger.DANGEROUS,
     example={"project_id": "writes/app"},
-    role=Differs(Role.DEVELOPER, "measured too low: it takes push_code, which developers have"),
 )
 class DeleteMergedBranches(InProject):
     """Delete, in the background, every unprotected branch that is merged into the default branch."""

@@ -8,7 +8,6 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, model_validator
 
 from gitlab_mcp.actions.action import DELETE, POST, PUT, Danger, Role, something_to_change
-from gitlab_mcp.actions.action_facts import Differs
 from gitlab_mcp.actions.allow_lists import AllowList
 from gitlab_mcp.actions.fields import Expects, Flag, Id, NonEmpty, Only, Ref, Sha, Time, WebUrl, broken_rule
 from gitlab_mcp.actions.other_names import Instead
@@ -122,7 +121,6 @@ class UpdateEnvironment(OfEnvironment):
     danger=Danger.DESTRUCTIVE,
     example={"project_id": "writes/sub-one/second", "environment_id": 9},
     shows="id name state",
-    role=Differs(Role.DEVELOPER, "measured too low: it takes stop_environment, which developers have"),
     recover_with=RecoveryLookup("browse_environments get", "project_id environment_id", proof=_is_stopped),
 )
 class StopEnvironment(OfEnvironment):
@@ -136,7 +134,6 @@ class StopEnvironment(OfEnvironment):
     DELETE("/projects/{project_id}/environments/{environment_id}"),
     danger=Danger.DESTRUCTIVE,
     example={"project_id": "writes/sub-one/second", "environment_id": 9},
-    role=Differs(Role.DEVELOPER, "measured too low: it takes destroy_environment, which developers have"),
 )
 class DeleteEnvironment(OfEnvironment):
     """Delete a stopped environment with its deployments."""
@@ -216,7 +213,6 @@ class CreateDeployment(InProject):
     danger=Danger.REVERSIBLE,
     example={"project_id": "writes/sub-one/second", "deployment_id": 8, "status": "success"},
     shows="id iid status",
-    role=Differs(Role.DEVELOPER, "measured too low: it takes update_deployment, which developers have"),
     recover_with=FIND_DEPLOYMENT,
 )
 class UpdateDeployment(OfDeployment):

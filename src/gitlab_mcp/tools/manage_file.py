@@ -11,8 +11,7 @@ from urllib.parse import quote
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from gitlab_mcp.actions.action import DELETE, POST, PUT, Danger, Role, fill
-from gitlab_mcp.actions.action_facts import Differs
+from gitlab_mcp.actions.action import DELETE, POST, PUT, Danger, fill
 from gitlab_mcp.actions.exchange import Answer, GitLab, Request
 from gitlab_mcp.actions.fields import (
     Branch,
@@ -195,7 +194,6 @@ class UpdateFile(WriteFile):
         "commit_message": "Remove data",
     },
     shows=COMMITTED,
-    role=Differs(Role.DEVELOPER, "measured on a protected branch"),
     repeatable=False,
     recover_with=RecoveryLookup("browse_files get", "project_id file_path ref=branch", gone=True),
 )
@@ -243,7 +241,6 @@ def _my_commit(write: LostWrite, found: Mapping[str, Any]) -> bool:
         "actions": [{"action": "update", "file_path": "docs/guide one.md", "content": "# Guide\n\nFixed.\n"}],
     },
     shows="id title web_url stats",
-    role=Differs(Role.DEVELOPER, "measured on a protected branch"),
     recover_with=RecoveryLookup("browse_commits list", "project_id ref_name=branch", proof=_my_commit),
 )
 class CommitFiles(CommitToBranch):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Annotated
 
 from gitlab_mcp.actions.action import DELETE, POST, Danger, Role
-from gitlab_mcp.actions.action_facts import Differs
 from gitlab_mcp.actions.danger import Risk
 from gitlab_mcp.actions.fields import Flag, Only, SentAs
 from gitlab_mcp.actions.job_variables import Inputs, JobVariables
@@ -58,7 +57,6 @@ class RetryJob(OfJob):
     danger=Danger.REVERSIBLE,
     example={"project_id": "writes/sub-one/second-renamed", "job_id": 85},
     shows=JOB,
-    role=Differs(Role.DEVELOPER, "measured on a protected branch"),
     repeatable=True,
 )
 class CancelJob(OfJob):
@@ -106,7 +104,6 @@ class EraseJob(OfJob):
     danger=Danger.REVERSIBLE,
     example={"project_id": "writes/sub-one/second-renamed", "job_id": 80},
     shows="id name artifacts_expire_at web_url",
-    role=Differs(Role.DEVELOPER, "measured on a protected branch"),
     repeatable=True,
 )
 class KeepArtifacts(OfJob):

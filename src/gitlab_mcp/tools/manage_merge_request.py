@@ -280,7 +280,6 @@ def _merged(write: LostWrite, found: Mapping[str, Any]) -> bool:
         "should_remove_source_branch": True,
     },
     shows=MERGED,
-    role=Differs(Role.DEVELOPER, "measured on a protected branch"),
     repeatable=False,
     recover_with=RecoveryLookup("browse_merge_requests get", "project_id merge_request_iid", proof=_merged),
 )

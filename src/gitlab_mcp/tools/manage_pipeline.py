@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Annotated
 
 from gitlab_mcp.actions.action import DELETE, POST, PUT, Danger, Role
-from gitlab_mcp.actions.action_facts import Differs
 from gitlab_mcp.actions.danger import Risk
 from gitlab_mcp.actions.fields import NonEmpty, Only, Ref
 from gitlab_mcp.actions.job_variables import Inputs, Variables
@@ -38,7 +37,6 @@ CHANGES_JOBS = Risk(Danger.DESTRUCTIVE, "any", "they change what the jobs do", b
         "variables": [{"key": "DEPLOY_TO", "value": "staging"}],
     },
     shows="id status web_url",
-    role=Differs(Role.DEVELOPER, "measured on a protected branch"),
     recover_with=RecoveryLookup(
         "browse_pipelines list", "project_id ref", {"username": ME}, proof=new("ref")
     ),
@@ -70,7 +68,6 @@ class UpdatePipeline(OfPipeline):
     danger=Danger.REVERSIBLE,
     example={"project_id": "writes/sub-one/second-renamed", "pipeline_id": 31},
     shows=PIPELINE,
-    role=Differs(Role.DEVELOPER, "measured on a protected branch"),
     recover_with=RecoveryLookup(
         "browse_pipelines get", "project_id pipeline_id", because="it may have been running before"
     ),
@@ -85,7 +82,6 @@ class RetryPipeline(OfPipeline):
     danger=Danger.REVERSIBLE,
     example={"project_id": "writes/sub-one/second-renamed", "pipeline_id": 38},
     shows=PIPELINE,
-    role=Differs(Role.DEVELOPER, "measured on a protected branch"),
     repeatable=True,
 )
 class CancelPipeline(OfPipeline):

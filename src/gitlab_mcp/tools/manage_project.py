@@ -8,7 +8,6 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, model_validator
 
 from gitlab_mcp.actions.action import DELETE, POST, PUT, Action, Danger, Role, fill
-from gitlab_mcp.actions.action_facts import Differs
 from gitlab_mcp.actions.danger import Risk, equals
 from gitlab_mcp.actions.exchange import Answer, GitLab, Request
 from gitlab_mcp.actions.fields import (
@@ -363,7 +362,6 @@ def _is_shared(write: LostWrite, found: Mapping[str, Any]) -> bool:
     danger=Danger.DANGEROUS,
     example={"project_id": "acme/website", "group_id": 8, "group_access": 20},
     shows="group_id group_access expires_at",
-    role=Differs(Role.MAINTAINER, "measured too high: it takes admin_project, which maintainers have"),
     recover_with=RecoveryLookup(
         "browse_projects get",
         "project_id",

@@ -83,7 +83,6 @@ class CreatesToken(OfServiceAccount):
     danger=Danger.DANGEROUS,
     example={"group_id": "acme", "name": "Release bot", "username": "release-bot"},
     shows="id username name email",
-    role=Role.OWNER,
     recover_with=RecoveryLookup("browse_service_accounts list", "group_id", proof=_has_the_given_name),
 )
 class CreateAccount(InGroupOrInstance):

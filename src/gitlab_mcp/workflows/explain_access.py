@@ -23,6 +23,8 @@ _SILENTLY: Final = {
     "empty": (NoticeCode.EMPTY_BECAUSE, "GitLab answers with nothing"),
 }
 
+_TOLD_BY_GITLAB: Final = frozenset({"gitlab", "token", "here"})
+
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -51,6 +53,8 @@ class Server(Protocol):
     """What this server itself adds: see `actions.server.Server`."""
 
     def switch_on_with(self, tool: str) -> str | None: ...
+
+    def may_be_called(self, tool: str) -> bool: ...
 
     def refusal(self, action: type[Action]) -> tuple[Code, str] | None: ...
 
@@ -95,7 +99,7 @@ def explain(place: Place, tiers: TierMap, actions: Sequence[type[Action]], serve
         "fields": list(_fields(actions, place, tiers)),
         "not_listed": _not_listed(actions, server),
     }
-    return Result(data={name: value for name, value in data.items() if value not in (None, [], {})})
+    return _result({name: value for name, value in data.items() if value not in (None, [], {})})
 
 
 def _closed(place: Place, actions: Iterable[type[Action]]) -> Result:
@@ -108,7 +112,11 @@ def _closed(place: Place, actions: Iterable[type[Action]]) -> Result:
         ),
     }
     about = {name: value for name, value in _about(place).items() if value is not None}
-    return Result(data={**about, "does_not": [closed]})
+    return _result({**about, "does_not": [closed]})
+
+
+def _result(data: Mapping[str, Any]) -> Result:
+    return Result(data=data, own_members=frozenset(data) - _TOLD_BY_GITLAB)
 
 
 def _needs(action: type[Action], place: Place) -> Iterator[TokenNeeds]:
@@ -121,11 +129,16 @@ def _needs(action: type[Action], place: Place) -> Iterator[TokenNeeds]:
 
 
 def _not_listed(actions: Iterable[type[Action]], server: Server) -> list[dict[str, Any]]:
-    """The tools named above that are not listed, by the toolset to switch on."""
+    """The tools named above that are not listed, by the toolset that lists them, and whether they can be called."""
     found: dict[str, dict[str, Any]] = {}
     for tool in dict.fromkeys(action.spec.tool for action in actions):
         if (how := server.switch_on_with(tool.name)) is not None:
-            entry = {"toolset": tool.toolset, "switch_on_with": how, "tools": []}
+            callable_now = server.may_be_called(tool.name)
+            entry = {
+                "toolset": tool.toolset,
+                **({"can_be_called": True, "listed_with": how} if callable_now else {"switch_on_with": how}),
+                "tools": [],
+            }
             found.setdefault(tool.toolset, entry)["tools"].append(tool.name)
     return list(found.values())
 
@@ -206,8 +219,10 @@ def _obstacles(action: type[Action], place: Place, tiers: TierMap) -> Iterator[_
         titles = " and ".join(each.title for each in off)
         yield _Obstacle(Code.FEATURE_UNAVAILABLE, f"{titles}: switched off in this project.")
     admin = bool(place.token and place.token.admin)
-    if spec.role is not None and place.role is not None and place.role < spec.role and not admin:
-        yield _Obstacle(Code.PERMISSION_DENIED, f"It needs the role {ROLE_NAMES[int(spec.role)]}.")
+    about = next(each for each in spec.endpoints if place.kind in each.placeholders)
+    needed = spec.role_at(about)
+    if needed and place.role is not None and not admin and not spec.lets_in(place.role, about):
+        yield _Obstacle(Code.PERMISSION_DENIED, f"It needs the role {ROLE_NAMES[int(needed)]}.")
 
 
 def _requirements(action: type[Action], place: Place, tiers: TierMap) -> ActionRequirements:

@@ -46,7 +46,11 @@ def merge_readiness(facts: MergeFacts) -> Result:
 
 
 def _failed_checks(facts: MergeFacts) -> list[str]:
-    return list(failed_checks(facts.merge_request, facts.checks))
+    found = list(failed_checks(facts.merge_request, facts.checks))
+    pipeline = facts.merge_request.get("head_pipeline") or {}
+    if facts.pipeline_must_succeed and pipeline.get("status") != "success":
+        found.append("ci_must_pass")
+    return list(dict.fromkeys(found))
 
 
 def _is_being_checked(facts: MergeFacts) -> bool:

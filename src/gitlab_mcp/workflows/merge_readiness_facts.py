@@ -30,6 +30,8 @@ class MergeFacts:
     jobs: Sequence[Json] = ()
     """Of its head pipeline."""
     unread: Sequence[str] = ()
+    pipeline_must_succeed: bool = False
+    """By the project's settings. Read only where GraphQL does not tell the checks."""
 
 
 async def read_merge_facts(gitlab: GitLab, path: str) -> MergeFacts:
@@ -47,16 +49,26 @@ async def read_merge_facts(gitlab: GitLab, path: str) -> MergeFacts:
     if jobs is not None:
         asks["jobs of the pipeline"] = lambda: every_page(gitlab, jobs)
     answers = dict(zip(asks, await concurrently(list(asks.values())), strict=True))
-    checks, approvals = answers["checks"], answers["approvals"]
+    checks = None if isinstance(answers["checks"], FAULTS) else answers["checks"]
+    approvals = answers["approvals"]
     return MergeFacts(
         merge_request,
-        None if isinstance(checks, FAULTS) else checks,
+        checks,
         approvals.body if isinstance(approvals, Answer) else None,
         _items(answers["reviewers"]),
         open_threads(_items(answers["threads"])),
         _items(answers.get("jobs of the pipeline")),
         tuple(name for name, answer in answers.items() if isinstance(answer, FAULTS) and name != "checks"),
+        checks is None and await _pipeline_must_succeed(gitlab, path),
     )
+
+
+async def _pipeline_must_succeed(gitlab: GitLab, path: str) -> bool:
+    try:
+        project = (await gitlab.get(path.partition("/merge_requests/")[0])).body
+    except FAULTS:
+        return False
+    return isinstance(project, Mapping) and project.get("only_allow_merge_if_pipeline_succeeds") is True
 
 
 def _jobs_path(merge_request: Json, path: str) -> str | None:
