@@ -15,7 +15,7 @@ from gitlab_mcp.actions.token_needs import by_resource
 from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.failures.codes import CODES, NOTICES, CodeEntry
 from gitlab_mcp.failures.facts import FACTS
-from gitlab_mcp.tiers.feature_map import Feature, TierMap
+from gitlab_mcp.tiers.feature_map import Behaviour, Feature, TierMap
 from gitlab_mcp.tiers.requirements import ActionRequirements, requirements_of_action
 
 PRINTED = "<!-- Printed from the code by `make docs`. Edit the declaration, not this page. -->\n\n"
@@ -169,12 +169,23 @@ def _feature(feature: Feature, actions: list[str]) -> str:
     earlier = "".join(f"; {was.tier} before {'.'.join(map(str, was.before))}" for was in feature.earlier)
     lines.append(f"**{feature.tier}**{earlier} · [GitLab's page](https://docs.gitlab.com/{feature.docs})\n")
     lines.append(f"For {', '.join(actions)}.\n")
-    for edition, behaviour in feature.without_it.items():
-        status = f" ({behaviour.status})" if behaviour.status else ""
-        lines.append(f"- {EDITIONS[edition]} {EFFECTS[behaviour.effect]}{status}: {behaviour.basis}")
+    for edition, behaviours in feature.without_it.items():
+        for behaviour in behaviours:
+            status = f" ({behaviour.status})" if behaviour.status else ""
+            does = f"{EDITIONS[edition]} {_versions(behaviour)}{EFFECTS[behaviour.effect]}{status}"
+            lines.append(f"- {does}: {behaviour.basis}")
     for other in feature.alternatives:
-        lines.append(f"- Instead, on {other.tier}: `{other.action}`. {other.why}")
+        instead = f"`{other.action}`" if other.action else f"{other.where} in GitLab's pages"
+        lines.append(f"- Instead, on {other.tier}: {instead}. {other.why}")
     return "\n".join(lines) + "\n"
+
+
+def _versions(behaviour: Behaviour) -> str:
+    """Such as `up to 17.2 `; nothing where no version differs."""
+    since, until = behaviour.since, behaviour.until
+    words = f"since {'.'.join(map(str, since))}" if since else ""
+    words = f"{words} up to {'.'.join(map(str, until))}" if until else words
+    return f"{words.strip()} " if words else ""
 
 
 def _badge(feature: Feature) -> str:

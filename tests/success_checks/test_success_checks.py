@@ -152,7 +152,7 @@ ACCEPTED = {
     "environments/reporter_stops": "NOT_APPLIED",
     "merge_requests/squash_forbidden": "NOT_APPLIED squash",
     "approvals/settings_free": "TIER_NOT_ENFORCED",
-    "protected_environments/free": "EMPTY_BECAUSE",
+    "protected_environments/free": "TIER_NOT_ENFORCED",
     "merge_trains/list_free": "EMPTY_BECAUSE",
     "runners/off_list": "EMPTY_BECAUSE",
     "trees/path_is_file": "EMPTY_BECAUSE path",

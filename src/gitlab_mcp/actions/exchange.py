@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
-from gitlab_mcp.actions.result import Omission
+from gitlab_mcp.actions.result import Notice, Omission
 
 T = TypeVar("T")
 Report = Callable[[float, float | None, str], None]
@@ -42,6 +42,8 @@ class Answer:
     """The answer to a write was lost, and what it did was found again by looking."""
     left_out: tuple[Omission, ...] = ()
     """What an action took out of GitLab's list because nobody asked for it."""
+    warnings: tuple[Notice, ...] = ()
+    """What the action found out beside it."""
 
     @property
     def already(self) -> bool:

@@ -390,7 +390,7 @@ SemanticVersion = Annotated[
     Expects("a semantic version like 1.2.0"),
 ]
 Sha = Annotated[str, Field(min_length=1, max_length=64)]
-HeadSha = Annotated[Sha, Field(description="Refuse if the source's head is another")]
+HeadSha = Annotated[Sha, Field(description="Only if this is the head")]
 FULL_SHA: Final = re.compile("[0-9a-f]{40}(?:[0-9a-f]{24})?")
 FilePath = NonEmpty
 """In the repository."""

@@ -238,6 +238,7 @@ class Dispatch:
             return replace(answer, data={**_how_taken(call), **answer.data})
         notices = [
             *notices,
+            *(answer.warnings if isinstance(answer, Answer) else ()),
             *(
                 replace(notice, facts=callable_here(notice.facts, self.offered))
                 for notice in await self._check_success(call.action, answer, server.ask)

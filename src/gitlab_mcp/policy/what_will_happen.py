@@ -169,8 +169,11 @@ def _facts_about(target: Mapping[str, Any]) -> Iterator[str]:
         yield f"last commit {commit['short_id']}{_on_date(commit.get('committed_date'))}"
     if isinstance(target.get("merged"), bool):
         yield "merged" if target["merged"] else "not merged"
-    if target.get("protected") is True:
-        yield "protected"
+    for name in ("protected", "archived"):
+        if target.get(name) is True:
+            yield name
+    if marked := _on_date(target.get("marked_for_deletion_on")):
+        yield f"marked for deletion{marked}"
     for name in ("state", "status", "visibility"):
         if _is_safe_word(target.get(name)):
             yield str(target[name])

@@ -19,7 +19,7 @@ async def by_sentence(case: Case, ask: Ask) -> Finding:
     body, status = case.body, case.refused.status
     sentence = recognise_field_errors(body.field_errors) if body.field_errors else recognise(body.sentences)
     if "moved projects" in body.message:
-        return project_moved(case.refused)
+        return await project_moved(case.refused, ask)
     if case.requirements:
         case = await with_context(case, ask)
         if found := _tier_behind_sentence(case, sentence):
@@ -38,6 +38,8 @@ async def by_sentence(case: Case, ask: Ask) -> Finding:
 async def _by_known_sentence(case: Case, sentence: KnownSentence, ask: Ask) -> Finding:
     match sentence.code:
         case Code.PERMISSION_DENIED:
+            if found := await _closed_group(case, ask):
+                return found
             case = await with_context(case, ask)
             return causes.most_likely(
                 case,
@@ -61,6 +63,13 @@ async def _by_known_sentence(case: Case, sentence: KnownSentence, ask: Ask) -> F
             return as_sentence_says(case, sentence)
 
 
+async def _closed_group(case: Case, ask: Ask) -> Finding | None:
+    group = case.given.get("namespace_id")
+    if group is None or "namespace" not in case.body.field_errors:
+        return None
+    return causes.namespace_closed(await ask.group(str(group)))
+
+
 def _tier_behind_sentence(case: Case, sentence: KnownSentence | None) -> Finding | None:
     """Where the call needs a feature above the tier: the tier explains the sentence unless it is about values."""
     above = case.requirement_above_tier()
@@ -70,15 +79,14 @@ def _tier_behind_sentence(case: Case, sentence: KnownSentence | None) -> Finding
     if sentence is not None and sentence.code == Code.TIER_RESTRICTED:
         confidence = Confidence.CERTAIN if above else Confidence.LIKELY
         return causes.tier_finding(case, requirement, confidence, case.tier)
-    behaviour = case.behaviour_without(requirement)
-    expected = behaviour is not None and behaviour.says is not None and behaviour.says in case.body.message
-    refuses = behaviour is None or behaviour.effect == "refused"
+    without = case.expected_without(requirement)
+    expected = any(each.says and each.says in case.body.message for each in without.behaviours)
+    refuses = without.may_be("refused")
     status = case.refused.status
     about_values = bool(case.body.field_errors) or status == 409 or (status == 422 and not refuses)
     explained = (Code.PERMISSION_DENIED, Code.NOT_FOUND) if refuses else (Code.PERMISSION_DENIED,)
     unexplained = sentence is None or sentence.or_tier or sentence.code in explained
-    about_conflict = sentence is not None and sentence.code == Code.CONFLICT
-    if (expected and not about_conflict) or (requirement.field is None and unexplained and not about_values):
+    if expected or (requirement.field is None and unexplained and not about_values):
         return causes.tier_finding(case, requirement, Confidence.LIKELY, case.tier)
     return None
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, Final
 from urllib.parse import urlsplit
 
+from gitlab_mcp.actions.ask import Ask
 from gitlab_mcp.failures import allowed_words
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.counted import counted
@@ -108,7 +110,22 @@ def _web_page(refused: Refused) -> Finding:
     )
 
 
-def project_moved(refused: Refused) -> Finding:
+async def project_moved(refused: Refused, ask: Ask) -> Finding:
+    """A project that is marked for deletion has another path until it is restored."""
+    finding = _renamed(refused)
+    number = finding.facts.get("moved_to")
+    project = await ask.project(number) if number else None
+    if not (project and project.get("marked_for_deletion_on")):
+        return finding
+    return replace(
+        finding,
+        message="The project is marked for deletion; it was renamed when it was marked, and this is its old path.",
+        fix=f"Use project_id {number}. An owner can take the deletion back: manage_project restore.",
+        facts={**finding.facts, "state": "marked for deletion"},
+    )
+
+
+def _renamed(refused: Refused) -> Finding:
     location = urlsplit(refused.headers.get("location", ""))
     project = re.search(r"/api/v4/projects/(\d+)", location.path)
     if location.path and not project:

@@ -15,7 +15,7 @@ from gitlab_mcp.api.switches import switch_of
 from gitlab_mcp.gitlab.faults import Refused
 from gitlab_mcp.refusals.body import RefusalBody
 from gitlab_mcp.tiers.effective_tier import EffectiveTier, KnownTier
-from gitlab_mcp.tiers.feature_map import SILENT_EFFECTS, Behaviour, rank
+from gitlab_mcp.tiers.feature_map import SILENT_EFFECTS, Effect, Expected
 from gitlab_mcp.tiers.requirements import Requirement
 
 _PROJECT_OR_GROUP = re.compile(r"^/(?P<kind>projects|groups)/(?P<id>[^/?]+)")
@@ -89,27 +89,26 @@ class Case:
         return self.effective_tier.known
 
     def requirement_above_tier(self) -> Requirement | None:
-        """The first feature the call needs and the tier in effect is known not to have."""
-        return self._first_above(self.tier.name) if self.tier else None
+        """The first feature the call needs and this GitLab is known not to have."""
+        return self._first_lacking(True)
 
     def requirement_possibly_above_tier(self) -> Requirement | None:
-        """The first feature the call may lack, where the tier is unknown."""
-        return None if self.tier else self._first_above(self.effective_tier.lowest_possible)
+        """The first feature the call may lack, where the tier or the version is unknown."""
+        return self._first_lacking(None)
 
-    def behaviour_without(self, requirement: Requirement) -> Behaviour | None:
-        """What this GitLab is known to do when it lacks the feature."""
-        return self.effective_tier.behaviour_without(requirement.feature)
+    def expected_without(self, requirement: Requirement) -> Expected:
+        """What this GitLab does when it lacks the feature."""
+        return self.effective_tier.expected_without(requirement.feature)
 
-    def _first_above(self, tier: str) -> Requirement | None:
-        return next((each for each in self.requirements if self._is_above(each, tier)), None)
+    def _first_lacking(self, lacking: bool | None) -> Requirement | None:
+        return next((each for each in self.requirements if self._is_reason(each, lacking)), None)
 
-    def _is_above(self, requirement: Requirement, tier: str) -> bool:
-        behaviour = self.behaviour_without(requirement)
+    def _is_reason(self, requirement: Requirement, lacking: bool | None) -> bool:
         # A field that GitLab accepts without its feature is no reason for a refusal.
-        accepted = ("works",) if requirement.field is None else SILENT_EFFECTS
-        if behaviour is not None and behaviour.effect in accepted:
+        accepted: tuple[Effect, ...] = ("works",) if requirement.field is None else SILENT_EFFECTS
+        if self.expected_without(requirement).is_surely(*accepted):
             return False
-        return rank(requirement.feature.tier_in(self.instance.version)) > rank(tier)
+        return self.effective_tier.lacks(requirement.feature) is lacking
 
     @property
     def path_fields(self) -> tuple[str, ...]:

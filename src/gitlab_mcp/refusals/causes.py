@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from gitlab_mcp.actions.action import ROLE_NAMES, Role
@@ -30,13 +31,12 @@ UPGRADE_URL: Final = "https://about.gitlab.com/pricing/"
 def tier_too_low(case: Case) -> Finding | None:
     if requirement := case.requirement_above_tier():
         # Where GitLab usually accepts the call and does nothing, this refusal may have another cause.
-        behaviour = case.behaviour_without(requirement)
-        refuses = behaviour is None or behaviour.effect == "refused"
+        refuses = case.expected_without(requirement).is_surely("refused")
         return tier_finding(
             case, requirement, Confidence.CERTAIN if refuses else Confidence.POSSIBLE, case.tier
         )
     if requirement := case.requirement_possibly_above_tier():
-        # The tier is unknown. A role that suffices makes the tier the likelier cause.
+        # The tier or the version is unknown. A role that suffices makes the tier the likelier cause.
         confidence = Confidence.LIKELY if case.role_suffices else Confidence.POSSIBLE
         return tier_finding(case, requirement, confidence, None)
     return None
@@ -46,7 +46,7 @@ def tier_finding(
     case: Case, requirement: Requirement, confidence: Confidence, current: KnownTier | None
 ) -> Finding:
     feature, field = requirement.feature, requirement.field
-    tier = feature.tier_in(case.instance.version)
+    tier = feature.paid_tier_in(case.instance.version)
     subject = feature.name if field is None else f"{feature.name} ({field})"
     need = "need" if feature.is_plural and field is None else "needs"
     here = f"; this GitLab is on {current.name}" if current else ""
@@ -109,11 +109,22 @@ def add_on_missing(case: Case) -> Finding | None:
     )
 
 
+_WORKS_ALL_THE_SAME: Final = re.compile(
+    r"/projects/[^/]+(/(restore|unarchive|archive|transfer|share|hooks|members|invitations|access_requests)(/.*)?)?"
+)
+"""What can be changed in a project that is archived or marked for deletion: its settings, hooks and members."""
+
+
+def works_in_closed_projects(path: str) -> bool:
+    return _WORKS_ALL_THE_SAME.fullmatch(path) is not None
+
+
 def project_read_only(case: Case) -> Finding | None:
     """Archived, itself or by its group, or marked for deletion."""
-    if not (case.writes and case.project):
+    path = case.refused.request.path
+    if not (case.writes and case.project) or works_in_closed_projects(path):
         return None
-    inside = _INSIDE_A_PROJECT.match(case.refused.request.path)
+    inside = _INSIDE_A_PROJECT.match(path)
     if inside and (on := marked_for_deletion(case.project)):
         return Finding(
             Code.CONFLICT,
@@ -131,9 +142,24 @@ def project_read_only(case: Case) -> Finding | None:
         Confidence.CERTAIN,
         "The project is archived: nothing in it can be changed.",
         ("the project says archived",),
-        "Ask an owner to unarchive the project, or the group it is in: manage_project unarchive.",
+        "Ask an owner to unarchive the project (manage_project unarchive), or the group where that is archived.",
         {"state": "archived"},
     )
+
+
+def namespace_closed(group: Mapping[str, Any] | None) -> Finding | None:
+    """A group that takes no new projects."""
+    for key, state in (("archived", "archived"), ("marked_for_deletion_on", "marked for deletion")):
+        if group and group.get(key):
+            return Finding(
+                Code.CONFLICT,
+                Confidence.CERTAIN,
+                f"The group is {state}: no project can be made or moved there.",
+                (f"the group says {key}",),
+                "Choose another group, or ask an owner of this one to open it again.",
+                {"state": state},
+            )
+    return None
 
 
 def marked_for_deletion(project: Mapping[str, Any]) -> str | None:
@@ -144,7 +170,9 @@ def marked_for_deletion(project: Mapping[str, Any]) -> str | None:
 def feature_switched_off(case: Case) -> Finding | None:
     if case.switch is None or case.project is None:
         return None
-    return _switched_off_finding(switched_off(case.switch, case.project))
+    found = _switched_off_finding(switched_off(case.switch, case.project))
+    # Switching it on does not help alone where the tier lacks it too.
+    return replace(found, confidence=Confidence.LIKELY) if found and case.requirement_above_tier() else found
 
 
 def _switched_off_finding(off: tuple[Switch, ...]) -> Finding | None:

@@ -44,7 +44,7 @@ async def _decide(case: Case, ask: Ask) -> Finding:
     if refused.status >= 500:
         return server_error(refused)
     if refused.status < 400:
-        return project_moved(refused)
+        return await project_moved(refused, ask)
     if refused.body() is None:
         return without_json(case)
     if body.oauth_error:

@@ -71,11 +71,24 @@ KNOWN_SENTENCES: Final = (
         "Ask for an upgrade, or do without it.",
         upgrade_url="https://about.gitlab.com/pricing/",
     ),
+    # What belongs elsewhere.
+    _row(
+        Code.FEATURE_UNAVAILABLE,
+        r"group-level custom roles are deprecated on self-managed",
+        "On a GitLab of one's own custom roles belong to the instance, not to groups.",
+        "Leave group_id out; for the roles of the instance it takes an administrator.",
+    ),
     # What is switched off.
     _row(
         Code.FEATURE_UNAVAILABLE,
+        r"(deprecated|no longer supported) on self-managed",
+        "This exists on GitLab.com only: self-managed instances have it no longer.",
+        "Use what the instance has in its place, for all groups at once.",
+    ),
+    _row(
+        Code.FEATURE_UNAVAILABLE,
         r"\b(is|are|was|been) (disabled|turned off|switched off)\b"
-        r"|has been disabled|deprecated on self-managed|no longer supported on",
+        r"|has been disabled|no longer supported on",
         "This is switched off here.",
         _SWITCH_IT_ON,
     ),
@@ -162,7 +175,8 @@ KNOWN_SENTENCES: Final = (
     ),
     _row(
         Code.CONFLICT,
-        r"\btaken\b|already (exists|being used|a member)|duplicate|same (name|path) .*exists",
+        r"\btaken\b|already (exists|being used|a member|shared|assigned|related|linked)|duplicate"
+        r"|same (name|path) .*exists",
         "It exists already.",
         "Read what is there, and change it instead of creating it again, or choose another name.",
         state="exists",
@@ -176,12 +190,27 @@ KNOWN_SENTENCES: Final = (
     ),
     _row(
         Code.CONFLICT,
+        r"reference does not point to expected object|reference update: |could not update refs/"
+        r"|please refresh and try again",
+        "Somebody else committed to the branch at the same moment, so this commit was not made.",
+        "Send the same call again. With last_commit_id it is refused where the same file was changed.",
+        state="changed",
+    ),
+    _row(
+        Code.CONFLICT,
         r"has changed since|was changed|sha .*(mismatch|does not match)|precondition failed|stale"
         r"|out of date|resource lock|is locked|state is locked|does not point to expected object"
         r"|could not update .*(please refresh|try again)|cannot lock ref|reference already updated",
         "It changed in the meantime, or somebody else is changing it.",
         "Read it again and repeat the change on what is there now.",
         state="changed",
+    ),
+    _row(
+        Code.CONFLICT,
+        r"one of the ancestors is archived|ancestor.* archived",
+        "A group above it is archived, and it with the group.",
+        "Ask an owner of the group to unarchive the group.",
+        state="archived",
     ),
     _row(
         Code.CONFLICT,

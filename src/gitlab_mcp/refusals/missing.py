@@ -48,6 +48,7 @@ _WORDS: Final = re.compile(r"[a-z]+")
 
 
 _PROJECT: Final = re.compile(r"^/projects/(?P<id>[^/]+)(?P<below>/.*)?$")
+_ARTIFACTS_BY_REF: Final = re.compile(r"^/projects/[^/]+/jobs/artifacts/")
 _ARTIFACTS: Final = re.compile(r"^(?P<job>/projects/[^/]+/jobs/\d+)/artifacts(?:/|$)")
 
 
@@ -67,6 +68,11 @@ async def name_missing(finding: Finding, case: Case, ask: Ask) -> Finding:
         return finding
     facts = {key: value for key, value in finding.facts.items() if key != "state"}
     fix = f"Check {missing}; look it up with a list action." if finding.fix == LOOK_IT_UP else finding.fix
+    if _ARTIFACTS_BY_REF.match(case.refused.request.path):
+        fix = (
+            "By ref only its newest pipeline that succeeded counts, and of that the job named job: check ref_name and "
+            "job, or take job_id from browse_jobs list."
+        )
     return replace(
         finding,
         message=_naming_the_kind(finding.message, missing),
@@ -98,6 +104,15 @@ async def _known_absence(case: Case, ask: Ask) -> Finding | None:
             ("the project says empty_repo",),
             "Make the first commit: manage_file create.",
             {"missing": "repository"},
+        )
+    if case.body.missing_name == "Signature":
+        return Finding(
+            Code.NOT_FOUND,
+            Confidence.CERTAIN,
+            "It is there, and it is not signed.",
+            ("GitLab names the signature as what is missing",),
+            "Nothing is to be done: there is no signature to read.",
+            {"missing": "signature"},
         )
     if job := _ARTIFACTS.match(path):
         found = await ask.look(job["job"])

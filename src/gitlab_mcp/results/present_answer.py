@@ -70,7 +70,9 @@ def _body(action: Action, answer: Answer, detail: Detail) -> dict[str, Any]:
         full = detail == "full"
         return list_page(action, answer, kept_apart(body if full else _rows(action, body)), full=full)
     if body is None or body == "" or body == {} or (spec.writes and _says_only_yes(answer)):
-        return {"done": True} if spec.writes else {"empty": True}
+        # GitLab deletes in the background where it answers 202.
+        started = answer.status == 202 and action.endpoint().method == "DELETE"
+        return {"started" if started else "done": True} if spec.writes else {"empty": True}
     if not isinstance(body, dict):
         return {"value": body}
     if spec.writes and detail != "full":

@@ -8,5 +8,6 @@
 - `ignored_quick_actions.py`: a quick action that did nothing
 - `error_in_success.py`: an answer of 200 or 201 with an error inside
 - `unchanged_state.py`: an object that is still in the state it was in
+- `administrators_filters.py`: filters that GitLab takes from administrators only
 - `empty_lists.py`: a list that is empty because of a switch, a ref or a path
 """

@@ -16,6 +16,7 @@ from gitlab_mcp.actions.action import Action
 from gitlab_mcp.actions.ask import Ask
 from gitlab_mcp.actions.exchange import Answer
 from gitlab_mcp.actions.result import Notice, Result
+from gitlab_mcp.success_checks.administrators_filters import administrators_filters
 from gitlab_mcp.success_checks.empty_lists import empty_list_reason
 from gitlab_mcp.success_checks.error_in_success import error_in_success
 from gitlab_mcp.success_checks.features_above_tier import features_above_tier
@@ -59,7 +60,7 @@ async def _notices(success: Success) -> AsyncIterator[Notice]:
         yield notice
     if found:
         return
-    for check in (ignored_quick_actions, error_in_success, unchanged_state):
+    for check in (administrators_filters, ignored_quick_actions, error_in_success, unchanged_state):
         for notice in check(success):
             yield notice
     if reason := await empty_list_reason(success):

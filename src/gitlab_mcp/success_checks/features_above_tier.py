@@ -27,16 +27,19 @@ async def _action(success: Success, feature: Feature) -> Notice | None:
     if not success.is_empty_list and not feature.some_edition_has_effect(*SILENT_EFFECTS):
         return None
     effective_tier = await success.effective_tier()
-    behaviour = effective_tier.behaviour_without(feature)
-    effect = behaviour.effect if behaviour else "refused"
-    if not effective_tier.lacks(feature) or effect == "works":
+    if not effective_tier.lacks(feature):
         return None
+    expected = effective_tier.expected_without(feature)
     notices = TierNotices(feature, effective_tier, success.given)
-    if success.is_empty_list:
+    # A list of what can be kept without the feature is empty for another reason.
+    if success.is_empty_list and not expected.may_be("works", "not_enforced"):
         return notices.empty_list()
-    if effect == "not_enforced" and success.method != "DELETE":
-        return notices.not_enforced()
-    return notices.ignored() if effect == "dropped" and success.writes else None
+    expected = expected.after_success()
+    if expected.is_surely("empty") and success.holds_nothing:
+        return notices.empty_list()
+    if expected.may_be("not_enforced") and success.method != "DELETE":
+        return notices.not_enforced(surely=expected.is_surely("not_enforced"))
+    return notices.ignored() if expected.is_surely("dropped") and success.writes else None
 
 
 async def _filter(success: Success, feature: Feature, field: str) -> Notice | None:
@@ -44,7 +47,7 @@ async def _filter(success: Success, feature: Feature, field: str) -> Notice | No
     if not effective_tier.lacks(feature):
         return None
     notices = TierNotices(feature, effective_tier, success.given, field)
-    match feature.effect_as_filter(effective_tier.edition_key):
+    match feature.effect_as_filter(effective_tier.edition_key, effective_tier.instance.version):
         case "dropped":
             return notices.filter_ignored()
         case "empty" if success.is_empty_list:

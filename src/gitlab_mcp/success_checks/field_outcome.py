@@ -32,9 +32,16 @@ def field_outcome(name: str, sent: Any, body: Mapping[str, Any]) -> FieldOutcome
     if name in _NOT_COMPARED:
         return FieldOutcome.NOT_SHOWN
     key = RETURNED_AS.get(name, name)
+    if _names_by_path(name, sent) and isinstance(body.get(key), int):
+        return FieldOutcome.NOT_SHOWN
     if key in body:
         return _COMPARED_BY.get(name, _compare_values)(sent, body[key])
     return FieldOutcome.SAVED if _is_empty(sent) and not isinstance(sent, bool) else FieldOutcome.NOT_SHOWN
+
+
+def _names_by_path(name: str, sent: Any) -> bool:
+    """Whether a group, project or user was named by its path, where GitLab answers with its number."""
+    return name.endswith("_id") and isinstance(sent, str) and not sent.isdigit()
 
 
 def is_always_shown(name: str) -> bool:

@@ -54,6 +54,14 @@ class Success:
         return "items" in self.outcome.data and not self.outcome.data["items"]
 
     @property
+    def holds_nothing(self) -> bool:
+        """An object whose every list is empty, such as approval rules of a merge request that has none."""
+        if self.writes or not isinstance(self.body, Mapping):
+            return False
+        lists = [value for value in self.body.values() if isinstance(value, list)]
+        return bool(lists) and not any(lists)
+
+    @property
     def sent(self) -> list[tuple[str, str, Any]]:
         """The fields that are not in the path: our name, GitLab's name, the value."""
         given, placeholders = self.given, self.action.endpoint().placeholders

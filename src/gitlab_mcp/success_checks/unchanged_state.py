@@ -27,6 +27,12 @@ class Rule:
     field: str | None = None
 
 
+def _names_of_project(body: Body) -> tuple[str, str]:
+    references = body.get("references")
+    full = references.get("full") if isinstance(references, Mapping) else None
+    return str(body.get("project_id")), str(full).rpartition("#")[0]
+
+
 def _waits_for_nothing(body: Body) -> bool:
     pipeline = body.get("head_pipeline")
     ended = isinstance(pipeline, Mapping) and pipeline.get("status") in ("failed", "canceled")
@@ -38,6 +44,12 @@ RULES: Final = (
         "POST", "/projects/*/environments/*/stop",
         lambda given, body: body.get("state") == "available",
         "The environment was not stopped: it takes a Developer who may deploy to it.",
+    ),
+    Rule(
+        "POST", "/projects/*/issues/*/move",
+        lambda given, body: str(given["project_id"]) in _names_of_project(body),
+        "The issue stayed where it is: it was moved to its own project.",
+        "to_project_id",
     ),
     Rule(
         "POST", "/projects/*/jobs/*/cancel",

@@ -37,14 +37,13 @@ async def _field_with_feature(
     if outcome is FieldOutcome.SAVED and not feature.some_edition_has_effect("not_enforced"):
         return None
     effective_tier = await success.effective_tier()
-    lacks, behaviour = effective_tier.lacks(feature), effective_tier.behaviour_without(feature)
-    effect = behaviour.effect if behaviour else None
+    lacks, expected = effective_tier.lacks(feature), effective_tier.expected_without(feature).after_success()
     notices = TierNotices(feature, effective_tier, success.given, name)
-    if outcome in (FieldOutcome.SAVED, FieldOutcome.NOT_SHOWN) and effect == "not_enforced":
-        return notices.not_enforced() if lacks else None
+    if outcome in (FieldOutcome.SAVED, FieldOutcome.NOT_SHOWN) and expected.may_be("not_enforced"):
+        return notices.not_enforced(surely=expected.is_surely("not_enforced")) if lacks else None
     if outcome is FieldOutcome.SAVED:
         return None
-    if lacks is False or effect == "works":
+    if lacks is False or expected.is_surely("works"):
         return None if outcome is FieldOutcome.NOT_SHOWN else _not_saved(name)
     if lacks is None and outcome is FieldOutcome.NOT_SHOWN and not is_always_shown(sent_name):
         return None

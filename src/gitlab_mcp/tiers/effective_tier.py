@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
 from gitlab_mcp.actions.ask import Ask, InstanceFacts
-from gitlab_mcp.tiers.feature_map import Behaviour, Edition, Feature, rank
+from gitlab_mcp.tiers.feature_map import Edition, Expected, Feature, rank
 
 # The keys of a project that only a licence adds, the highest tier first. The last key is there on every EE, for
 # every caller with a token: where it is missing too, the project says nothing about the tier.
@@ -65,14 +65,18 @@ class EffectiveTier:
         return _tier_by_keys(self.group, _GROUP_KEYS) or self.instance.tier or "Free"
 
     def lacks(self, feature: Feature) -> bool | None:
-        """Whether the tier is too low for the feature; None where the tier is unknown."""
-        if rank(self.lowest_possible) >= rank(feature.tier_in(self.instance.version)):
-            return False
-        return True if self.known else None
+        """Whether the tier is too low for the feature.
 
-    def behaviour_without(self, feature: Feature) -> Behaviour | None:
-        """What this GitLab is known to do when it lacks the feature."""
-        return feature.without_it.get(self.edition_key)
+        None where the tier is unknown, or where the version is and the feature moved to another tier.
+        """
+        needed = {rank(tier) for tier in feature.tiers_possible_in(self.instance.version)}
+        if rank(self.lowest_possible) >= max(needed):
+            return False
+        return True if self.known and rank(self.known.name) < min(needed) else None
+
+    def expected_without(self, feature: Feature) -> Expected:
+        """What this GitLab does when it lacks the feature."""
+        return feature.expected(self.edition_key, self.instance.version)
 
     @property
     def edition_key(self) -> Edition:

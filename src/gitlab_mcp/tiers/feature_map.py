@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any, Final, Literal, get_args
@@ -19,6 +20,7 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    PlainValidator,
     StrictInt,
     ValidationError,
     ValidationInfo,
@@ -32,13 +34,18 @@ from gitlab_mcp.api.versions import version_number
 Tier = Literal["Free", "Premium", "Ultimate"]
 Edition = Literal["ee_without_license", "gitlab_com_free", "ce"]
 Effect = Literal["refused", "dropped", "not_enforced", "empty", "works"]
-Basis = Literal["measured 17.2", "code 18.9", "inferred"]
+Basis = Literal["measured 17.2 and 19.3", "measured 17.2", "measured 19.3", "code 18.9", "inferred"]
 
 TIERS: Final[tuple[str, ...]] = get_args(Tier)
 SILENT_EFFECTS: Final[tuple[Effect, ...]] = ("dropped", "not_enforced", "empty", "works")
 """What an edition does without a feature and does not say: the call looks like a success."""
 SEVERAL_ENTRIES: Final = "several"
 
+_TIERS_FROM: Final[Mapping[Tier, str]] = {
+    "Free": "Premium or Ultimate",
+    "Premium": "Premium or Ultimate",
+    "Ultimate": "Ultimate",
+}
 _ARGUMENT: Final = re.compile(r"\$(\w+)")
 _PACKAGED = Path(__file__).parent.parent / "tier_features.yaml"
 
@@ -77,13 +84,58 @@ class _Entry(BaseModel):
 class Behaviour(_Entry):
     """What one edition does when it lacks the feature."""
 
+    since: Version | None = None
+    """The first version that is known to do so."""
+    until: Version | None = None
+    """The last version that is known to do so."""
     effect: Effect
     status: StrictInt | None = None
     says: Text | None = None
     """The sentence of the body, or `no such route`."""
     basis: Basis
     code_says: Text | None = None
-    """What the code of 18.9 does, where 17.2 was measured to do something else."""
+    """What the code of 18.9 does, where a running GitLab was measured to do something else."""
+
+    def holds_in(self, number: tuple[int, ...]) -> bool:
+        return (self.since or number) <= number <= (self.until or number)
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What a GitLab does that lacks a feature: several behaviours where its version leaves it open."""
+
+    behaviours: tuple[Behaviour, ...]
+
+    @property
+    def effects(self) -> frozenset[Effect]:
+        """Where nothing is known, a feature that is not there is refused."""
+        return frozenset(each.effect for each in self.behaviours) or frozenset({"refused"})
+
+    def is_surely(self, *effects: Effect) -> bool:
+        return self.effects <= set(effects)
+
+    def may_be(self, *effects: Effect) -> bool:
+        return not self.effects.isdisjoint(effects)
+
+    def after_success(self) -> Expected:
+        """The same, once GitLab said yes: what refuses is ruled out."""
+        return Expected(tuple(each for each in self.behaviours if each.effect != "refused"))
+
+
+def _one_or_several(given: Any) -> tuple[Behaviour, ...]:
+    """One behaviour for every version, or a list of them, the oldest first."""
+    if not isinstance(given, list):
+        return (Behaviour.model_validate(given),)
+    behaviours = tuple(Behaviour.model_validate(each) for each in given)
+    for older, newer in pairwise(behaviours):
+        if not (older.until and newer.since and older.until < newer.since):
+            raise PydanticCustomError(
+                "versions", "the oldest first, each with until, and the next with since"
+            )
+    return behaviours
+
+
+Behaviours = Annotated[tuple[Behaviour, ...], PlainValidator(_one_or_several)]
 
 
 class Alternative(_Entry):
@@ -156,7 +208,7 @@ class Feature(_Entry):
     graphql: tuple[str, ...] = ()
     role: Text | None = None
     changed: Text | None = None
-    without_it: Mapping[Edition, Behaviour] = {}
+    without_it: Mapping[Edition, Behaviours] = {}
     alternatives: tuple[Alternative, ...] = ()
     otherwise: Text | None = None
     """What to do where no call helps."""
@@ -180,13 +232,43 @@ class Feature(_Entry):
         return self.name.endswith("s") and not self.name.endswith(("ss", "analytics"))
 
     def tier_in(self, version: str | None) -> Tier:
-        """The tier in a version of GitLab: features move down with time."""
+        """The tier in a version of GitLab: features move down with time. Where it is unknown, the newest."""
         number = version_number(version)
         return next((was.tier for was in self.earlier if number and number < was.before), self.tier)
 
+    def paid_tier_in(self, version: str | None) -> Tier:
+        """Its tier; of a feature that became free the one it had, where the version is unknown."""
+        tier = self.tier_in(version)
+        return max(self.tiers_possible_in(version), key=rank) if tier == "Free" else tier
+
+    def tiers_possible_in(self, version: str | None) -> frozenset[Tier]:
+        """Its tier; every tier it ever had where the version is unknown."""
+        if version_number(version):
+            return frozenset({self.tier_in(version)})
+        return frozenset({self.tier, *(was.tier for was in self.earlier)})
+
+    def expected(self, edition: Edition, version: str | None) -> Expected:
+        """What an edition that lacks it does in a version of GitLab.
+
+        Between two measured versions it may still do what the older or already what the newer one does.
+        """
+        behaviours, number = self.without_it.get(edition, ()), version_number(version)
+        if not number:
+            return Expected(behaviours)
+        if known := tuple(each for each in behaviours if each.holds_in(number)):
+            return Expected(known)
+        before = [each for each in behaviours if each.until and each.until < number]
+        after = [each for each in behaviours if each.since and number < each.since]
+        return Expected((*before[-1:], *after[:1]))
+
     def available_on(self, version: str | None) -> str:
         """The paid tiers that have it, as a sentence names them."""
-        return "Ultimate" if self.tier_in(version) == "Ultimate" else "Premium or Ultimate"
+        tiers = _TIERS_FROM[self.paid_tier_in(version)]
+        if len(self.tiers_possible_in(version)) == 1:
+            return tiers
+        was = self.earlier[-1]
+        before = f"before {'.'.join(map(str, was.before))}"
+        return f"{tiers} {before}" if self.tier == "Free" else f"{tiers} ({_TIERS_FROM[was.tier]} {before})"
 
     def alternatives_on(self, tier: str | None, given: Mapping[str, Any]) -> list[dict[str, Any]]:
         """The alternatives that work on this tier, with the caller's arguments; all where the tier is unknown."""
@@ -194,13 +276,12 @@ class Feature(_Entry):
         return [each.with_arguments(given) for each in working]
 
     def some_edition_has_effect(self, *effects: Effect) -> bool:
-        """Whether an edition that lacks the feature is known to do one of these."""
-        return any(behaviour.effect in effects for behaviour in self.without_it.values())
+        """Whether an edition that lacks the feature is known to do one of these, in some version."""
+        return any(Expected(behaviours).may_be(*effects) for behaviours in self.without_it.values())
 
-    def effect_as_filter(self, edition: Edition) -> str:
+    def effect_as_filter(self, edition: Edition, version: str | None) -> str:
         """What an edition that lacks the feature makes of its parameters in a list. CE drops unknown ones."""
-        behaviour = self.without_it.get(edition)
-        works_on_ce = behaviour is not None and behaviour.effect == "works"
+        works_on_ce = self.expected("ce", version).is_surely("works")
         return self.as_filter.get(edition, "dropped" if edition == "ce" and not works_on_ce else "works")
 
     def is_needed_for(self, parameter: str, value: Any) -> bool:

@@ -34,9 +34,10 @@ class TierNotices:
         message = f"{self.field} was ignored, so that more is listed than was asked for: {self._needs}."
         return self._notice(NoticeCode.TIER_IGNORED, message)
 
-    def not_enforced(self) -> Notice:
-        message = f"GitLab keeps it and does not act on it: {self._needs}."
-        return self._notice(NoticeCode.TIER_NOT_ENFORCED, message)
+    def not_enforced(self, *, surely: bool = True) -> Notice:
+        """Not `surely`: where the version of this GitLab leaves open what it does."""
+        does = "keeps it and does not act on it" if surely else "may keep it and not act on it"
+        return self._notice(NoticeCode.TIER_NOT_ENFORCED, f"GitLab {does}: {self._needs}.", surely=surely)
 
     def empty_list(self) -> Notice:
         because = f": nothing here can have what {self.field} asks for" if self.field else ""
@@ -49,14 +50,14 @@ class TierNotices:
         here = f", and this GitLab is on {tier.name}" if tier else ""
         return f"{feature.name} {'need' if feature.is_plural else 'needs'} GitLab {available_on}{here}"
 
-    def _notice(self, code: NoticeCode, message: str) -> Notice:
+    def _notice(self, code: NoticeCode, message: str, *, surely: bool = True) -> Notice:
         tier = self.effective_tier.known.name if self.effective_tier.known else None
         facts = {
             "field": self.field,
             "feature_name": self.feature.name,
             "tier_required": self.feature.tier_in(self.effective_tier.instance.version),
             "current_tier": tier,
-            "confidence": None if tier else "possible",
+            "confidence": None if tier and surely else "possible",
             "alternatives": self.feature.alternatives_on(tier, self.given)[:_MOST_ALTERNATIVES],
         }
         return Notice(code, message, {name: value for name, value in facts.items() if value})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
 from gitlab_mcp.actions.action import Action
@@ -18,6 +18,14 @@ class _Declared:
     action: str | None
     path_fields: Mapping[str, str]
     fields: Mapping[str, str]
+
+    def needed_at(self, placeholders: Collection[str]) -> str | None:
+        """What a call of an endpoint needs, by the last of its places that needs something."""
+        in_path = [name for name in placeholders if name in self.path_fields]
+        if in_path:
+            return self.path_fields[in_path[-1]]
+        # A call that names no place reaches every group: it needs no less than one of a group.
+        return self.action or (None if placeholders else self.path_fields.get("group_id"))
 
 
 def _declared(action: type[Action]) -> _Declared:
@@ -87,8 +95,7 @@ def requirements_of_call(action: Action | None, tiers: Callable[[], TierMap]) ->
     if action is None:
         return ()
     declared, given = _declared(type(action)), action.given()
-    in_path = [name for name in action.endpoint().placeholders if name in declared.path_fields]
-    key = declared.path_fields[in_path[-1]] if in_path else declared.action
+    key = declared.needed_at(action.endpoint().placeholders)
     by_field = [
         Requirement(feature, name)
         for name, field_key in sorted(declared.fields.items())

@@ -6,8 +6,9 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from gitlab_mcp.actions.action import GET, Role
+from gitlab_mcp.actions.action import GET, Role, fill
 from gitlab_mcp.actions.action_facts import Differs
+from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.actions.fields import (
     AccessLevel,
     Date,
@@ -53,12 +54,12 @@ browse = Tool(
 )
 
 PROJECT = (
-    "id path_with_namespace description visibility archived last_activity_at"
+    "id path_with_namespace description visibility archived marked_for_deletion_on last_activity_at"
     " | name web_url default_branch topics star_count forks_count open_issues_count created_at"
     " http_url_to_repo ssh_url_to_repo readme_url empty_repo forked_from=forked_from_project.path_with_namespace"
     " project_role=permissions.project_access.access_level group_role=permissions.group_access.access_level"
     " merge_method squash_option ci_config_path issues_access_level merge_requests_access_level"
-    " builds_access_level repository_access_level marked_for_deletion_on import_status statistics"
+    " builds_access_level repository_access_level import_status statistics"
 )
 EVENT = (
     "created_at action_name author=author_username target_type target_iid target_title"
@@ -254,6 +255,13 @@ class ShareLocations(InProject):
     """Groups the project could be shared with."""
 
     search: Search | None = None
+
+    async def run(self, gitlab: GitLab) -> Answer:
+        if self.project_id.isdecimal():
+            return await gitlab.send(self.request())
+        # GitLab 19.3 takes only the number here.
+        project = await gitlab.get(fill("/projects/{project_id}", project_id=self.project_id))
+        return await gitlab.send(self.model_copy(update={"project_id": str(project.body["id"])}).request())
 
 
 @browse.action(

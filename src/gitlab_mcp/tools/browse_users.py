@@ -54,7 +54,7 @@ EVENT = (
     "created_at action_name author=author_username project project_id target_type target_iid target_title"
     " ref=push_data.ref commit_title=push_data.commit_title commits=push_data.commit_count note=note.body"
 )
-PROJECT = "id path_with_namespace description visibility archived last_activity_at"
+PROJECT = "id path_with_namespace description visibility archived marked_for_deletion_on last_activity_at"
 KEY = "id title key usage_type created_at expires_at"
 
 

@@ -6,9 +6,11 @@ from typing import Annotated
 
 from gitlab_mcp.actions.action import DELETE, POST, Danger, Role
 from gitlab_mcp.actions.danger import Risk
+from gitlab_mcp.actions.exchange import GitLab
 from gitlab_mcp.actions.fields import Flag, Only, SentAs
 from gitlab_mcp.actions.job_variables import Inputs, JobVariables
 from gitlab_mcp.actions.recovery_lookup import RecoveryLookup
+from gitlab_mcp.actions.result import Result
 from gitlab_mcp.actions.scopes import InProject, OfJob
 from gitlab_mcp.actions.tool import Tool
 
@@ -128,3 +130,10 @@ class DeleteArtifacts(OfJob):
 )
 class DeleteProjectArtifacts(InProject):
     """Delete the artifacts of all jobs of a project, except the newest and those that are kept."""
+
+    async def run(self, gitlab: GitLab) -> Result:
+        await gitlab.send(self.request())
+        then = (
+            "GitLab deletes them in the background, which can take half an hour; the newest of each ref stay."
+        )
+        return Result(data={"started": True, "then": then})

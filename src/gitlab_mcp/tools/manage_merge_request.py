@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -32,10 +33,10 @@ from gitlab_mcp.actions.fields import (
 from gitlab_mcp.actions.other_names import Instead
 from gitlab_mcp.actions.quick_actions import DescriptionText
 from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup, made, new
-from gitlab_mcp.actions.result import Result
+from gitlab_mcp.actions.result import Notice, Result
 from gitlab_mcp.actions.scopes import AtHead, InProject, OfMergeRequest
 from gitlab_mcp.actions.tool import Tool
-from gitlab_mcp.failures.codes import Code
+from gitlab_mcp.failures.codes import Code, NoticeCode
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.refusals.merge_blockers import refuse_blocked_merge
 from gitlab_mcp.workflows.branch_existence import require_branches
@@ -174,6 +175,11 @@ ADDING = {
     "add_assignees": "assignee_ids replaces the assignees: send everybody who shall be one",
     "add_assignee_ids": "assignee_ids replaces the assignees: send everybody who shall be one",
 }
+NOTHING_TO_MERGE = Notice(
+    NoticeCode.NOT_APPLIED,
+    "It was made, and there is nothing in it: both branches end with the same commit. Push to source_branch.",
+    {"field": "source_branch"},
+)
 MergeAfter = Annotated[Time, Only(since="19.3")]
 Shas = Annotated[Words, Field(min_length=1)]
 
@@ -216,12 +222,17 @@ class CreateMergeRequest(InProject):
     allow_collaboration: Flag | None = None
 
     async def run(self, gitlab: GitLab) -> Answer:
-        await require_branches(
+        source, target = await require_branches(
             gitlab,
             source_branch=(self.project_id, self.source_branch),
             target_branch=(self.target_project_id or self.project_id, self.target_branch),
         )
-        return await gitlab.send(self.request())
+        answer = await gitlab.send(self.request())
+        return (
+            replace(answer, warnings=(NOTHING_TO_MERGE,))
+            if source is not None and source == target
+            else answer
+        )
 
 
 @manage.action(

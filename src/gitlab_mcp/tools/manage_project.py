@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
 from gitlab_mcp.actions.action import DELETE, POST, PUT, Action, Danger, Role, fill
+from gitlab_mcp.actions.ask import Ask
 from gitlab_mcp.actions.danger import Risk, equals
 from gitlab_mcp.actions.exchange import Answer, GitLab, Request
 from gitlab_mcp.actions.fields import (
@@ -31,7 +33,7 @@ from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup, made
 from gitlab_mcp.actions.result import Result
 from gitlab_mcp.actions.scopes import InProject
 from gitlab_mcp.actions.tool import Tool
-from gitlab_mcp.gitlab.faults import BadAnswer, Refused, ReplayMiss, Unreachable
+from gitlab_mcp.workflows.project_deletion import how_deleted, read_project, refuse_deletion
 
 manage = Tool(
     "manage_project",
@@ -206,19 +208,34 @@ class UpdateProject(ProjectSettings):
     ),
 )
 class DeleteProject(InProject):
-    """Delete a project with all it holds; where deletion is delayed, it is marked for it."""
+    """Delete a project with all it holds; where that is delayed it is marked, and permanently_remove ends it."""
+
+    permanently_remove: (
+        Annotated[
+            Flag,
+            Needs("delayed_deletion_restore"),
+            Risk(Danger.DANGEROUS, "true", "it is gone at once and cannot be restored", equals(True)),
+        ]
+        | None
+    ) = None
+
+    async def refuse_before_asking(self, ask: Ask) -> None:
+        project = await ask.look(fill("/projects/{project_id}", project_id=self.project_id))
+        refuse_deletion(project, permanently=bool(self.permanently_remove))
 
     async def run(self, gitlab: GitLab) -> Result:
         request = self.request()
-        await gitlab.send(request)
-        # GitLab only answers "accepted". Reading the project tells whether it is gone or waits for its deletion.
-        try:
-            marked = (await gitlab.get(request.path)).body.get("marked_for_deletion_on")
-        except Refused as refused:
-            return Result(data={"deleted": True} if refused.status == 404 else {"accepted": True})
-        except (BadAnswer, ReplayMiss, Unreachable):
-            return Result(data={"accepted": True})
-        return Result(data={"accepted": True, **({"marked_for_deletion_on": marked} if marked else {})})
+        if not self.permanently_remove:
+            await gitlab.send(request)
+            return await how_deleted(gitlab, request.path)
+        project = await read_project(gitlab, request.path)
+        refuse_deletion(project, permanently=True)
+        # GitLab wants to be told the path that it gave the project when it was marked.
+        full_path = project["path_with_namespace"]
+        await gitlab.send(
+            replace(request, query={"permanently_remove": True, "full_path": full_path}, repeatable=False)
+        )
+        return Result(data={"started": True, "permanently": True, "path_with_namespace": full_path})
 
 
 @manage.action(

@@ -200,6 +200,14 @@ class UpdateLink(OfRelease):
     link_type: LinkType | None = None
     direct_asset_path: AssetPath | None = None
 
+    async def run(self, gitlab: GitLab) -> Answer:
+        request = self.request()
+        if self.link_type is not None:
+            return await gitlab.send(request)
+        # What is not sent falls back to `other`.
+        link = (await gitlab.get(request.path)).body
+        return await gitlab.send(self.request(link_type=link.get("link_type")))
+
 
 @manage.action(
     "delete_link",

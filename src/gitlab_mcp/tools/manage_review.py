@@ -19,7 +19,6 @@ from gitlab_mcp.actions.fields import (
     Id,
     Integer,
     SentAs,
-    Sha,
     broken_rule,
 )
 from gitlab_mcp.actions.other_names import Instead
@@ -248,7 +247,6 @@ class SubmitReview(AtHead):
         ]
         | None
     ) = None
-    sha: Annotated[Sha, Field(description="Approve only if this is the head")] | None = None
 
     @model_validator(mode="after")
     def _a_sha_to_approve(self) -> Self:

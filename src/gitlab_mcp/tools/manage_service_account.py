@@ -103,6 +103,10 @@ class CreateAccount(InGroupOrInstance):
 class DeleteAccount(OfServiceAccount):
     """Delete a service account; what it wrote becomes that of a ghost."""
 
+    async def run(self, gitlab: GitLab) -> Result:
+        await gitlab.send(self.request())
+        return Result(data={"started": True, "then": "GitLab deletes it in the background, within minutes."})
+
 
 @manage.action(
     "create_token",

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from gitlab_mcp.actions.action import DELETE, POST, PUT, Danger
+from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.actions.fields import NonEmpty, broken_rule
 from gitlab_mcp.actions.recovery_lookup import RecoveryLookup
 from gitlab_mcp.actions.scopes import OfWikiPage, WithWiki
@@ -72,6 +73,15 @@ class UpdatePage(OfWikiPage):
         if self.title is None and self.content is None:
             raise broken_rule("a title or a content", field="content")
         return self
+
+    async def run(self, gitlab: GitLab) -> Answer:
+        request = self.request()
+        folder, in_folder, _ = self.slug.rpartition("/")
+        if self.title is not None or not in_folder:
+            return await gitlab.send(request)
+        # Without the whole title GitLab moves the page out of its folder. It shows the title without the folder.
+        title = str((await gitlab.get(request.path)).body["title"])
+        return await gitlab.send(self.request(title=title if "/" in title else f"{folder}/{title}"))
 
 
 @manage.action(

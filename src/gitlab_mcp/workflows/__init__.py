@@ -1,6 +1,7 @@
 """Jobs made of several requests.
 
 - `batch.py`: many calls made as one
+- `project_deletion.py`: what became of a project that was deleted
 - `project_paths.py`: the path of a project beside its number
 - `name_lookup.py`: names in place of numbers
 - `explain_access.py`: what works for a caller at a place, and why the rest does not

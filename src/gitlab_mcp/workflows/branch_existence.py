@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from gitlab_mcp.actions.action import fill
-from gitlab_mcp.actions.exchange import GitLab
+from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.gitlab.concurrently import concurrently
@@ -12,8 +14,8 @@ from gitlab_mcp.gitlab.faults import Refused
 _BRANCH = "/projects/{project_id}/repository/branches/{branch}"
 
 
-async def require_branches(gitlab: GitLab, **branches: tuple[str | int, str]) -> None:
-    """Raise NOT_FOUND for the fields whose branch (project, name) is missing.
+async def require_branches(gitlab: GitLab, **branches: tuple[str | int, str]) -> tuple[str | None, ...]:
+    """The last commit of each. Raises NOT_FOUND for the fields whose branch (project, name) is missing.
 
     Any other refusal is ignored here: the write that follows meets it too.
     """
@@ -30,6 +32,14 @@ async def require_branches(gitlab: GitLab, **branches: tuple[str | int, str]) ->
             suggested_fix=f"Push the branch first, or give as {fields} one that browse_branches list shows.",
         )
         raise CallFailed(failure)
+    return tuple(_last_commit(answer) for answer in answers)
+
+
+def _last_commit(answer: object) -> str | None:
+    commit = (
+        answer.body.get("commit") if isinstance(answer, Answer) and isinstance(answer.body, Mapping) else None
+    )
+    return str(commit["id"]) if isinstance(commit, Mapping) and "id" in commit else None
 
 
 def _says_missing(answer: object) -> bool:

@@ -13,15 +13,19 @@ from gitlab_mcp.actions.result import Result
 from gitlab_mcp.actions.token_needs import TokenNeeds
 from gitlab_mcp.api.switches import SWITCHES, switch_of, switched_off
 from gitlab_mcp.failures.codes import Code, NoticeCode
+from gitlab_mcp.refusals.causes import works_in_closed_projects
 from gitlab_mcp.tiers.effective_tier import EffectiveTier
-from gitlab_mcp.tiers.feature_map import Feature, TierMap
+from gitlab_mcp.tiers.feature_map import Effect, Feature, TierMap
 from gitlab_mcp.tiers.requirements import ActionRequirements, requirements_of_action
 
-_SILENTLY: Final = {
-    "dropped": (NoticeCode.TIER_IGNORED, "GitLab takes it and drops it"),
-    "not_enforced": (NoticeCode.TIER_NOT_ENFORCED, "GitLab keeps it and does not act on it"),
-    "empty": (NoticeCode.EMPTY_BECAUSE, "GitLab answers with nothing"),
+_CODES: Final[Mapping[Effect, tuple[Code | NoticeCode, str]]] = {
+    "refused": (Code.TIER_RESTRICTED, "refuses it"),
+    "dropped": (NoticeCode.TIER_IGNORED, "takes it and drops it"),
+    "not_enforced": (NoticeCode.TIER_NOT_ENFORCED, "keeps it and does not act on it"),
+    "empty": (NoticeCode.EMPTY_BECAUSE, "answers with nothing"),
+    "works": (NoticeCode.TIER_NOT_ENFORCED, "does it"),
 }
+"""By what GitLab does, the code a call would get. The gravest first."""
 
 _TOLD_BY_GITLAB: Final = frozenset({"gitlab", "token", "here"})
 
@@ -192,6 +196,7 @@ def _about(place: Place) -> dict[str, Any]:
             readable=None if place.is_readable else False if place.is_closed else "not with this token",
             role=ROLE_NAMES.get(place.role, str(place.role)) if place.role is not None else None,
             archived=(project or {}).get("archived"),
+            marked_for_deletion_on=(project or {}).get("marked_for_deletion_on"),
             switched_off=off or None,
         )
         if place.kind
@@ -202,7 +207,7 @@ def _about(place: Place) -> dict[str, Any]:
 def _obstacles(action: type[Action], place: Place, tiers: TierMap) -> Iterator[_Obstacle]:
     """The reasons why it does not work, the one that would outlast the others first."""
     for feature in _needed(_requirements(action, place, tiers), place):
-        if place.effective_tier.lacks(feature) and _effect(feature, place) != "works":
+        if _is_in_the_way(feature, place):
             yield _Obstacle(*_of_tier(feature, place, writes=action.spec.writes))
     if _too_narrow(action, place.token):
         scope = "api" if action.spec.writes else "read_api"
@@ -212,8 +217,11 @@ def _obstacles(action: type[Action], place: Place, tiers: TierMap) -> Iterator[_
     if not _is_about(action, place):
         return
     project, spec = place.effective_tier.project, action.spec
-    if project and spec.writes and project.get("archived"):
-        yield _Obstacle(Code.CONFLICT, "The project is archived.")
+    if project and spec.writes and _is_closed_to(action):
+        if project.get("marked_for_deletion_on"):
+            yield _Obstacle(Code.CONFLICT, "The project is marked for deletion.")
+        elif project.get("archived"):
+            yield _Obstacle(Code.CONFLICT, "The project is archived.")
     switch = spec.switch or next(filter(None, (switch_of(each.path) for each in spec.endpoints)), None)
     if project and switch and (off := switched_off(switch, project)):
         titles = " and ".join(each.title for each in off)
@@ -223,6 +231,11 @@ def _obstacles(action: type[Action], place: Place, tiers: TierMap) -> Iterator[_
     needed = spec.role_at(about)
     if needed and place.role is not None and not admin and not spec.lets_in(place.role, about):
         yield _Obstacle(Code.PERMISSION_DENIED, f"It needs the role {ROLE_NAMES[int(needed)]}.")
+
+
+def _is_closed_to(action: type[Action]) -> bool:
+    """Whether a project that is archived or waits for its deletion refuses it."""
+    return not any(works_in_closed_projects(endpoint.path) for endpoint in action.spec.endpoints)
 
 
 def _requirements(action: type[Action], place: Place, tiers: TierMap) -> ActionRequirements:
@@ -237,16 +250,18 @@ def _needed(requirements: ActionRequirements, place: Place) -> Iterable[Feature]
 
 def _of_tier(feature: Feature, place: Place, *, writes: bool) -> tuple[Code | NoticeCode, str]:
     tier = feature.tier_in(place.effective_tier.instance.version)
-    effect = _effect(feature, place)
-    if effect == "refused" or (effect == "empty" and writes):
+    expected = place.effective_tier.expected_without(feature)
+    effects = [effect for effect in _CODES if expected.may_be(effect)]
+    if effects == ["refused"] or (effects == ["empty"] and writes):
         return Code.TIER_RESTRICTED, f"{feature.name}: {tier}."
-    code, silently = _SILENTLY[effect]
-    return code, f"{feature.name}: {tier}. {silently}."
+    # Several where the version leaves it open.
+    silently = " or ".join(_CODES[effect][1] for effect in effects)
+    return _CODES[effects[0]][0], f"{feature.name}: {tier}. GitLab {silently}."
 
 
-def _effect(feature: Feature, place: Place) -> str:
-    usual = place.effective_tier.behaviour_without(feature)
-    return usual.effect if usual else "refused"
+def _is_in_the_way(feature: Feature, place: Place) -> bool:
+    tier = place.effective_tier
+    return bool(tier.lacks(feature)) and not tier.expected_without(feature).is_surely("works")
 
 
 def _too_narrow(action: type[Action], token: TokenFacts | None) -> bool:
@@ -268,7 +283,7 @@ def _fields(actions: Iterable[type[Action]], place: Place, tiers: TierMap) -> It
     found: dict[str, tuple[Feature, list[str]]] = {}
     for action in actions:
         for name, feature in _requirements(action, place, tiers).by_field.items():
-            if place.effective_tier.lacks(feature) and _effect(feature, place) != "works":
+            if _is_in_the_way(feature, place):
                 where = f"{action.spec.tool.name} {action.spec.name} {name}"
                 found.setdefault(feature.key, (feature, []))[1].append(where)
     for feature, names in found.values():
