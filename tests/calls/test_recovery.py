@@ -118,6 +118,8 @@ MISLEADING = [
         DoneAndAnswered(201, content)
         for content in ("", "null", "{}", "[]", "3", '{"od', "odd", '{"odd": 1}')
     ),
+    DoneAndAnswered(202, {"message": "202 Accepted"}),
+    *(DoneAndAnswered(status) for status in (103, 202, 203, 204, 205, 303)),
 ]
 
 

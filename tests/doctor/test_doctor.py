@@ -77,6 +77,37 @@ def test_a_good_set_up_is_all_ok_and_exits_0(doctor: Doctor, recorded: StandIn) 
     assert set(checks) >= {"connection", "proxy", "tier", "toolsets", "project"}
 
 
+@pytest.mark.parametrize(
+    ("version", "mark", "told"),
+    [
+        ("16.11.4-ee", "warn", "this GitLab is older"),
+        ("17.2.9-ee", "ok", "this is one of them"),
+        ("18.5.0", "ok", "this GitLab is between them"),
+        ("19.3.1-ee", "ok", "this is one of them"),
+        ("19.10.0-pre", "ok", "this GitLab is newer"),
+        ("20.0.0", "ok", "this GitLab is newer"),
+    ],
+)
+def test_it_says_what_this_server_was_tried_on_and_what_that_means_here(
+    doctor: Doctor, recorded: StandIn, version: str, mark: str, told: str
+) -> None:
+    recorded.answer("GET", "/version", 200, {"version": version, "enterprise": True})
+    code, checks = doctor(GITLAB_URL=recorded.url, GITLAB_TOKEN="alice")
+    assert (code, checks["proved"]["mark"]) == (0, mark)
+    assert "17.2 and 19.3" in checks["proved"]["found"]
+    assert told in checks["proved"]["found"]
+    assert version in checks["version"]["found"]
+
+
+@pytest.mark.parametrize("version", [None, "unknown"])
+def test_where_the_version_is_not_told_nothing_is_said_of_it(
+    doctor: Doctor, recorded: StandIn, version: str | None
+) -> None:
+    recorded.answer("GET", "/version", 200, {"version": version})
+    _, checks = doctor(GITLAB_URL=recorded.url, GITLAB_TOKEN="alice")
+    assert "proved" not in checks
+
+
 def test_a_token_that_only_reads_is_a_warning_unless_the_server_only_reads(
     doctor: Doctor, recorded: StandIn
 ) -> None:

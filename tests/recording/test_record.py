@@ -8,6 +8,7 @@ import sys
 from functools import partial
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import anyio
 import pytest
@@ -346,6 +347,25 @@ async def test_a_recording_reaches_the_disk_while_the_server_lives(tmp_path: Pat
 def test_a_recording_must_be_json(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"\.json"):
         RecordingAdapter(tmp_path / "life.yaml", "https://gitlab.example.com")
+
+
+@pytest.mark.parametrize(
+    "secret",
+    [
+        "glpat-canary-0123456789",
+        "MY_glrt-canary-0123456789",
+        "eyJcanary123456.eyJzdWIiOiIx.abcDEF123456",
+        "https://bob:canary-6@host/x.git",
+        "-----BEGIN RSA PRIVATE KEY-----\ncanary\n-----END RSA PRIVATE KEY-----",
+    ],
+)
+@pytest.mark.parametrize("path", ["labels/{}", "repository/files/a%2F{}", "repository/files/a%2F{}%2Fb/raw"])
+def test_a_secret_in_the_path_of_a_url_is_recognised(secret: str, path: str) -> None:
+    scrubbed = Scrubber().uri(
+        f"https://gitlab.example.com/api/v4/projects/1/{path.format(quote(secret, ''))}"
+    )
+    assert "canary" not in scrubbed and "REDACTED" in scrubbed
+    assert scrubbed.startswith("https://gitlab.example.com/api/v4/projects/1/")
 
 
 @pytest.mark.parametrize(

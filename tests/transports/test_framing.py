@@ -146,6 +146,10 @@ def test_a_method_that_is_not_served_is_refused_in_the_words_of_the_contract(
         "Via: 1.1 proxy",
         "True-Client-IP: 203.0.113.9",
         "CF-Connecting-IP: 203.0.113.9",
+        "Fly-Client-IP: 203.0.113.9",
+        "X-Azure-ClientIP: 203.0.113.9",
+        "X-ProxyUser-Ip: 203.0.113.9",
+        "Tailscale-User-Login: alice@example.com",
     ],
 )
 def test_a_request_that_a_proxy_passed_on_does_not_come_from_this_machine(

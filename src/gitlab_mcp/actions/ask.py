@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
+from urllib.parse import urlsplit
 
 NOT_FOR_THE_API: Final = "not for the API"
 
@@ -42,6 +43,11 @@ class InstanceFacts:
     """How the tier is known, as a clause for evidence."""
     is_gitlab_com: bool = False
     """Where each namespace has a tier of its own."""
+
+
+def is_gitlab_com(url: str) -> bool:
+    """Whether it is GitLab's own service, where strangers share one GitLab and each namespace has its own plan."""
+    return urlsplit(url).hostname == "gitlab.com"
 
 
 class Ask(Protocol):

@@ -45,6 +45,9 @@ _WAIT_SECONDS = 60.0
 _CLOCK_SKEW = timedelta(seconds=1)
 """Between the hosts of one GitLab."""
 _PAGE_SIZE = 100
+_ACCEPTED = 202
+_NO_CONTENT = 204
+_NOT_MODIFIED = 304
 
 
 async def run_recovering(
@@ -114,14 +117,19 @@ class _RecoveringGitLab:
     async def _answered(self, request: Request) -> Answer:
         answer = await self._gitlab.send(request)
         self.last_write = (request, answer.status)
-        if answer.status in (200, 201) and not self._has_the_shape(request, answer.body):
+        if answer.status != _NOT_MODIFIED and not self._has_the_shape(request, answer):
             raise BadAnswer(request, BadAnswerReason.UNEXPECTED_SHAPE, answer.status)
         return answer
 
-    def _has_the_shape(self, request: Request, body: Any) -> bool:
+    def _has_the_shape(self, request: Request, answer: Answer) -> bool:
         """Whether the answer shows what was made. Only the request of the action itself is known well enough."""
-        spec = self._action.spec
+        spec, body = self._action.spec, answer.body
         if not spec.shows or spec.lists or request.path != self._action.request().path:
+            return True
+        if request.method == "DELETE" and answer.status in (_ACCEPTED, _NO_CONTENT):
+            return True
+        if answer.status == _ACCEPTED and isinstance(body, Mapping) and "commands_changes" in body:
+            # A text of nothing but quick actions: they were carried out, and no note was made.
             return True
         # What makes several answers with a list of them.
         thing = body[0] if isinstance(body, list) and body else body

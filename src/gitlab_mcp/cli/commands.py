@@ -22,12 +22,13 @@ _EXAMPLES = """examples:
   gitlab-mcp doctor                                   say what is wrong with the set-up
   gitlab-mcp tools --toolset planning                 list what agents can call
   gitlab-mcp call browse_issues list project_id=acme/website state=opened
+  gitlab-mcp tiers --check                            hold what is known of tiers against your GitLab
   gitlab-mcp errors TIER_RESTRICTED                   explain an error code
 
 The token comes from GITLAB_TOKEN or --token-file, never from a flag."""
 
 
-_COMMANDS = ("serve", "tools", "call", "doctor", "errors", "version", "help")
+_COMMANDS = ("serve", "tools", "call", "doctor", "tiers", "errors", "version", "help")
 _COMMON = (
     "url", "token_file", "config", "toolsets", "read_only", "confirm", "http", "record", "replay", "log_level",
 )  # fmt: skip
@@ -86,6 +87,12 @@ def run(argv: Sequence[str]) -> int:
             from gitlab_mcp.cli.doctor import show_checks
 
             return show_checks(flags, as_json=given.json)
+        case "tiers":
+            from gitlab_mcp.cli.tiers import show_check, show_map
+
+            if given.check:
+                return show_check(flags, _tiers(flags), given.group, as_json=given.json)
+            return show_map(_tiers(flags), as_json=given.json)
         case "errors":
             from gitlab_mcp.cli.errors import show_errors
 
@@ -219,6 +226,22 @@ def _parser() -> tuple[_Parser, Mapping[str, _Parser]]:
         "gitlab-mcp doctor",
         "gitlab-mcp doctor --url https://gitlab.example.com --json",
     )
+    tiers = _command(
+        commands,
+        "tiers",
+        "show which tier each feature needs, or check that against your GitLab",
+        "gitlab-mcp tiers",
+        "gitlab-mcp tiers --check",
+        "gitlab-mcp tiers --check --project acme/website --group acme --record checked.json",
+    )
+    tiers.add_argument(
+        "--check",
+        action="store_true",
+        help="ask GitLab about each feature it can be asked about, reading only",
+    )
+    tiers.add_argument("--group", metavar="GROUP", help="the group to ask about; else that of the project")
+    tiers.flags()["--project"].help = "the project to ask about; else one of your own"
+    tiers.flags()["--record"].help = "with --check, write what to send in: answers without what is in them"
     errors = _command(
         commands,
         "errors",
@@ -227,7 +250,7 @@ def _parser() -> tuple[_Parser, Mapping[str, _Parser]]:
         "gitlab-mcp errors NOT_FOUND --json",
     )
     errors.add_argument("code", metavar="CODE", nargs="?", help="one code; without it, all of them")
-    for each in (tools, call, doctor, errors):
+    for each in (tools, call, doctor, tiers, errors):
         each.add_argument("--json", action="store_true", help="print JSON for programs")
     _command(commands, "version", "show the version", "gitlab-mcp version")
     # Only for the list of commands: `run` handles it before parsing.

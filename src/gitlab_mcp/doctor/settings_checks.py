@@ -6,8 +6,10 @@ from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from typing import Any
 
+from gitlab_mcp.actions.ask import is_gitlab_com
 from gitlab_mcp.actions.exchange import Answer
 from gitlab_mcp.actions.registry import Registry
+from gitlab_mcp.api.versions import READ, version_number
 from gitlab_mcp.doctor.evidence import Evidence
 from gitlab_mcp.doctor.report import Check, Mark
 from gitlab_mcp.gitlab.faults import Refused
@@ -34,6 +36,7 @@ def check_instance(settings: Settings, evidence: Evidence) -> Iterator[Check]:
             str(body.get("enterprise")), ""
         )
         yield Check("version", Mark.OK, f"GitLab {version}{edition}")
+        yield from _check_proof(version_number(str(version)))
     if settings.tier is not None:
         yield Check("tier", Mark.OK, f"{settings.tier} (from {settings.sources['tier']})")
     elif evidence.instance is not None and evidence.instance.tier is not None:
@@ -41,10 +44,38 @@ def check_instance(settings: Settings, evidence: Evidence) -> Iterator[Check]:
         bound = " or above" if facts.at_least else ""
         known = f": {facts.known_by}" if facts.known_by else ""
         yield Check("tier", Mark.OK, f"{facts.tier}{bound}{known}")
+    elif is_gitlab_com(settings.url):
+        found = "GitLab.com: each top-level group has a plan of its own, which is read when a call needs it"
+        yield Check("tier", Mark.OK, found)
     else:
         yield Check(
             "tier", Mark.OK, "not known; errors say so. Where you know it, GITLAB_TIER makes them surer"
         )
+
+
+def _check_proof(number: tuple[int, ...]) -> Iterator[Check]:
+    """What it means that this GitLab is older or newer than those this server was tried on."""
+    if not number:
+        return
+    oldest, newest = version_number(READ[0]), version_number(READ[-1])
+    tried = f"this server was tried on {' and '.join(READ)}"
+    if number in map(version_number, READ):
+        yield Check("proved", Mark.OK, f"{tried}, and this is one of them")
+    elif number < oldest:
+        yield Check(
+            "proved",
+            Mark.WARN,
+            f"{tried}; this GitLab is older: it refuses, or ignores without a word, what it does not have yet",
+            f"Look at the answer of a write before you rely on it, or update GitLab to {READ[0]} or newer.",
+        )
+    elif number > newest:
+        found = f"{tried}; this GitLab is newer: what it changed since is told in GitLab's own words"
+        yield Check(
+            "proved", Mark.OK, f"{found}, and a feature's tier may have moved (gitlab-mcp tiers --check)"
+        )
+    else:
+        found = f"{tried}; this GitLab is between them: where they differ, errors say what holds in both"
+        yield Check("proved", Mark.OK, found)
 
 
 def check_project(settings: Settings, evidence: Evidence) -> Iterator[Check]:

@@ -17,10 +17,11 @@ REDACTED: Final = "[redacted]"
 SHORTEST_SECRET: Final = 8
 """Shorter than any token of GitLab. Replacing shorter strings would change ordinary words."""
 
-# GitLab's token prefixes; routable tokens go on after a dot. Then the old runner registration token and a JWT.
+# GitLab's token prefixes, whatever stands before them (`MY_glpat-…`); routable tokens go on after a dot. Then the old
+# runner registration token and a JWT.
 _TOKEN: Final = re.compile(
-    r"\b(?:gl(?:pat|dt|rt|rtr|cbt|ptt|ft|soat|oas|agent|imt|ffct|wt)-[\w-]{8,}(?:\.[\w-]+)*|GR1348941[\w-]{20,}"
-    r"|eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]{8,})"
+    r"gl(?:pat|dt|rt|rtr|cbt|ptt|ft|soat|oas|agent|imt|ffct|wt)-[\w-]{8,}(?:\.[\w-]+)*|\bGR1348941[\w-]{20,}"
+    r"|\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]{8,}"
 )
 _PRIVATE_KEY: Final = re.compile(
     r"-----BEGIN (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-----"

@@ -41,8 +41,8 @@ class Refused(Exception):
 
     @property
     def limits_the_token(self) -> bool:
-        """Of a 429: whether it is about all requests of the token. The limit of one endpoint has no such headers."""
-        return any(name.startswith("ratelimit-") for name in self.headers)
+        """Of a 429: whether it is about all requests. The limit of one endpoint has no such headers, and is no page."""
+        return self.is_web_page or any(name.startswith("ratelimit-") for name in self.headers)
 
     @property
     def is_web_page(self) -> bool:
@@ -160,6 +160,7 @@ FAULTS = (Refused, GraphQLRefused, Unreachable, BadAnswer, ReplayMiss, CircuitOp
 
 _TOO_LONG = (413, 414, 431)
 """Of a request that was not read to its end."""
+_SEE_OTHER = 303
 _GAVE_UP = ("timeout on ", "internal server error")
 """How GraphQL's errors begin where it stopped in the middle."""
 
@@ -177,5 +178,8 @@ def may_have_happened(fault: AttemptFault | GraphQLRefused) -> bool:
         case Refused():
             if fault.status >= 500:
                 return not fault.by_maintenance_mode
+            if fault.status < 200 or fault.status == _SEE_OTHER:
+                # Half an answer; and "done, look there".
+                return True
             # GitLab's API refuses with JSON. A page may also hide its answer.
             return fault.status >= 400 and fault.status not in _TOO_LONG and fault.is_web_page

@@ -10,10 +10,10 @@ import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlencode
 
 from gitlab_mcp.actions.action import encode_segment
-from gitlab_mcp.actions.ask import NOT_FOR_THE_API, InstanceFacts, TokenFacts
+from gitlab_mcp.actions.ask import NOT_FOR_THE_API, InstanceFacts, TokenFacts, is_gitlab_com
 from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.callers import JOB_TOKEN, TokenSort
 from gitlab_mcp.failures import allowed_words as words
@@ -133,7 +133,11 @@ class CachedLookups:
 
     async def instance(self) -> InstanceFacts:
         facts: InstanceFacts | None = await self._cached(_INSTANCE_SECONDS, self._fetch_instance, "instance")
-        return facts or InstanceFacts(tier=self._tier, known_by=_SET_BY_OPERATOR if self._tier else None)
+        return facts or InstanceFacts(
+            tier=self._tier,
+            known_by=_SET_BY_OPERATOR if self._tier else None,
+            is_gitlab_com=self._is_gitlab_com,
+        )
 
     async def project(self, id: str) -> Mapping[str, Any] | None:
         answer = await self._get_cached(f"/projects/{encode_segment(id)}")
@@ -261,7 +265,7 @@ class CachedLookups:
 
     @property
     def _is_gitlab_com(self) -> bool:
-        return urlsplit(self._gitlab.base_url).hostname == "gitlab.com"
+        return is_gitlab_com(self._gitlab.base_url)
 
     def _tier_from_probe(
         self, edition: str | None, probe: Answer | Refused | None

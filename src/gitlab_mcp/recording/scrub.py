@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
-from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit, urlunsplit
 
 from gitlab_mcp.failures.secret_text import is_secret_name, redact_trace, with_spellings
 
@@ -50,7 +50,14 @@ class Scrubber:
 
     def uri(self, uri: str) -> str:
         parts = urlsplit(uri)
-        return urlunsplit(parts._replace(path=self.text(parts.path), query=self.query(parts.query)))
+        path = "/".join(map(self._segment, parts.path.split("/")))
+        return urlunsplit(parts._replace(path=path, query=self.query(parts.query)))
+
+    def _segment(self, segment: str) -> str:
+        """Of a path. A secret is recognised as it was before it was encoded for the URL."""
+        plain = unquote(segment)
+        scrubbed = self.text(plain)
+        return segment if scrubbed == plain else quote(scrubbed, "")
 
     def request_body(self, uri: str, text: str) -> str:
         """As `body`, and of what is set for a webhook or a pipeline without its `value`."""

@@ -5,6 +5,7 @@
     no usable answer ............................ transport_failures.py
     errors in a GraphQL answer .................. graphql_errors.py
     a refusal of the REST API ................... decide.py, the tree below
+    then, on GitLab.com ......................... gitlab_com.py: nobody is sent to an administrator
 
 `body.py` reads the body. The first line that fits decides:
 

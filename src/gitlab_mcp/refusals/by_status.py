@@ -101,6 +101,15 @@ def without_json(case: Case) -> Finding:
 
 
 def _web_page(refused: Refused) -> Finding:
+    if refused.headers.get("cf-mitigated") == "challenge":
+        return Finding(
+            Code.BAD_RESPONSE,
+            Confidence.CERTAIN,
+            "What stands before GitLab wants to see a browser; GitLab itself was not asked.",
+            (f"the answer is a challenge with status {refused.status}",),
+            "Call less often for some minutes. Where it stays, use another network: addresses of VPNs and data centres "
+            "are challenged more.",
+        )
     return Finding(
         Code.BAD_RESPONSE,
         Confidence.LIKELY,
@@ -147,7 +156,10 @@ def rate_limited(refused: Refused) -> Finding:
     wait = _seconds(headers.get("retry-after"))
     by_token = refused.limits_the_token
     facts = {
-        "limited": limited(None if by_token else refused.request, "every request of this token"),
+        "limited": limited(
+            None if by_token else refused.request,
+            "every request from this address" if refused.is_web_page else "every request of this token",
+        ),
         "retry_after_seconds": wait,
         "limit": _seconds(headers.get("ratelimit-limit")),
         # GitLab converts the quota to requests a minute, whatever the administrator set.
@@ -160,7 +172,9 @@ def rate_limited(refused: Refused) -> Finding:
     return Finding(
         Code.RATE_LIMITED,
         Confidence.CERTAIN,
-        f"GitLab takes no more requests of this {'token' if by_token else 'kind'} for now.",
+        "What stands before GitLab takes no more requests from this address for now."
+        if refused.is_web_page
+        else f"GitLab takes no more requests of this {'token' if by_token else 'kind'} for now.",
         ("GitLab answered 429",),
         _waiting(wait, None if by_token else refused),
         {name: value for name, value in facts.items() if value is not None},

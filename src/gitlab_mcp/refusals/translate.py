@@ -26,6 +26,7 @@ from gitlab_mcp.gitlab.faults import (
 )
 from gitlab_mcp.refusals import transport_failures
 from gitlab_mcp.refusals.decide import explain_refusal
+from gitlab_mcp.refusals.gitlab_com import without_an_administrator
 from gitlab_mcp.refusals.graphql_errors import explain_graphql_errors
 from gitlab_mcp.refusals.missing import name_the_group
 from gitlab_mcp.tiers.feature_map import TierMap, tier_map
@@ -45,6 +46,7 @@ async def translate(
             failure = transport_failures.outcome_unknown(failure, action)
         else:
             failure = await name_the_group(failure, action, ask)
+        failure = await without_an_administrator(failure, ask)
     except Exception:
         # A bug in the translation: the caller still gets an answer.
         failure = _internal_error()

@@ -15,7 +15,7 @@ ABOUT_THE_CALL: Final = frozenset((
     "untrusted", "truncated", "warnings", "invisible_characters_removed", "taken_as", "unknown_fields",
     "error", "error_code", "is_error", "suggested_fix", "cause", "evidence", "retryable", "loop", "check_with",
     "confirmation_token", "what_will_happen", "alternatives", "send", "next", "next_steps", "next_call", "hint",
-    "hints", "notice", "notices", "instructions", "system", "how_to_get_it",
+    "hints", "notice", "notices", "instructions", "system", "how_to_get_it", "outcome", "did_you_mean",
 ))  # fmt: skip
 """Said about any call, and never by a workflow about what it found."""
 OURS: Final = ABOUT_THE_CALL.union((
@@ -42,5 +42,7 @@ def kept_apart(value: Any, names: frozenset[str] = OURS) -> Any:
 def _name(name: str, member: Any, names: frozenset[str]) -> str:
     if isinstance(member, int | float) and not isinstance(member, bool):
         return name
-    # As a reader sees it: case, and characters that are invisible or removed later, make no other name.
-    return f"{PREFIX}{name}" if remove_invisible(name).value.strip().casefold() in names else name
+    # As a reader sees it: case, and characters that are invisible or removed later, make no other name. Letters of
+    # another alphabet can look like any of ours.
+    seen = remove_invisible(name).value.strip().casefold()
+    return f"{PREFIX}{name}" if seen in names or not seen.isascii() else name

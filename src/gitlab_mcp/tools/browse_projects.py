@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
 from gitlab_mcp.actions.action import GET, Role, fill
 from gitlab_mcp.actions.action_facts import Differs
+from gitlab_mcp.actions.ask import is_gitlab_com
 from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.actions.fields import (
     AccessLevel,
@@ -27,6 +29,7 @@ from gitlab_mcp.actions.fields import (
     broken_rule,
 )
 from gitlab_mcp.actions.other_names import Instead
+from gitlab_mcp.actions.result import Omission
 from gitlab_mcp.actions.scopes import InProject, Paged
 from gitlab_mcp.actions.tool import Tool
 
@@ -73,6 +76,10 @@ OrderBy = Literal[
 TemplateType = Literal["issues", "merge_requests"]
 
 _ONLY_WITH_A_GROUP = ("include_subgroups", "with_shared")
+_SAYS_WHOSE = frozenset(
+    {"group_id", "user_id", "membership", "owned", "starred", "min_access_level", "visibility", "topic"}
+)
+"""Who gives none of these means the own projects. GitLab.com would list those of all its users."""
 _ONLY_WITHOUT_A_GROUP = (
     "membership",
     "topic",
@@ -92,7 +99,7 @@ _ONLY_WITHOUT_A_GROUP = (
     shows=PROJECT,
 )
 class ListProjects(Paged):
-    """List projects, the newest first; without a filter these are all that the token may see."""
+    """List projects, the newest first; without a filter all that the token may see, on GitLab.com your own."""
 
     group_id: GroupId | None = None
     user_id: UserId | None = None
@@ -125,6 +132,12 @@ class ListProjects(Paged):
                 where = "without group_id" if self.group_id is not None else "with group_id"
                 raise broken_rule(f"a filter that works {where}", field=name)
         return self
+
+    async def run(self, gitlab: GitLab) -> Answer:
+        if not is_gitlab_com(gitlab.base_url) or self.model_fields_set & _SAYS_WHOSE:
+            return await gitlab.send(self.request())
+        answer = await gitlab.send(self.request(membership=True))
+        return replace(answer, left_out=(Omission("public projects of others", None, "membership=false"),))
 
 
 @browse.action(

@@ -34,6 +34,7 @@ from tests.support.standin.faults import (
     redirect,
     server_error,
 )
+from tests.support.standin.gitlab_com import GitLabCom, challenge_page, too_many_from_here
 from tests.support.standin.server import StandIn
 from tests.support.standin.world import World
 
@@ -43,6 +44,7 @@ __all__ = [
     "Drop",
     "EndlessHeaders",
     "Fault",
+    "GitLabCom",
     "GzipBomb",
     "Held",
     "LogOf",
@@ -56,10 +58,12 @@ __all__ = [
     "StandIn",
     "Together",
     "World",
+    "challenge_page",
     "forbidden_page",
     "login_page",
     "maintenance",
     "rate_limited",
     "redirect",
     "server_error",
+    "too_many_from_here",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import select
 import socket
 import socketserver
@@ -18,7 +19,7 @@ from http.client import responses
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 from tests.support.standin.exchange import Received, Reply
 from tests.support.standin.faults import Drop, Fault
@@ -46,6 +47,14 @@ class _Rule:
         )
 
 
+class Part(Protocol):
+    """A part of GitLab that answers some requests."""
+
+    def owns(self, received: Received) -> bool: ...
+
+    def reply_to(self, received: Received) -> Reply: ...
+
+
 class StandIn:
     """`root` is a relative URL root such as `/gitlab`, `tls` a server context, a `port` of 0 any free one."""
 
@@ -68,7 +77,7 @@ class StandIn:
         self._rules: list[_Rule] = []
         self._answers: list[tuple[str, str, Reply]] = []
         self._recorded = Recorded()
-        self._worlds: list[World] = []
+        self._worlds: list[Part] = []
         self._known_tokens: frozenset[str] | None = None
         self._errors: list[BaseException] = []
         self._server = _Server(self, host, port)
@@ -167,9 +176,13 @@ class StandIn:
         with self._changed:
             self._known_tokens = frozenset(tokens)
 
-    def _add(self, world: World) -> World:
+    def add(self, part: Part) -> None:
+        """Something else that answers, such as `GitLabCom`."""
         with self._changed:
-            self._worlds.append(world)
+            self._worlds.append(part)
+
+    def _add(self, world: World) -> World:
+        self.add(world)
         return world
 
     def fault_for(self, received: Received) -> Fault | None:
@@ -263,7 +276,8 @@ class _ConnectionHandler(BaseHTTPRequestHandler):
             return
         standin = self.server.standin
         path, _, query = self.path.partition("?")
-        path = path.removeprefix(standin.root)
+        # As a proxy it is sent the whole address.
+        path = re.sub(r"^http://[^/]+", "", path).removeprefix(standin.root)
         head = Received(
             method=self.command,
             path=path,

@@ -1,0 +1,141 @@
+"""A cassette that may be given away: how GitLab answered, without what it answered about.
+
+`--record` keeps what was read, but for secrets. Here nothing is kept but what tells one GitLab from another: status,
+the sentences of refusals, the keys of an answer, and few values that are known to be harmless.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from http.client import responses
+from typing import Any, Final, TypeVar
+from urllib.parse import urlencode
+
+from gitlab_mcp.actions.exchange import Answer, GitLab, Request
+from gitlab_mcp.gitlab.faults import Refused
+from gitlab_mcp.recording.cassette import (
+    DEFAULT_ALIAS,
+    RECORDED_URL,
+    Interaction,
+    dump_cassette,
+    dump_interaction,
+)
+from gitlab_mcp.recording.scrub import Scrubber
+
+T = TypeVar("T")
+
+_KEPT: Final = frozenset({"version", "plan", "trial", "kind", "visibility", "scopes", "access_level"})
+"""The keys whose values are kept. Yes, no and nothing are kept under every key."""
+_STAND_INS: Final = {"path_with_namespace": "group/project", "full_path": "group"}
+_NUMBERED: Final = re.compile(r"(?<=/)(projects|groups|namespaces|members/all)/([^/?]+)")
+_NUMBERS: Final = {"projects": 1, "groups": 2, "namespaces": 2, "members/all": 3}
+_IDS: Final = {"id", "user_id", "namespace"}
+
+
+@dataclass(slots=True)
+class Noting:
+    """GitLab, each request with `seconds` of its own. Remembers what was asked and answered."""
+
+    gitlab: GitLab
+    seconds: float
+    exchanges: list[tuple[Request, Answer | Refused]] = field(default_factory=list)
+
+    async def send(self, request: Request) -> Answer:
+        try:
+            answer = await self.gitlab.with_deadline(self.seconds).send(request)
+        except Refused as refused:
+            self.exchanges.append((request, refused))
+            raise
+        self.exchanges.append((request, answer))
+        return answer
+
+    async def get(self, path: str, **query: Any) -> Answer:
+        return await self.send(Request("GET", path, query))
+
+    async def stream(self, request: Request, read: Callable[[Iterator[bytes], Mapping[str, str]], T]) -> T:
+        return await self.gitlab.stream(request, read)
+
+    async def graphql(self, document: str, variables: Mapping[str, Any] | None = None) -> Mapping[str, Any]:
+        return await self.gitlab.graphql(document, variables)
+
+    def with_deadline(self, seconds: float) -> Noting:
+        return Noting(self.gitlab, seconds, self.exchanges)
+
+    async def pause(self, seconds: float) -> bool:
+        return await self.gitlab.pause(seconds)
+
+    @property
+    def base_url(self) -> str:
+        return self.gitlab.base_url
+
+    def report(self, done: float, total: float | None = None, what: str = "") -> None:
+        self.gitlab.report(done, total, what)
+
+    def contribution(self) -> str:
+        """The text of the cassette. It replays with `--project 1 --group 2`."""
+        return dump_cassette(dump_interaction(_interaction(*each)) for each in self.exchanges)
+
+
+def _interaction(request: Request, reply: Answer | Refused) -> Interaction:
+    path = _NUMBERED.sub(_numbered, request.path)
+    query = {name: "group" if name == "group_path" else value for name, value in request.query.items()}
+    if "project_id" in query:
+        query["project_id"] = 1
+    uri = f"{RECORDED_URL}/api/v4{path}{'?' + urlencode(query) if query else ''}"
+    if isinstance(reply, Refused):
+        # A page may be anybody's, and says nothing that could be learned from.
+        content = (
+            b""
+            if not reply.is_json
+            else Scrubber(emails=True).body(reply.content.decode("utf-8", "replace")).encode()
+        )
+    else:
+        content = json.dumps(_emptied(reply.body, path)).encode()
+    kind = "application/json" if isinstance(reply, Answer) or reply.is_json else "text/html"
+    return Interaction(
+        DEFAULT_ALIAS,
+        request.method,
+        uri,
+        None,
+        reply.status,
+        responses.get(reply.status, ""),
+        {"content-type": kind},
+        content,
+    )
+
+
+def _numbered(match: re.Match[str]) -> str:
+    # 0 is no project: GitLab is asked for it to see what a licence opens.
+    return match[0] if match[2] == "0" else f"{match[1]}/{_NUMBERS[match[1]]}"
+
+
+def _number_at(path: str) -> int:
+    """The number that what is read there gets in its place."""
+    if path in ("/user", "/personal_access_tokens/self"):
+        return 3
+    return next((number for kind, number in _NUMBERS.items() if path.startswith(f"/{kind}")), 0)
+
+
+def _emptied(value: Any, path: str, key: str = "") -> Any:
+    match value:
+        case dict():
+            within = "/groups" if key == "namespace" else path if not key else ""
+            return {name: _emptied(each, within, name) for name, each in value.items()}
+        case list() if key not in _KEPT:
+            # One entry shows the keys; more would only show how many there are.
+            return [_emptied(each, path) for each in value[:1]]
+        case None | bool():
+            return value
+        case _ if key in _KEPT:
+            return value
+        case str():
+            return _STAND_INS.get(key, "")
+        case int() | float():
+            if key == "user_id":
+                return 3
+            return _number_at(path) if key == "id" else 0
+        case _:
+            return None
