@@ -67,7 +67,8 @@ HOSTILE = "\u202e\u200b\x00\x1b[31m\u2066\ufeff\U000e0041\ud800"
 def test_characters_nobody_sees_are_gone() -> None:
     shown = read({"message": f"a{HOSTILE}b"}).message
     assert shown.isprintable()
-    assert shown.replace(" ", "") == "a[31mb"
+    # Half of a character is shown as the sign for one that cannot be read.
+    assert shown.replace(" ", "") == "a[31m\ufffdb"
 
 
 @given(st.text(max_size=2000))

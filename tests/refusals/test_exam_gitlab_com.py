@@ -22,7 +22,7 @@ from gitlab_mcp.gitlab.instance import AnswerCache, CachedLookups
 from gitlab_mcp.refusals.translate import translate
 from gitlab_mcp.settings import Secret, Settings
 from tests.support.guarded import UNGUARDED
-from tests.support.standin import GitLabCom, StandIn, challenge_page, too_many_from_here
+from tests.support.standin import GitLabCom, StandIn, challenge_page, rate_limited, too_many_from_here
 from tests.support.standin.gitlab_com import PLANS, STRANGERS, TIERS, URL, VERSION
 
 Call = Callable[..., Any]
@@ -164,6 +164,20 @@ def test_a_429_of_what_stands_before_gitlab_holds_every_request_not_one_route(
     before = len(standin.requests)
     again = call("browse_projects", "get", project_id="acme-free/website")
     assert (again.code, len(standin.requests)) == ("RATE_LIMITED", before)
+
+
+def test_a_429_of_gitlab_with_ratelimit_headers_holds_every_request_of_the_token(
+    standin: StandIn, call: Call
+) -> None:
+    limited = rate_limited("30", RateLimit_Limit=2000, RateLimit_Remaining=0)
+    standin.fault("GET", "/projects", limited)
+    failure = call("browse_projects", "list", owned=True)
+    assert (failure.code, failure.facts["limit"], failure.facts["remaining"]) == ("RATE_LIMITED", 2000, 0)
+    before = len(standin.requests)
+    assert call("browse_projects", "get", project_id="acme-free/website").code == "RATE_LIMITED"
+    assert len(standin.requests) == before
+    # Another person's token has a limit of its own.
+    assert call("browse_projects", "get", project_id="acme-free/website", caller="bob")["id"] == 700
 
 
 def test_a_list_of_projects_has_no_strangers_in_it_unless_they_are_asked_for(call: Call) -> None:

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from gitlab_mcp.actions.fields import Expects, FromJson
+from gitlab_mcp.actions.fields import Expects, FromJson, ReachesNothing
 
 Key = Annotated[str, Field(pattern=r"^[A-Za-z0-9_]+$", max_length=255), Expects("letters, digits and _")]
 
@@ -26,5 +26,5 @@ class Variable(JobVariable):
 
 Variables = Annotated[list[Variable], FromJson, Expects("an array of {key, value}")]
 JobVariables = Annotated[list[JobVariable], FromJson, Expects("an array of {key, value}")]
-Inputs = Annotated[dict[str, Any], FromJson, Expects("an object {name: value}")]
+Inputs = Annotated[dict[str, Any], FromJson, ReachesNothing(), Expects("an object {name: value}")]
 """What the `spec: inputs` of the CI/CD configuration declares."""

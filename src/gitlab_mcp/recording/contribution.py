@@ -32,7 +32,6 @@ _KEPT: Final = frozenset({"version", "plan", "trial", "kind", "visibility", "sco
 _STAND_INS: Final = {"path_with_namespace": "group/project", "full_path": "group"}
 _NUMBERED: Final = re.compile(r"(?<=/)(projects|groups|namespaces|members/all)/([^/?]+)")
 _NUMBERS: Final = {"projects": 1, "groups": 2, "namespaces": 2, "members/all": 3}
-_IDS: Final = {"id", "user_id", "namespace"}
 
 
 @dataclass(slots=True)
