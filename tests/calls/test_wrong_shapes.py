@@ -248,6 +248,20 @@ async def test_a_bug_of_ours_stays_one_and_its_trace_holds_no_values(
     assert not [line for line in lines if MARK in line]
 
 
+async def test_one_milestone_where_a_list_belongs_is_a_bad_answer_each_time(
+    standin: StandIn, against: Callable[..., App]
+) -> None:
+    """Synthetic."""
+    standin.project("acme/website")
+    standin.answer("GET", "*/milestones", 200, {"id": 7, "title": "v1"})
+    issue = {"action": "create", "project_id": "acme/website", "title": "x", "milestone_id": "v1"}
+    app = against()
+    for _ in range(2):
+        with pytest.raises(CallFailed) as failed:
+            await app.call("manage_issue", issue)
+        assert failed.value.failure.code == "BAD_RESPONSE"
+
+
 @pytest.mark.parametrize(
     "body", ["[3]", "[null]", "[[]]", '[{"id": []}]', '[{"name": 3}]', '{"id": 1}x', "7", '"x"']
 )

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_REQUESTS_AT_ONCE = Shares(total=64, kept_free=16, least=4, beside_others=8)
+_REQUESTS_AT_ONCE = Shares(total=64, kept_free=16, least=4, beside_others=4)
 _SHOWS_THE_USER = {"/user": "id", "/personal_access_tokens/self": "user_id"}
 """The member of these answers that is the number of the caller."""
 _MAX_USERS = 1000

@@ -79,7 +79,7 @@ async def _user(field: str, name: str, ask: Ask) -> int:
         match await ask.names("/users", username=name):
             case [{"id": int(number)}]:
                 return number
-    alike = await ask.names("/users", search=name, per_page=_LONGEST_SEARCH) or []
+    alike = _listed(await ask.names("/users", search=name, per_page=_LONGEST_SEARCH))
     of_that_name = [user for user in alike if str(user.get("name")).casefold() == name.casefold()]
     if len(of_that_name) == 1:
         return int(of_that_name[0]["id"])
@@ -91,7 +91,7 @@ async def _user(field: str, name: str, ask: Ask) -> int:
 
 async def _milestone(action: Action, field: str, title: str, ask: Ask) -> int:
     place, query = _place_of_milestone(action, field)
-    found = await ask.names(f"{fill(place, **action.given())}/milestones", title=title, **query) or []
+    found = _listed(await ask.names(f"{fill(place, **action.given())}/milestones", title=title, **query))
     if len(found) == 1:
         return int(found[0]["id"])
     if not found:
@@ -101,6 +101,16 @@ async def _milestone(action: Action, field: str, title: str, ask: Ask) -> int:
         {name: each[name] for name in ("id", "project_id", "group_id") if each.get(name)} for each in found
     ]
     raise CallFailed(_ambiguous(field, "milestone", candidates))
+
+
+def _listed(answer: Any) -> list[Any]:
+    if answer is not None and not isinstance(answer, list):
+        raise CallFailed(
+            Failure(
+                Code.BAD_RESPONSE, "GitLab did not answer with a list to the question for a name."
+            ).knowing(suggested_fix="Give the number in place of the name.")
+        )
+    return answer or []
 
 
 def _place_of_milestone(action: Action, field: str) -> tuple[str, dict[str, str]]:
