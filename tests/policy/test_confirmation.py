@@ -272,7 +272,7 @@ async def test_the_sentence_tells_what_a_project_holds(standin: StandIn, against
         (
             "manage_protected_branch",
             {"action": "create", "name": "main", "allowed_to_push": [{"user_id": 4}, {"group_id": 22}]},
-            'allowed_to_push [user_id "bob" (4), group_id "acme/team" (22)]',
+            'allowed_to_push ["user_id" "bob" (4), "group_id" "acme/team" (22)]',
         ),
     ],
     ids=["people", "a group", "in a list of objects"],
