@@ -113,6 +113,12 @@ class Spec:
     """Fields that carry an intent this action cannot fulfil, each with what is offered for it."""
     rewrites: Mapping[str, Rewrite]
     """Fields whose intent other fields carry: draft=true is a title with Draft: in front."""
+    moved_from: tuple[tuple[str, str], ...]
+    """The tools of `core`, and the names there, under which it was called before it got this one."""
+    has_line: bool
+    """Whether the listing says what it does: its name does not."""
+    seldom_given: tuple[str, ...]
+    """Fields that the listing only names."""
 
     @property
     def docs(self) -> str:

@@ -10,8 +10,9 @@ from importlib import resources
 from typing import Any
 
 from gitlab_mcp.actions.action import Action
+from gitlab_mcp.actions.action_name import ActionName
 from gitlab_mcp.actions.tool import Tool
-from gitlab_mcp.actions.toolsets import TOOLSETS, is_listed
+from gitlab_mcp.actions.toolsets import CORE, TOOLSETS, is_listed
 
 TOOLS_PACKAGE = "gitlab_mcp.tools"
 
@@ -22,6 +23,12 @@ class Registry:
     def __init__(self, entries: Iterable[Mapping[str, Any]] | None = None) -> None:
         self._entries = {entry["tool"]["name"]: entry for entry in (entries or _generated())}
         self._tools: dict[str, Tool] = {}
+        self._moved = {
+            (old["tool"], old["action"]): (name, action)
+            for name, entry in self._entries.items()
+            for action, before in entry.get("moved", {}).items()
+            for old in before
+        }
 
     def __contains__(self, name: object) -> bool:
         return name in self._entries
@@ -51,18 +58,36 @@ class Registry:
         toolset: str = self._entries[name]["toolset"]
         return toolset
 
+    def moved_to(self, name: str, action: str) -> tuple[str, str] | None:
+        """The tool and the action that this action of a tool is now, where it moved."""
+        return self._moved.get((name, action))
+
+    def moved_actions(self, name: str) -> list[str]:
+        """The actions that a tool once had."""
+        return [action for tool, action in self._moved if tool == name]
+
     def listing(self, toolsets: Iterable[str]) -> list[dict[str, Any]]:
         """What `tools/list` answers for these toolsets, in the fixed order."""
         chosen = set(toolsets)
         return [entry["tool"] for entry in self._entries.values() if is_listed(entry["toolset"], chosen)]
 
-    def every_name(self) -> list[tuple[str, str, str]]:
-        """Each action as its tool, its toolset and `tool.action`, without loading any."""
+    def every_name(self) -> list[tuple[ActionName, ...]]:
+        """The names of each action, the present one first, without loading any."""
         return [
-            (name, entry["toolset"], f"{name}.{action}")
+            (
+                ActionName(name, action, entry["toolset"]),
+                *(
+                    ActionName(old["tool"], old["action"], CORE)
+                    for old in entry.get("moved", {}).get(action, ())
+                ),
+            )
             for name, entry in self._entries.items()
             for action in self.action_names(name)
         ]
+
+    def names_of_actions(self, tool: str) -> list[ActionName]:
+        """Every name of every action of a tool, the former ones too, without loading it."""
+        return [name for names in self.every_name() if names[0].tool == tool for name in names]
 
     def tool(self, name: str) -> Tool:
         if name not in self._tools:
@@ -74,9 +99,9 @@ class Registry:
         return self.tool(name).actions.get(str(action)) if name in self else None
 
     def writes(self, name: str, action: object) -> bool:
-        """Whether this is an action that writes; False where there is no such action."""
+        """Whether this may be an action that writes. An action under another name is one where its tool writes."""
         found = self.action(name, action)
-        return found is not None and found.spec.writes
+        return found.spec.writes if found else name in self and not self.tool(name).reads
 
     def actions(self, toolset: str = "all") -> list[type[Action]]:
         names = [name for name, entry in self._entries.items() if toolset in ("all", entry["toolset"])]

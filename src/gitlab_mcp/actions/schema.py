@@ -47,7 +47,17 @@ class Marks(Protocol):
 def catalogue_entry(tool: Tool, marks: Marks) -> dict[str, Any]:
     """One entry of catalogue.json."""
     also = {"also": list(tool.also)} if tool.also else {}
-    return {"toolset": tool.toolset, **also, "tool": listing(tool, marks)}
+    moved = {
+        name: [{"tool": old, "action": former} for old, former in action.spec.moved_from]
+        for name, action in tool.actions.items()
+        if action.spec.moved_from
+    }
+    return {
+        "toolset": tool.toolset,
+        **also,
+        **({"moved": moved} if moved else {}),
+        "tool": listing(tool, marks),
+    }
 
 
 def listing(tool: Tool, marks: Marks) -> dict[str, Any]:

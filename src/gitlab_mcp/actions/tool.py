@@ -58,6 +58,9 @@ class Tool:
         not_taken: Mapping[str, str] | None = None,
         rewrites: Mapping[str, Rewrite] | None = None,
         lists: bool | None = None,
+        moved_from: str = "",
+        has_line: bool = False,
+        seldom_given: str = "",
     ) -> Callable[[A], A]:
         """Declare a class to be an action. A tool that writes must say how dangerous each action is.
 
@@ -68,6 +71,11 @@ class Tool:
         `not_taken`: fields people expect here that carry an intent it cannot fulfil, each with what is offered.
         `rewrites`: fields people expect here whose intent other fields carry.
         `lists`: the answer is a list under `items`. What takes a `page` is one, unless it is said here.
+
+        `moved_from`: the tools of `core` it was an action of, with commas between; with its name there, where that was
+        another. Whoever calls it so gets it, and patterns of actions mean it under each of its names.
+        `has_line`: its name does not say what it does, so the listing has the first sentence of its docstring.
+        `seldom_given`: fields that the listing only names, without a schema.
 
         `docs`, `feature`, `switch`, `role`: looked up by the endpoints (`api.derivation`). Said here only where
         nothing is known of them, or where the action `Differs`.
@@ -95,6 +103,9 @@ class Tool:
                 lists="page" in shapes(cls) if lists is None else lists,
                 not_taken=not_taken or {},
                 rewrites=rewrites or {},
+                moved_from=tuple(_tool_and_action(each, name) for each in moved_from.split(",") if each),
+                has_line=has_line,
+                seldom_given=tuple(seldom_given.split()),
             )
             if name in self.actions:
                 raise TypeError(f"{self.name} has two actions called {name}")
@@ -102,3 +113,8 @@ class Tool:
             return cls
 
         return declare
+
+
+def _tool_and_action(before: str, name: str) -> tuple[str, str]:
+    tool, _, action = before.strip().partition(" ")
+    return tool, action or name

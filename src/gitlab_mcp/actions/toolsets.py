@@ -20,6 +20,7 @@ ToolsetOrAll = Literal[
 ]
 TOOLSETS = tuple(name for name in get_args(ToolsetOrAll) if name != "all")
 
+CORE = "core"
 DISCOVER = "discover"
 """Its tools find and make calls of all others, so they are in every listing."""
 

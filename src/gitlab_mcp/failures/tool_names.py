@@ -25,7 +25,15 @@ def operation_name(tool: str, action: str | None) -> str:
 
 
 def _plural(noun: str) -> str:
-    if noun in ("registry", "instance", "search", "batch", "ci_config", UNKNOWN) or noun.endswith("s"):
+    if noun in (
+        "registry",
+        "instance",
+        "search",
+        "batch",
+        "ci_config",
+        "time_tracking",
+        UNKNOWN,
+    ) or noun.endswith("s"):
         return noun
     if noun.endswith(("ch", "x")):
         return noun + "es"

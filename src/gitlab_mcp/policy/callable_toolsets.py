@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gitlab_mcp.actions.action_name import names_of
 from gitlab_mcp.actions.toolsets import is_callable
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
@@ -13,7 +14,7 @@ def refuse_outside_toolsets(toolsets: tuple[str, ...]) -> Guard:
 
     async def guard(proposed: ProposedCall) -> None:
         tool = proposed.call.tool
-        if is_callable(tool.toolset, toolsets):
+        if _are_callable(proposed, toolsets):
             return
         raise CallFailed(
             Failure(
@@ -37,7 +38,7 @@ def refuse_unrequested_toolsets(toolsets: tuple[str, ...]) -> Guard:
 
     async def guard(proposed: ProposedCall) -> None:
         tool = proposed.call.tool
-        if is_callable(tool.toolset, toolsets):
+        if _are_callable(proposed, toolsets):
             return
         raise CallFailed(
             Failure(
@@ -53,3 +54,8 @@ def refuse_unrequested_toolsets(toolsets: tuple[str, ...]) -> Guard:
         )
 
     return guard
+
+
+def _are_callable(proposed: ProposedCall, toolsets: tuple[str, ...]) -> bool:
+    """What moved out of a toolset can be called where that one can."""
+    return any(is_callable(name.toolset, toolsets) for name in names_of(proposed.call.action.spec))

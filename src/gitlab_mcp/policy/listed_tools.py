@@ -60,9 +60,7 @@ class ListedTools:
         )
 
     def _list(self, toolsets: frozenset[str], read_only: bool) -> Sequence[Mapping[str, Any]]:
-        allowed = {
-            tool for tool, *action in self._registry.every_name() if self._patterns.allows(tool, *action)
-        }
+        allowed = {names[0].tool for names in self._registry.every_name() if self._patterns.allows(names)}
         return [
             tool
             for tool in self._registry.listing(toolsets)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from gitlab_mcp.actions.action import Action, Danger
+from gitlab_mcp.actions.action_name import names_of
 from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.actions.schema import required_fields
 from gitlab_mcp.actions.toolsets import is_callable, is_listed
@@ -36,12 +37,14 @@ class OfferedTools:
         return is_listed(self.registry.toolset_of(tool), chosen)
 
     def may_be_called(self, tool: str) -> bool:
-        return (self.calls_unlisted or self._is_switched_on(tool)) and self._is_requested(tool)
+        """Whether some action of the tool may be."""
+        return self._is_in_reach(self._toolsets_of(tool))
 
     def switch_on_with(self, tool: str) -> str:
         """The setting, or the header of the request, that lists the tool."""
         toolset = self.registry.toolset_of(tool)
-        if self.requested is not None and (self.calls_unlisted or self._is_switched_on(tool)):
+        is_offered = self.calls_unlisted or is_callable(toolset, self.toolsets)
+        if self.requested is not None and is_offered:
             return f"X-MCP-Toolsets: {','.join([*(self.requested or ()), toolset])}"
         return f"--toolsets {','.join([*self.toolsets, toolset])}"
 
@@ -50,11 +53,11 @@ class OfferedTools:
         spec, tool = action.spec, action.spec.tool
         if self.read_only and spec.writes:
             return Code.READ_ONLY_MODE, "This server only reads."
-        if not self.patterns.allows(tool.name, tool.toolset, f"{tool.name}.{spec.name}"):
+        if not self.patterns.allows(names_of(spec)):
             return Code.OUT_OF_SCOPE, "The operator does not allow it here."
         if exceeds(spec.danger, self.trust):
             return Code.TRUST_INSUFFICIENT, f"It is {spec.danger}; here at most {self.trust} is allowed."
-        if not self.may_be_called(tool.name):
+        if not self._is_in_reach([name.toolset for name in names_of(spec)]):
             return Code.OUT_OF_SCOPE, f"Its toolset, {tool.toolset}, is not switched on."
         return None
 
@@ -72,8 +75,12 @@ class OfferedTools:
             for field in required_fields(action)
         )
 
-    def _is_switched_on(self, tool: str) -> bool:
-        return is_callable(self.registry.toolset_of(tool), self.toolsets)
+    def _is_in_reach(self, toolsets: Collection[str]) -> bool:
+        """Whether what is, or was, in one of these toolsets can be called."""
+        switched_on = self.calls_unlisted or any(is_callable(each, self.toolsets) for each in toolsets)
+        requested = self.requested
+        return switched_on and (requested is None or any(is_callable(each, requested) for each in toolsets))
 
-    def _is_requested(self, tool: str) -> bool:
-        return self.requested is None or is_callable(self.registry.toolset_of(tool), self.requested)
+    def _toolsets_of(self, tool: str) -> set[str]:
+        """Its own, and those that its actions were in before they moved."""
+        return {name.toolset for name in self.registry.names_of_actions(tool)}

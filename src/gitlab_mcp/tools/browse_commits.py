@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from gitlab_mcp.actions.action import GET, Role, fill
+from gitlab_mcp.actions.action import GET, fill
 from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.actions.fields import (
     Flag,
@@ -17,7 +17,6 @@ from gitlab_mcp.actions.fields import (
     ProjectNumber,
     Ref,
     SentAs,
-    Strings,
     Time,
     broken_rule,
 )
@@ -37,12 +36,12 @@ browse = Tool(
         "log history": "list",
         "show": "get",
         "changes patch files": "diff",
-        "status": "statuses",
+        "status": "browse_commit_details statuses",
         "branches tags": Instead("refs"),
         "mrs": "merge_requests",
         "range compare_refs": "compare",
-        "notes discussions": "comments",
-        "verify": "signature",
+        "notes discussions": "browse_commit_details comments",
+        "verify": "browse_commit_details signature",
     },
 )
 
@@ -50,7 +49,6 @@ COMMIT = (
     "sha=short_id title author=author_name committed=committed_date stats"
     " | id message author_email committer_name parent_ids status last_pipeline=last_pipeline.id web_url"
 )
-STATUS = "name status ref description target_url pipeline_id | id coverage created_at finished_at"
 
 COMPARISON_TIMED_OUT = Omission(
     "files: GitLab gave up on so large a comparison",
@@ -171,43 +169,6 @@ class Compare(InProject):
 
 
 @browse.action(
-    "merge_base",
-    GET("/projects/{project_id}/repository/merge_base"),
-    example={"project_id": "acme/website", "refs": ["main", "feature/login"]},
-    shows=COMMIT,
-)
-class MergeBase(InProject):
-    """The commit from which the refs went apart."""
-
-    refs: Annotated[Strings, Field(min_length=2)]
-
-
-@browse.action(
-    "comments",
-    GET("/projects/{project_id}/repository/commits/{sha}/comments"),
-    example={"project_id": "acme/website", "sha": "dbc35632b7b69fd93edcc32d714d59617c7b5790"},
-    shows="author=author.username created_at path line note",
-)
-class CommitComments(OfCommit, Paged):
-    """What people said about a commit."""
-
-
-@browse.action(
-    "statuses",
-    GET("/projects/{project_id}/repository/commits/{sha}/statuses"),
-    example={"project_id": "acme/website", "sha": "dbc35632b7b69fd93edcc32d714d59617c7b5790"},
-    shows=STATUS,
-)
-class CommitStatuses(OfCommit, Paged):
-    """Jobs and external checks of a commit; with all, also those that were run again."""
-
-    ref: Ref | None = None
-    stage: NonEmpty | None = None
-    name: NonEmpty | None = None
-    all: Flag | None = None
-
-
-@browse.action(
     "refs",
     GET("/projects/{project_id}/repository/commits/{sha}/refs"),
     example={"project_id": "acme/website", "sha": "dbc35632b7b69fd93edcc32d714d59617c7b5790"},
@@ -227,24 +188,3 @@ class CommitRefs(OfCommit, Paged):
 )
 class CommitMergeRequests(OfCommit, Paged):
     """Merge requests that brought a commit."""
-
-
-@browse.action(
-    "signature",
-    GET("/projects/{project_id}/repository/commits/{sha}/signature"),
-    example={"project_id": "acme/website", "sha": "dbc35632b7b69fd93edcc32d714d59617c7b5790"},
-    role=Role.REPORTER,
-)
-class CommitSignature(OfCommit):
-    """Who signed a commit, and whether that holds; an unsigned commit has none."""
-
-
-@browse.action(
-    "sequence",
-    GET("/projects/{project_id}/repository/commits/{sha}/sequence"),
-    example={"project_id": "acme/website", "sha": "dbc35632b7b69fd93edcc32d714d59617c7b5790"},
-)
-class CommitSequence(OfCommit):
-    """How many commits there are up to this one."""
-
-    first_parent: Flag | None = None

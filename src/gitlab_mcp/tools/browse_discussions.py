@@ -46,7 +46,6 @@ SHOWN_NOTE = (
 SHOWN_THREAD = (
     f"id individual_note:mark notes(id author body created_at system:mark resolved internal:mark {POSITION})"
 )
-SHOWN_EMOJI = "id name user created_at"
 
 
 SystemNotes = Annotated[Flag, Field(description="With GitLab's own notes")]
@@ -145,20 +144,3 @@ class GetNote(OfIssueOrMergeRequest):
 )
 class ListDrafts(OfMergeRequest):
     """List your drafts on a merge request, which nobody else sees; manage_review publishes them."""
-
-
-@browse.action(
-    "list_emoji",
-    GET(
-        ISSUE + "/award_emoji",
-        MERGE_REQUEST + "/award_emoji",
-        ISSUE + NOTE + "/award_emoji",
-        MERGE_REQUEST + NOTE + "/award_emoji",
-    ),
-    example={"project_id": "acme/website", "issue_iid": 1},
-    shows=SHOWN_EMOJI,
-)
-class ListEmoji(OfIssueOrMergeRequest, Paged):
-    """List the reactions to something, or to one note on it."""
-
-    note_id: Id | None = None

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from gitlab_mcp.actions.action import GET, Role
+from gitlab_mcp.actions.action import GET
 from gitlab_mcp.actions.fields import (
     Flag,
     Id,
@@ -37,7 +37,7 @@ browse = Tool(
         "discussions threads": "browse_discussions list",
         "merge_requests mrs linked_merge_requests": "related_merge_requests",
         "related related_issues linked linked_issues": "links",
-        "time time_tracking": "time_stats",
+        "time time_tracking": "browse_time_tracking get",
         "history activity events": Instead(
             "browse_discussions list_notes", {"activity_filter": "only_activity"}
         ),
@@ -56,16 +56,11 @@ ISSUE = (
     " merge_requests_count weight epic=epic.title moved_to_id"
 )
 MERGE_REQUEST = "iid title state draft author project=references.full web_url"
-CHANGE = "user action state created_at"
 
 DueDate = Annotated[
     Literal["0", "any", "today", "tomorrow", "overdue", "week", "month", "next_month_and_previous_two_weeks"],
     Field(description="overdue finds closed ones too"),
 ]
-
-
-class PagedOfIssue(OfIssue, Paged):
-    """A part of an issue's history."""
 
 
 class IssueFilters(InProjectOrGroupOrOwn):
@@ -172,17 +167,6 @@ class ClosedBy(OfIssue):
 
 
 @browse.action(
-    "participants",
-    GET("/projects/{project_id}/issues/{issue_iid}/participants"),
-    example={"project_id": "acme/website", "issue_iid": 1},
-    shows="id username name",
-    lists=True,
-)
-class Participants(OfIssue):
-    """List who takes part in an issue."""
-
-
-@browse.action(
     "links",
     GET("/projects/{project_id}/issues/{issue_iid}/links"),
     example={"project_id": "acme/website", "issue_iid": 1},
@@ -191,65 +175,3 @@ class Participants(OfIssue):
 )
 class Links(OfIssue):
     """List the issues an issue is linked to."""
-
-
-@browse.action(
-    "time_stats",
-    GET("/projects/{project_id}/issues/{issue_iid}/time_stats"),
-    example={"project_id": "acme/website", "issue_iid": 1},
-    shows="human_time_estimate human_total_time_spent time_estimate total_time_spent",
-)
-class TimeStats(OfIssue):
-    """Read the time estimated for and spent on an issue."""
-
-
-@browse.action(
-    "label_events",
-    GET("/projects/{project_id}/issues/{issue_iid}/resource_label_events"),
-    example={"project_id": "acme/website", "issue_iid": 1},
-    shows=f"{CHANGE} label",
-)
-class LabelEvents(PagedOfIssue):
-    """List who added or removed which label, and when."""
-
-
-@browse.action(
-    "state_events",
-    GET("/projects/{project_id}/issues/{issue_iid}/resource_state_events"),
-    example={"project_id": "acme/website", "issue_iid": 1},
-    shows=f"{CHANGE} source_merge_request_id source_commit",
-)
-class StateEvents(PagedOfIssue):
-    """List who closed or reopened an issue, and when."""
-
-
-@browse.action(
-    "milestone_events",
-    GET("/projects/{project_id}/issues/{issue_iid}/resource_milestone_events"),
-    example={"project_id": "acme/website", "issue_iid": 1},
-    shows=f"{CHANGE} milestone",
-)
-class MilestoneEvents(PagedOfIssue):
-    """List how an issue's milestone changed."""
-
-
-@browse.action(
-    "weight_events",
-    GET("/projects/{project_id}/issues/{issue_iid}/resource_weight_events"),
-    example={"project_id": "tiers-a/one", "issue_iid": 1},
-    shows="user weight created_at",
-    role=Role.GUEST,
-)
-class WeightEvents(PagedOfIssue):
-    """List how an issue's weight changed."""
-
-
-@browse.action(
-    "iteration_events",
-    GET("/projects/{project_id}/issues/{issue_iid}/resource_iteration_events"),
-    example={"project_id": "tiers-a/one", "issue_iid": 1},
-    shows=f"{CHANGE} iteration=iteration.title",
-    role=Role.GUEST,
-)
-class IterationEvents(PagedOfIssue):
-    """List how an issue's iteration changed."""

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from gitlab_mcp.actions.action import GET, Endpoint, Role
+from gitlab_mcp.actions.action import GET, Endpoint
 from gitlab_mcp.actions.action_facts import Differs
 from gitlab_mcp.actions.exchange import Answer, GitLab, Request
 from gitlab_mcp.actions.fields import (
@@ -14,7 +14,6 @@ from gitlab_mcp.actions.fields import (
     Branch,
     FilePath,
     Flag,
-    Id,
     Iids,
     Integer,
     Labels,
@@ -40,7 +39,6 @@ from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.results.diffs import diff_result
 from gitlab_mcp.results.list_pages import list_page
-from gitlab_mcp.results.shown_fields import pick_fields, shown_fields
 from gitlab_mcp.workflows.merge_readiness import merge_readiness
 from gitlab_mcp.workflows.merge_readiness_facts import read_merge_facts
 from gitlab_mcp.workflows.merge_request_diffs import read_file_diff
@@ -63,7 +61,8 @@ browse = Tool(
         "mergeability merge_status can_merge checks blockers conflicts merge_checks": "merge_readiness",
         "issues": Instead(
             "closes_issues",
-            advice="Use action closes_issues for those it closes, related_issues for those it names.",
+            advice="Use action closes_issues for those it closes; browse_merge_request_details related_issues has "
+            "those it names, too.",
         ),
         "approvers approval": "approvals",
         "approval_rules": "browse_approval_rules list",
@@ -73,7 +72,7 @@ browse = Tool(
             advice="Call browse_pipelines with action failure_digest and "
             "merge_request_iid for what failed, or action jobs with pipeline_id.",
         ),
-        "time time_tracking": "time_stats",
+        "time time_tracking": "browse_time_tracking get",
         "mine my_merge_requests": Instead(
             "list",
             {"scope": "created_by_me"},
@@ -97,15 +96,9 @@ MERGE_REQUEST = (
 COMMIT = "id=short_id title author=author_name created_at | message"
 ISSUE = "iid title state labels assignees=assignees.username web_url"
 PIPELINE = "id status ref sha source updated_at | web_url"
-VERSION = "id head_commit_sha real_size created_at | base_commit_sha start_commit_sha"
 APPROVALS = (
     "approved approvals_required approvals_left approved_by=approved_by.user.username"
     " user_has_approved user_can_approve rules_left=approval_rules_left.name"
-)
-DEPENDENCY = (
-    "id iid=blocking_merge_request.iid title=blocking_merge_request.title"
-    " state=blocking_merge_request.state project_id=blocking_merge_request.project_id"
-    " web_url=blocking_merge_request.web_url"
 )
 
 
@@ -254,58 +247,6 @@ class ReadDiffs(OfMergeRequest, Paged):
 
 
 @browse.action(
-    "versions",
-    GET(f"{MR}/versions"),
-    example=EXAMPLE,
-    shows=VERSION,
-)
-class ListVersions(OfMergeRequest, Paged):
-    """List what was pushed, one version for each push."""
-
-
-@browse.action(
-    "version",
-    GET(f"{MR}/versions/{{version_id}}"),
-    example={**EXAMPLE, "version_id": 1},
-)
-class ReadVersion(OfMergeRequest):
-    """Read one version with all its diffs, also those that are collapsed elsewhere."""
-
-    version_id: Id
-
-    async def run(self, gitlab: GitLab) -> Result:
-        body = (await gitlab.send(self.request())).body
-        facts = {
-            **pick_fields(body, shown_fields(VERSION).alone),
-            "commits": [
-                pick_fields(commit, shown_fields(COMMIT).in_a_list) for commit in body.get("commits") or ()
-            ],
-        }
-        source = f"version {self.version_id} of merge request !{self.merge_request_iid}"
-        return diff_result(body.get("diffs") or (), source=source, facts=facts)
-
-
-@browse.action(
-    "participants",
-    GET(f"{MR}/participants"),
-    example=EXAMPLE,
-    shows="id username name",
-)
-class ListParticipants(OfMergeRequest, Paged):
-    """List who took part."""
-
-
-@browse.action(
-    "reviewers",
-    GET(f"{MR}/reviewers"),
-    example=EXAMPLE,
-    shows="id=user.id username=user.username state created_at",
-)
-class ListReviewers(OfMergeRequest, Paged):
-    """List the reviewers and what each has said."""
-
-
-@browse.action(
     "pipelines",
     GET(f"{MR}/pipelines"),
     example=EXAMPLE,
@@ -326,16 +267,6 @@ class ReadApprovals(OfMergeRequest):
 
 
 @browse.action(
-    "approval_state",
-    GET(f"{MR}/approval_state"),
-    example={"project_id": "acme/shop", "merge_request_iid": 6},
-    role=Role.REPORTER,
-)
-class ReadApprovalState(OfMergeRequest):
-    """Read the approval rules, and by whom each is met."""
-
-
-@browse.action(
     "closes_issues",
     GET(f"{MR}/closes_issues"),
     example=EXAMPLE,
@@ -343,57 +274,6 @@ class ReadApprovalState(OfMergeRequest):
 )
 class ListClosedIssues(OfMergeRequest, Paged):
     """List the issues that its merge closes."""
-
-
-@browse.action(
-    "related_issues",
-    GET(f"{MR}/related_issues"),
-    example=EXAMPLE,
-    shows=ISSUE,
-)
-class ListRelatedIssues(OfMergeRequest, Paged):
-    """List the issues that it mentions or closes."""
-
-
-@browse.action(
-    "context_commits",
-    GET(f"{MR}/context_commits"),
-    example=EXAMPLE,
-    shows=COMMIT,
-)
-class ListContextCommits(OfMergeRequest, Paged):
-    """List merged commits that were added to help reviewers."""
-
-
-@browse.action(
-    "time_stats",
-    GET(f"{MR}/time_stats"),
-    example=EXAMPLE,
-)
-class ReadTimeStats(OfMergeRequest):
-    """Read the estimate and the time spent."""
-
-
-@browse.action(
-    "dependencies",
-    GET(f"{MR}/blocks"),
-    example={"project_id": "acme/shop", "merge_request_iid": 6},
-    shows=DEPENDENCY,
-    role=Role.REPORTER,
-)
-class ListDependencies(OfMergeRequest, Paged):
-    """List the merge requests that must be merged before this one."""
-
-
-@browse.action(
-    "merge_train",
-    GET("/projects/{project_id}/merge_trains/merge_requests/{merge_request_iid}"),
-    example=EXAMPLE,
-    shows="id status target_branch pipeline_id=pipeline.id pipeline=pipeline.status created_at merged_at",
-    role=Role.DEVELOPER,
-)
-class ReadMergeTrain(OfMergeRequest):
-    """Read where it stands on a merge train."""
 
 
 @browse.action(

@@ -49,7 +49,7 @@ browse = Tool(
         ),
         "status": "get",
         "tests test_results": "test_report",
-        "downstream children child_pipelines trigger_jobs triggers": "bridges",
+        "downstream children child_pipelines trigger_jobs triggers": "browse_pipeline_details bridges",
         "trace job_log job_logs job_trace": Instead("browse_jobs log", needs=("job_id",)),
         "last current": "latest",
     },
@@ -208,32 +208,6 @@ class ListJobsOfPipeline(OfPipeline, Paged):
 
 
 @browse.action(
-    "bridges",
-    GET(BRIDGES),
-    example={"project_id": "acme/shop", "pipeline_id": 208},
-    shows=BRIDGE,
-)
-class ListBridges(OfPipeline, Paged):
-    """List the jobs that start child and downstream pipelines, with the pipelines they started."""
-
-    scope: CiStatus | None = None
-
-    async def run(self, gitlab: GitLab) -> Answer:
-        return await gitlab.send(self.request(scope=self.scope and [self.scope]))
-
-
-@browse.action(
-    "variables",
-    GET("/projects/{project_id}/pipelines/{pipeline_id}/variables"),
-    example={"project_id": "acme/website", "pipeline_id": 16},
-    shows="key value variable_type",
-    lists=True,
-)
-class ListVariables(OfPipeline):
-    """List the variables a pipeline was run with."""
-
-
-@browse.action(
     "test_report",
     GET("/projects/{project_id}/pipelines/{pipeline_id}/test_report"),
     example={"project_id": "acme/shop", "pipeline_id": 202},
@@ -253,21 +227,6 @@ class GetTestReport(OfPipeline):
 def _unreadable(report: Mapping[str, Any]) -> dict[str, Any]:
     broken = unreadable_suites(report)
     return {"unreadable_reports": broken} if broken else {}
-
-
-@browse.action(
-    "test_report_summary",
-    GET("/projects/{project_id}/pipelines/{pipeline_id}/test_report_summary"),
-    example={"project_id": "acme/shop", "pipeline_id": 202},
-)
-class GetTestReportSummary(OfPipeline):
-    """Read how many tests passed and failed, by suite."""
-
-    async def run(self, gitlab: GitLab) -> Answer | Result:
-        answer = await gitlab.send(self.request())
-        if answer.body.get("test_suites"):
-            return answer
-        return Result(data={"empty": True, "why_empty": NO_REPORT})
 
 
 @browse.action(

@@ -7,15 +7,11 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from gitlab_mcp.actions.action import GET, Role, fill
-from gitlab_mcp.actions.action_facts import Differs
+from gitlab_mcp.actions.action import GET
 from gitlab_mcp.actions.ask import is_gitlab_com
 from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.actions.fields import (
     AccessLevel,
-    Date,
-    EventAction,
-    EventTarget,
     Flag,
     GroupId,
     NonEmpty,
@@ -45,14 +41,14 @@ browse = Tool(
             "",
             advice="Members and their roles are not offered yet. Action users lists who can see the project.",
         ),
-        "activity": "events",
+        "activity": "browse_project_details events",
         "files tree": "browse_files tree",
         "readme": Instead("browse_files get", {"file_path": "README.md"}),
-        "mirrors": "remote_mirrors",
-        "stars": "starrers",
+        "mirrors": "browse_project_details remote_mirrors",
+        "stars": "browse_project_details starrers",
         "mine my_projects": Instead("list", {"membership": True}),
-        "issue_templates": Instead("templates", {"type": "issues"}),
-        "merge_request_templates": Instead("templates", {"type": "merge_requests"}),
+        "issue_templates": Instead("browse_project_details templates", {"type": "issues"}),
+        "merge_request_templates": Instead("browse_project_details templates", {"type": "merge_requests"}),
     },
 )
 
@@ -64,16 +60,10 @@ PROJECT = (
     " merge_method squash_option ci_config_path issues_access_level merge_requests_access_level"
     " builds_access_level repository_access_level import_status statistics"
 )
-EVENT = (
-    "created_at action_name author=author_username target_type target_iid target_title"
-    " ref=push_data.ref commit_title=push_data.commit_title commits=push_data.commit_count note=note.body"
-)
-GROUP = "id full_path name web_url"
 
 OrderBy = Literal[
     "id", "name", "path", "created_at", "updated_at", "last_activity_at", "similarity", "star_count"
 ]
-TemplateType = Literal["issues", "merge_requests"]
 
 _ONLY_WITH_A_GROUP = ("include_subgroups", "with_shared")
 _SAYS_WHOSE = frozenset(
@@ -173,183 +163,3 @@ class Languages(InProject):
 )
 class Users(ListOfProject):
     """People who can be mentioned and assigned in the project."""
-
-
-@browse.action(
-    "groups",
-    GET("/projects/{project_id}/groups"),
-    example={"project_id": "acme/website"},
-    shows=GROUP,
-)
-class Groups(ListOfProject):
-    """The groups above the project."""
-
-
-@browse.action(
-    "forks",
-    GET("/projects/{project_id}/forks"),
-    example={"project_id": "acme/website"},
-    shows=PROJECT,
-)
-class Forks(ListOfProject):
-    """Forks that the token may see."""
-
-    owned: Flag | None = None
-    order_by: OrderBy | None = None
-    sort: Sort | None = None
-
-
-@browse.action(
-    "starrers",
-    GET("/projects/{project_id}/starrers"),
-    example={"project_id": "acme/website"},
-    shows="starred_since username=user.username",
-)
-class Starrers(ListOfProject):
-    """Who starred the project."""
-
-
-@browse.action(
-    "events",
-    GET("/projects/{project_id}/events"),
-    example={"project_id": "acme/website"},
-    shows=EVENT,
-)
-class Events(InProject, Paged):
-    """What happened lately: pushes, comments, merges."""
-
-    event_action: EventAction | None = None
-    target_type: EventTarget | None = None
-    before: Date | None = None
-    after: Date | None = None
-    sort: Sort | None = None
-
-
-@browse.action(
-    "contributors",
-    GET("/projects/{project_id}/repository/contributors"),
-    example={"project_id": "acme/website"},
-    shows="name email commits additions deletions",
-)
-class Contributors(InProject, Paged):
-    """Who committed how often to the default branch."""
-
-    order_by: Literal["name", "email", "commits"] | None = None
-    sort: Sort | None = None
-
-
-@browse.action(
-    "statistics",
-    GET("/projects/{project_id}/statistics"),
-    example={"project_id": "acme/website"},
-)
-class Statistics(InProject):
-    """Clones and fetches of the last 30 days."""
-
-
-@browse.action(
-    "transfer_locations",
-    GET("/projects/{project_id}/transfer_locations"),
-    example={"project_id": "acme/website"},
-    shows=GROUP,
-)
-class TransferLocations(ListOfProject):
-    """Groups the project could be moved to."""
-
-
-@browse.action(
-    "share_locations",
-    GET("/projects/{project_id}/share_locations"),
-    example={"project_id": "1"},
-    shows=GROUP,
-    lists=True,
-)
-class ShareLocations(InProject):
-    """Groups the project could be shared with."""
-
-    search: Search | None = None
-
-    async def run(self, gitlab: GitLab) -> Answer:
-        if self.project_id.isdecimal():
-            return await gitlab.send(self.request())
-        # GitLab 19.3 takes only the number here.
-        project = await gitlab.get(fill("/projects/{project_id}", project_id=self.project_id))
-        return await gitlab.send(self.model_copy(update={"project_id": str(project.body["id"])}).request())
-
-
-@browse.action(
-    "badges",
-    GET("/projects/{project_id}/badges"),
-    example={"project_id": "acme/website"},
-    shows="id name kind link=rendered_link_url image=rendered_image_url",
-)
-class Badges(InProject, Paged):
-    """Badges of the project and of the groups above it."""
-
-
-@browse.action(
-    "remote_mirrors",
-    GET("/projects/{project_id}/remote_mirrors"),
-    example={"project_id": "acme/website"},
-    shows="id url enabled update_status last_successful_update_at last_error only_protected_branches",
-)
-class RemoteMirrors(InProject, Paged):
-    """Where GitLab pushes the repository to, and whether that works."""
-
-
-@browse.action(
-    "import_status",
-    GET("/projects/{project_id}/import"),
-    example={"project_id": "acme/website"},
-    shows="path_with_namespace import_status import_type import_error failed_relations stats",
-    role=Differs(Role.REPORTER, "17.2 was measured to let a guest: not settled"),
-)
-class ImportStatus(InProject):
-    """How far a fork or an import is, and what failed."""
-
-
-@browse.action(
-    "export_status",
-    GET("/projects/{project_id}/export"),
-    example={"project_id": "acme/website"},
-    shows="path_with_namespace export_status links=_links",
-)
-class ExportStatus(InProject):
-    """How far an export is; the download link is in it when it is done."""
-
-
-@browse.action(
-    "templates",
-    GET("/projects/{project_id}/templates/{type}"),
-    example={"project_id": "acme/website", "type": "issues"},
-    shows="key name",
-)
-class Templates(InProject, Paged):
-    """Templates the project offers for issues and merge requests."""
-
-    type: TemplateType
-
-
-@browse.action(
-    "template",
-    GET("/projects/{project_id}/templates/{type}/{name}"),
-    example={"project_id": "acme/website", "type": "issues", "name": "bug"},
-    shows="name content",
-)
-class Template(InProject):
-    """One template with its text."""
-
-    type: TemplateType
-    name: Annotated[NonEmpty, Field(description="Its key")]
-
-
-@browse.action(
-    "namespaces",
-    GET("/namespaces"),
-    example={"search": "writes"},
-    shows="id full_path kind web_url",
-)
-class Namespaces(Paged):
-    """Groups and users under which projects can be."""
-
-    search: Search | None = None

@@ -36,8 +36,8 @@ browse = Tool(
         "me whoami self myself current_user get_current_user who_am_i": "current",
         "get": Instead("list", only_with="username"),
         "activity": "events",
-        "groups": "memberships",
-        "ssh_keys": "keys",
+        "groups": "browse_user_details memberships",
+        "ssh_keys": "browse_user_details keys",
     },
 )
 
@@ -54,11 +54,6 @@ EVENT = (
     "created_at action_name author=author_username project project_id target_type target_iid target_title"
     " ref=push_data.ref commit_title=push_data.commit_title commits=push_data.commit_count note=note.body"
 )
-PROJECT = "id path_with_namespace description visibility archived marked_for_deletion_on last_activity_at"
-KEY = "id title key usage_type created_at expires_at"
-
-
-ProjectOrder = Literal["id", "name", "path", "created_at", "updated_at", "last_activity_at", "star_count"]
 
 
 class OfUser(Action):
@@ -118,47 +113,6 @@ class ListUsers(Paged):
 
 
 @browse.action(
-    "projects",
-    GET("/users/{user_id}/projects", "/users/{username}/projects"),
-    example={"user_id": 2},
-    shows=PROJECT,
-)
-class PersonalProjects(OfUser, Paged):
-    """Projects in the user's own namespace."""
-
-    search: Search | None = None
-    order_by: ProjectOrder | None = None
-    sort: Sort | None = None
-
-
-@browse.action(
-    "contributed_projects",
-    GET("/users/{user_id}/contributed_projects", "/users/{username}/contributed_projects"),
-    example={"user_id": 2},
-    shows=PROJECT,
-)
-class ContributedProjects(OfUser, Paged):
-    """Projects the user worked on in the last year."""
-
-    order_by: ProjectOrder | None = None
-    sort: Sort | None = None
-
-
-@browse.action(
-    "starred_projects",
-    GET("/users/{user_id}/starred_projects", "/users/{username}/starred_projects"),
-    example={"user_id": 2},
-    shows=PROJECT,
-)
-class StarredProjects(OfUser, Paged):
-    """Projects the user starred."""
-
-    search: Search | None = None
-    order_by: ProjectOrder | None = None
-    sort: Sort | None = None
-
-
-@browse.action(
     "events",
     GET("/events", "/users/{user_id}/events", "/users/{username}/events"),
     docs=Differs("api/events/#get-contribution-events-for-a-user", "mostly asked of somebody else"),
@@ -180,101 +134,9 @@ class Events(OfUser, Paged):
 
 
 @browse.action(
-    "status",
-    GET("/user/status", "/users/{user_id}/status", "/users/{username}/status"),
-    docs=Differs("api/users/#retrieve-the-status-of-a-user", "mostly asked of somebody else"),
-    example={"user_id": 2},
-    shows="emoji message availability clear_status_at",
-)
-class Status(OfUser):
-    """Busy or not, and the message; without a user, the caller's."""
-
-
-@browse.action(
     "counts",
     GET("/user_counts"),
     example={},
 )
 class Counts(Action):
     """How many issues, merge requests, reviews and to-dos wait for the caller."""
-
-
-@browse.action(
-    "associations_count",
-    GET("/users/{user_id}/associations_count"),
-    example={"user_id": 2},
-)
-class AssociationsCount(Action):
-    """How many projects, groups, issues and merge requests a user has; others' for administrators only."""
-
-    user_id: UserId
-
-
-@browse.action(
-    "memberships",
-    GET("/users/{user_id}/memberships"),
-    example={"user_id": 2},
-    shows="source_type source_id source_name access_level",
-)
-class Memberships(Paged):
-    """Groups and projects a user is a member of, with the role."""
-
-    user_id: UserId
-
-
-@browse.action(
-    "followers",
-    GET("/users/{user_id}/followers"),
-    example={"user_id": 2},
-    shows=USER,
-)
-class Followers(Paged):
-    """Who follows a user."""
-
-    user_id: UserId
-
-
-@browse.action(
-    "following",
-    GET("/users/{user_id}/following"),
-    example={"user_id": 2},
-    shows=USER,
-)
-class Following(Paged):
-    """Whom a user follows."""
-
-    user_id: UserId
-
-
-@browse.action(
-    "keys",
-    GET("/user/keys", "/users/{user_id}/keys", "/users/{username}/keys"),
-    example={"user_id": 2},
-    shows=KEY,
-)
-class Keys(OfUser, Paged):
-    """Public SSH keys; without a user, the caller's."""
-
-
-@browse.action(
-    "gpg_keys",
-    GET("/user/gpg_keys", "/users/{user_id}/gpg_keys"),
-    example={"user_id": 2},
-    shows="id created_at key",
-)
-class GpgKeys(Paged):
-    """Public GPG keys; without a user, the caller's."""
-
-    user_id: UserId | None = None
-
-
-@browse.action(
-    "emails",
-    GET("/user/emails", "/users/{user_id}/emails"),
-    example={},
-    shows="id email confirmed_at",
-)
-class Emails(Paged):
-    """The caller's email addresses; another user's for administrators only."""
-
-    user_id: UserId | None = None

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-from pydantic import Field
-
 from gitlab_mcp.actions.action import DELETE, POST, PUT, Danger, Role
 from gitlab_mcp.actions.action_facts import Differs
 from gitlab_mcp.actions.exchange import Answer, GitLab, Request
-from gitlab_mcp.actions.fields import DiscussionId, Expects, Flag, Id, Sha
+from gitlab_mcp.actions.fields import DiscussionId, Flag, Id, Sha
 from gitlab_mcp.actions.other_names import Instead
 from gitlab_mcp.actions.quick_actions import CommentText
-from gitlab_mcp.actions.recovery_lookup import RecoveryLookup, begun_with, made, said
+from gitlab_mcp.actions.recovery_lookup import RecoveryLookup, begun_with, said
 from gitlab_mcp.actions.scopes import OfIssueOrMergeRequest
 from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.failures.codes import Code
@@ -32,8 +28,8 @@ manage = Tool(
         "start thread start_thread create_thread open_thread new_thread create_discussion": "create",
         "answer add_reply create_reply": "reply",
         "reopen": "unresolve",
-        "react emoji award": "add_emoji",
-        "unreact": "remove_emoji",
+        "react emoji award": "manage_reaction add",
+        "unreact": "manage_reaction remove",
         "draft": "manage_review create_draft",
         "comment_line": "manage_review comment_line",
     },
@@ -45,8 +41,6 @@ COMMIT = "/projects/{project_id}/repository/commits/{sha}"
 
 THREAD = "/discussions/{discussion_id}"
 NOTE = "/notes/{note_id}"
-
-Emoji = Annotated[str, Field(pattern=r"^[^\s:]+$"), Expects("a name without colons, like thumbsup")]
 
 
 class WrittenComment(OfIssueOrMergeRequest):
@@ -224,47 +218,3 @@ class Unresolve(OfThread):
 
     async def run(self, gitlab: GitLab) -> Answer:
         return await self.set_resolved(gitlab, False)
-
-
-@manage.action(
-    "add_emoji",
-    POST(
-        ISSUE + "/award_emoji",
-        MERGE_REQUEST + "/award_emoji",
-        ISSUE + NOTE + "/award_emoji",
-        MERGE_REQUEST + NOTE + "/award_emoji",
-    ),
-    danger=Danger.REVERSIBLE,
-    example={"project_id": "writes/app", "merge_request_iid": 1, "note_id": 146, "name": "eyes"},
-    shows="id",
-    recover_with=RecoveryLookup(
-        "browse_discussions list_emoji", "project_id issue_iid merge_request_iid note_id", proof=made("name")
-    ),
-)
-class AddEmoji(OfIssueOrMergeRequest):
-    """React to something, or to one note on it."""
-
-    note_id: Id | None = None
-    name: Emoji
-
-
-@manage.action(
-    "remove_emoji",
-    DELETE(
-        ISSUE + "/award_emoji/{award_id}",
-        MERGE_REQUEST + "/award_emoji/{award_id}",
-        ISSUE + NOTE + "/award_emoji/{award_id}",
-        MERGE_REQUEST + NOTE + "/award_emoji/{award_id}",
-    ),
-    danger=Danger.REVERSIBLE,
-    example={"project_id": "writes/app", "merge_request_iid": 1, "note_id": 146, "award_id": 6},
-    role=Role.GUEST,
-    recover_with=RecoveryLookup(
-        "browse_discussions list_emoji", "project_id issue_iid merge_request_iid note_id"
-    ),
-)
-class RemoveEmoji(OfIssueOrMergeRequest):
-    """Take your reaction back."""
-
-    note_id: Id | None = None
-    award_id: Id

@@ -13,7 +13,6 @@ from gitlab_mcp.actions.fields import (
     Anywhere,
     Date,
     DateOrEmpty,
-    Duration,
     Flag,
     Id,
     Integer,
@@ -74,11 +73,11 @@ manage = Tool(
         "unlink remove_link": "delete_link",
         "copy": "clone",
         "transfer": "move",
-        "spend spend_time log_time add_time track_time": "add_spent_time",
-        "estimate set_estimate": "set_time_estimate",
-        "todo add_todo": "create_todo",
-        "follow watch": "subscribe",
-        "unfollow unwatch mute": "unsubscribe",
+        "spend spend_time log_time add_time track_time": "manage_time_tracking add_spent_time",
+        "estimate set_estimate": "manage_time_tracking set_time_estimate",
+        "todo add_todo": "manage_subscription create_todo",
+        "follow watch": "manage_subscription subscribe",
+        "unfollow unwatch mute": "manage_subscription unsubscribe",
         "promote": Instead(
             "",
             advice="Promoting an issue is not offered yet. manage_epic create makes an epic.",
@@ -88,7 +87,6 @@ manage = Tool(
 
 CREATED = "id iid title state web_url"
 UPDATED = "id iid state title labels assignees milestone due_date confidential web_url"
-TIME = "human_time_estimate human_total_time_spent time_estimate total_time_spent"
 
 IssueType = Annotated[
     Literal["issue", "incident", "test_case", "requirement", "task", "ticket"], Needs("requirements")
@@ -248,42 +246,6 @@ class ReorderIssue(OfIssue):
         return self
 
 
-@manage.action(
-    "subscribe",
-    POST("/projects/{project_id}/issues/{issue_iid}/subscribe"),
-    danger=Danger.REVERSIBLE,
-    example={"project_id": "acme/website", "issue_iid": 1},
-    shows="subscribed web_url",
-    repeatable=True,
-)
-class Subscribe(OfIssue):
-    """Be notified of what happens on an issue."""
-
-
-@manage.action(
-    "unsubscribe",
-    POST("/projects/{project_id}/issues/{issue_iid}/unsubscribe"),
-    danger=Danger.REVERSIBLE,
-    example={"project_id": "writes/app", "issue_iid": 2},
-    shows="subscribed web_url",
-    repeatable=True,
-)
-class Unsubscribe(OfIssue):
-    """Stop being notified of an issue."""
-
-
-@manage.action(
-    "create_todo",
-    POST("/projects/{project_id}/issues/{issue_iid}/todo"),
-    danger=Danger.REVERSIBLE,
-    example={"project_id": "acme/website", "issue_iid": 2},
-    shows="id state target_url",
-    repeatable=True,
-)
-class CreateTodo(OfIssue):
-    """Put an issue on your own to-do list."""
-
-
 def _links_to(write: LostWrite, found: Mapping[str, Any]) -> bool:
     project = str(write.sent["target_project_id"])
     there = (str(found["project_id"]), found["references"]["full"].rpartition("#")[0])
@@ -333,64 +295,3 @@ class DeleteLink(OfIssue):
     """Remove the link between two issues; both stay."""
 
     issue_link_id: Id
-
-
-@manage.action(
-    "set_time_estimate",
-    POST("/projects/{project_id}/issues/{issue_iid}/time_estimate"),
-    danger=Danger.REVERSIBLE,
-    example={"project_id": "writes/app", "issue_iid": 1, "duration": "3h30m"},
-    shows=TIME,
-    repeatable=True,
-)
-class SetTimeEstimate(OfIssue):
-    """Say how long an issue will take."""
-
-    duration: Duration
-
-    @model_validator(mode="after")
-    def _is_not_negative(self) -> SetTimeEstimate:
-        if self.duration.startswith("-"):
-            raise broken_rule("a duration without a minus", field="duration")
-        return self
-
-
-@manage.action(
-    "reset_time_estimate",
-    POST("/projects/{project_id}/issues/{issue_iid}/reset_time_estimate"),
-    danger=Danger.REVERSIBLE,
-    example={"project_id": "writes/app", "issue_iid": 1},
-    shows=TIME,
-    repeatable=True,
-)
-class ResetTimeEstimate(OfIssue):
-    """Set the estimate of an issue to nothing."""
-
-
-@manage.action(
-    "add_spent_time",
-    POST("/projects/{project_id}/issues/{issue_iid}/add_spent_time"),
-    danger=Danger.REVERSIBLE,
-    example={"project_id": "writes/app", "issue_iid": 1, "duration": "1h", "summary": "Looking"},
-    shows=TIME,
-    recover_with=RecoveryLookup(
-        "browse_issues time_stats", "project_id issue_iid", because="GitLab shows the sum of what was booked"
-    ),
-)
-class AddSpentTime(OfIssue):
-    """Book time on an issue; a minus takes it back."""
-
-    duration: Duration
-    summary: str | None = None
-
-
-@manage.action(
-    "reset_spent_time",
-    POST("/projects/{project_id}/issues/{issue_iid}/reset_spent_time"),
-    danger=Danger.DESTRUCTIVE,
-    example={"project_id": "writes/app", "issue_iid": 1},
-    shows=TIME,
-    repeatable=True,
-)
-class ResetSpentTime(OfIssue):
-    """Set the time spent on an issue to nothing."""

@@ -13,11 +13,8 @@ from gitlab_mcp.actions.action_facts import Differs
 from gitlab_mcp.actions.ask import Ask
 from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.actions.fields import (
-    Anywhere,
     Branch,
-    Duration,
     Flag,
-    Id,
     Labels,
     MilestoneOrZero,
     Needs,
@@ -28,7 +25,6 @@ from gitlab_mcp.actions.fields import (
     Time,
     Title,
     UserIds,
-    Words,
 )
 from gitlab_mcp.actions.other_names import Instead
 from gitlab_mcp.actions.quick_actions import DescriptionText
@@ -123,11 +119,11 @@ manage = Tool(
         ),
         "revoke_approval disapprove": "unapprove",
         "run_pipeline trigger_pipeline": "create_pipeline",
-        "spend spend_time log_time add_time track_time": "add_spent_time",
-        "estimate set_estimate": "set_time_estimate",
-        "todo add_todo": "create_todo",
-        "follow watch": "subscribe",
-        "unfollow unwatch mute": "unsubscribe",
+        "spend spend_time log_time add_time track_time": "manage_time_tracking add_spent_time",
+        "estimate set_estimate": "manage_time_tracking set_time_estimate",
+        "todo add_todo": "manage_subscription create_todo",
+        "follow watch": "manage_subscription subscribe",
+        "unfollow unwatch mute": "manage_subscription unsubscribe",
     },
 )
 
@@ -140,13 +136,7 @@ MERGED = (
     "iid state auto_merge=merge_when_pipeline_succeeds merge_commit_sha squash_commit_sha merge_error web_url"
 )
 EXAMPLE = {"project_id": "writes/app", "merge_request_iid": 1}
-EXAMPLE_WITH_COMMITS = {
-    "project_id": "writes/app",
-    "merge_request_iid": 3,
-    "commits": ["2f1e44bbf6b0ee9bd0584faf7d425c5d57a3ec32"],
-}
 APPROVED = "approved approvals_required approvals_left approved_by=approved_by.user.username"
-TIME = "human_time_estimate human_total_time_spent time_estimate total_time_spent"
 COMMIT = "id=short_id title"
 
 Users = Annotated[UserIds, Needs("multiple_mr_assignees_reviewers")]
@@ -181,7 +171,6 @@ NOTHING_TO_MERGE = Notice(
     {"field": "source_branch"},
 )
 MergeAfter = Annotated[Time, Only(since="19.3")]
-Shas = Annotated[Words, Field(min_length=1)]
 
 
 @manage.action(
@@ -411,17 +400,6 @@ class Unapprove(OfMergeRequest):
 
 
 @manage.action(
-    "reset_approvals",
-    PUT(f"{MR}/reset_approvals"),
-    danger=Danger.DESTRUCTIVE,
-    example=EXAMPLE,
-    role=Role.DEVELOPER,
-)
-class ResetApprovals(OfMergeRequest):
-    """Take back all approvals; only bots of the project or its group may."""
-
-
-@manage.action(
     "create_pipeline",
     POST(f"{MR}/pipelines"),
     danger=Danger.REVERSIBLE,
@@ -445,192 +423,3 @@ class CreatePipeline(OfMergeRequest):
 )
 class DeleteMergeRequest(OfMergeRequest):
     """Delete it for good; closing keeps it."""
-
-
-@manage.action(
-    "subscribe",
-    POST(f"{MR}/subscribe"),
-    danger=Danger.REVERSIBLE,
-    example=EXAMPLE,
-    shows="iid subscribed",
-    role=Differs(Role.REPORTER, "17.2 was measured to want a developer: not settled"),
-    repeatable=True,
-)
-class Subscribe(OfMergeRequest):
-    """Be notified of what happens on it."""
-
-
-@manage.action(
-    "unsubscribe",
-    POST(f"{MR}/unsubscribe"),
-    danger=Danger.REVERSIBLE,
-    example=EXAMPLE,
-    shows="iid subscribed",
-    role=Differs(Role.REPORTER, "17.2 was measured to want a developer: not settled"),
-    repeatable=True,
-)
-class Unsubscribe(OfMergeRequest):
-    """Stop being notified of it."""
-
-
-@manage.action(
-    "create_todo",
-    POST(f"{MR}/todo"),
-    danger=Danger.REVERSIBLE,
-    example={"project_id": "writes/app", "merge_request_iid": 3},
-    shows="id state target_url",
-    role=Role.REPORTER,
-    repeatable=True,
-)
-class CreateTodo(OfMergeRequest):
-    """Put it on your own to-do list."""
-
-
-@manage.action(
-    "set_time_estimate",
-    POST(f"{MR}/time_estimate"),
-    danger=Danger.REVERSIBLE,
-    example={**EXAMPLE, "duration": "2h"},
-    shows=TIME,
-    role=Differs(Role.REPORTER, "17.2 was measured to want a developer: not settled"),
-    repeatable=True,
-)
-class SetTimeEstimate(OfMergeRequest):
-    """Say how long it will take."""
-
-    duration: Duration
-
-
-@manage.action(
-    "reset_time_estimate",
-    POST(f"{MR}/reset_time_estimate"),
-    danger=Danger.REVERSIBLE,
-    example=EXAMPLE,
-    shows=TIME,
-    role=Differs(Role.REPORTER, "17.2 was measured to want a developer: not settled"),
-    repeatable=True,
-)
-class ResetTimeEstimate(OfMergeRequest):
-    """Set the estimate to nothing."""
-
-
-@manage.action(
-    "add_spent_time",
-    POST(f"{MR}/add_spent_time"),
-    danger=Danger.REVERSIBLE,
-    example={**EXAMPLE, "duration": "45m", "summary": "Review"},
-    shows=TIME,
-    role=Differs(Role.REPORTER, "17.2 was measured to want a developer: not settled"),
-    recover_with=RecoveryLookup(
-        "browse_merge_requests time_stats",
-        "project_id merge_request_iid",
-        because="GitLab shows the sum of what was booked",
-    ),
-)
-class AddSpentTime(OfMergeRequest):
-    """Book time on it; a minus takes it back."""
-
-    duration: Duration
-    summary: NonEmpty | None = None
-
-
-@manage.action(
-    "reset_spent_time",
-    POST(f"{MR}/reset_spent_time"),
-    danger=Danger.DESTRUCTIVE,
-    example=EXAMPLE,
-    shows=TIME,
-    role=Differs(Role.REPORTER, "17.2 was measured to want a developer: not settled"),
-    repeatable=True,
-)
-class ResetSpentTime(OfMergeRequest):
-    """Set the time spent to nothing."""
-
-
-def _the_only_commit(write: LostWrite, found: Mapping[str, Any]) -> bool:
-    return bool([found["id"]] == write.sent["commits"])
-
-
-@manage.action(
-    "add_context_commits",
-    POST(f"{MR}/context_commits"),
-    danger=Danger.REVERSIBLE,
-    example=EXAMPLE_WITH_COMMITS,
-    shows=COMMIT,
-    role=Role.DEVELOPER,
-    recover_with=RecoveryLookup(
-        "browse_merge_requests context_commits", "project_id merge_request_iid", proof=_the_only_commit
-    ),
-)
-class AddContextCommits(OfMergeRequest):
-    """Add merged commits that help reviewers."""
-
-    commits: Shas
-
-
-@manage.action(
-    "delete_context_commits",
-    DELETE(f"{MR}/context_commits"),
-    danger=Danger.REVERSIBLE,
-    example=EXAMPLE_WITH_COMMITS,
-    role=Role.DEVELOPER,
-)
-class DeleteContextCommits(OfMergeRequest):
-    """Remove commits that were added to help reviewers."""
-
-    commits: Shas
-
-
-@manage.action(
-    "add_dependency",
-    POST(f"{MR}/blocks"),
-    danger=Danger.REVERSIBLE,
-    example={"project_id": "tiers-a/one", "merge_request_iid": 6, "blocking_merge_request_id": 6},
-    shows="id",
-    role=Role.DEVELOPER,
-    recover_with=RecoveryLookup(
-        "browse_merge_requests dependencies",
-        "project_id merge_request_iid",
-        proof=lambda write, found: (
-            found["blocking_merge_request"]["id"] == write.action.blocking_merge_request_id
-        ),
-    ),
-)
-class AddDependency(OfMergeRequest):
-    """Have another merge request merged before this one."""
-
-    blocking_merge_request_id: Annotated[
-        Id, Anywhere("merge request"), Field(description="Its id, not its iid")
-    ]
-
-
-@manage.action(
-    "delete_dependency",
-    DELETE(f"{MR}/blocks/{{block_id}}"),
-    danger=Danger.REVERSIBLE,
-    example={"project_id": "tiers-a/one", "merge_request_iid": 6, "block_id": 1},
-    role=Role.DEVELOPER,
-    recover_with=RecoveryLookup("browse_merge_requests dependencies", "project_id merge_request_iid"),
-)
-class DeleteDependency(OfMergeRequest):
-    """Let it be merged before the other one."""
-
-    block_id: Annotated[Id, Field(description="From browse_merge_requests dependencies")]
-
-
-@manage.action(
-    "add_to_merge_train",
-    POST("/projects/{project_id}/merge_trains/merge_requests/{merge_request_iid}"),
-    danger=Danger.DESTRUCTIVE,
-    example={"project_id": "tiers-a/one", "merge_request_iid": 1},
-    shows="id status target_branch",
-    role=Role.DEVELOPER,
-    recover_with=RecoveryLookup(
-        "browse_merge_requests merge_train", "project_id merge_request_iid", proof=made()
-    ),
-)
-class AddToMergeTrain(AtHead):
-    """Queue it to be merged after those before it on the train."""
-
-    squash: Flag | None = None
-    auto_merge: Annotated[Flag, SentAs("when_pipeline_succeeds")] | None = None

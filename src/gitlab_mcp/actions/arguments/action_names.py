@@ -40,6 +40,8 @@ class MeantCall:
     advice: str = ""
     is_certain: bool = True
     """Whether it is the one call that can be meant; what is not certain is suggested, never made."""
+    has_moved: bool = False
+    """Whether the other name is what the call was named before: then it is made as it was."""
 
     @property
     def danger(self) -> Danger:
@@ -48,6 +50,8 @@ class MeantCall:
     def may_be_made_by(self, tool: Tool) -> bool:
         """A client may let a tool that reads do its work unasked, so no write is made by one; and no call is made
         that is more dangerous than all the tool is known for, or that reaches far."""
+        if self.has_moved:
+            return True
         if self.advice or not self.is_certain or self.danger is Danger.DANGEROUS:
             return False
         most = max(_DANGERS.index(action.spec.danger) for action in tool.actions.values())
@@ -141,11 +145,20 @@ def _within(registry: Registry, tool: Tool, name: str, given: Mapping[str, Any])
     if name in tool.actions:
         yield MeantCall(tool, name)
         return
+    if moved := _moved(registry, tool, name):
+        yield moved
+        return
     if name in tool.instead:
         yield _declared(registry, tool, tool.instead[name])
         return
     if found := same_words(name, tool.actions):
         yield from (MeantCall(tool, each, is_certain=len(found) == 1) for each in found)
+        return
+    if found := same_words(name, registry.moved_actions(tool.name)):
+        yield from (
+            replace(call, is_certain=len(found) == 1, has_moved=False)
+            for call in filter(None, (_moved(registry, tool, each) for each in found))
+        )
         return
     short = _without_subject(tool, name)
     if short and short != name:
@@ -161,6 +174,12 @@ def _by_verb(registry: Registry, tool: Tool, name: str, given: Mapping[str, Any]
         # `list_jobs` where the action is `jobs`.
         if found := same_words(rest, tool.actions):
             yield from (MeantCall(tool, each, is_certain=len(found) == 1) for each in found)
+            return
+        if found := same_words(rest, registry.moved_actions(tool.name)):
+            yield from (
+                replace(call, is_certain=len(found) == 1, has_moved=False)
+                for call in filter(None, (_moved(registry, tool, each) for each in found))
+            )
             return
         if rest in tool.instead and not tool.instead[rest].only_with:
             yield _declared(registry, tool, tool.instead[rest])
@@ -200,6 +219,11 @@ def _a_field_of_update(tool: Tool, name: str, first: str, rest: str) -> MeantCal
     if len(found) != 1 or found[0] in tool.actions["update"].spec.placeholders:
         return None
     return MeantCall(tool, "update", needs=(found[0],), renames={"value": found[0]})
+
+
+def _moved(registry: Registry, tool: Tool, name: str) -> MeantCall | None:
+    now = registry.moved_to(tool.name, name)
+    return None if now is None else MeantCall(registry.tool(now[0]), now[1], has_moved=True)
 
 
 def _declared(registry: Registry, tool: Tool, instead: Instead) -> MeantCall:
