@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Protocol
 
 from gitlab_mcp.actions.action import Action, Danger
 from gitlab_mcp.actions.call import Options
 from gitlab_mcp.actions.danger import Risk
+from gitlab_mcp.actions.fields import Only
 from gitlab_mcp.actions.shape import Shape, required, shapes
 from gitlab_mcp.actions.signatures import required_sentence, shared_by_all
 from gitlab_mcp.actions.tool import Tool
@@ -25,11 +26,17 @@ cut answer names max_bytes): a listing is paid for with every request."""
 NEEDS_CONFIRMATION = (Danger.DESTRUCTIVE, Danger.DANGEROUS)
 """Such a call can be answered with a token that confirms it, so its tool lists the field."""
 
+_SHOWN_VERBS = {"browse": "Read", "manage": "Change"}
+
 ENOUGH_TO_SAY_ONCE = 4
 """Fields; fewer are cheaper to mark one by one."""
 
-SELF_EXPLAINING = ("page", "per_page", "sort", "order_by")
+SELF_EXPLAINING = ("page", "per_page")
 """Whoever lists takes them."""
+
+_ORDERS = ("order_by", "sort")
+_NEGATES = "not_"
+_BOUNDS = ("_after", "_before", "since", "until")
 
 
 class Marks(Protocol):
@@ -63,24 +70,39 @@ def catalogue_entry(tool: Tool, marks: Marks) -> dict[str, Any]:
 def listing(tool: Tool, marks: Marks) -> dict[str, Any]:
     return {
         "name": tool.name,
-        "description": " ".join([description(tool), *marks.of_actions(tool)]),
+        "title": title(tool),
+        "description": " ".join(filter(None, [description(tool, marks), *marks.of_actions(tool)])),
         "inputSchema": input_schema(tool, marks),
         "annotations": hints(tool),
     }
 
 
+def title(tool: Tool) -> str:
+    """For people: `Read merge requests`."""
+    verb, _, noun = tool.name.partition("_")
+    return " ".join(filter(None, (_SHOWN_VERBS.get(verb, verb.capitalize()), noun.replace("_", " "))))
+
+
 def hints(tool: Tool) -> dict[str, Any]:
+    """A hint is left out where it says what a client assumes without it; but GitLab is always another world."""
     if not all(action.spec.endpoints for action in tool.actions.values()):
         # Without an endpoint of its own it may make any call: clients that ask before a write must ask before it.
-        return {"readOnlyHint": False, "destructiveHint": True}
+        return {"readOnlyHint": False, "destructiveHint": True, "openWorldHint": True}
     if tool.reads:
-        return {"readOnlyHint": True}
+        return {"readOnlyHint": True, "openWorldHint": True}
     destroys = any(map(_may_need_confirmation, tool.actions.values()))
-    return {"readOnlyHint": False, "destructiveHint": destroys}
+    again = all(action.spec.repeatable for action in tool.actions.values())
+    return {
+        "readOnlyHint": False,
+        "destructiveHint": destroys,
+        **({"idempotentHint": True} if again else {}),
+        "openWorldHint": True,
+    }
 
 
-def description(tool: Tool) -> str:
-    """What the tool is for, what each action requires beyond what all do, and whose the unmarked fields are."""
+def description(tool: Tool, marks: Marks) -> str:
+    """What the tool is for, what those actions do whose names do not say it, what each requires beyond what all do,
+    whose the unmarked fields are, and which fields more there are."""
     needs = {name: required_fields(action) for name, action in tool.actions.items()}
     shared = shared_by_all(list(needs.values()))
     needed = required_sentence(
@@ -88,8 +110,43 @@ def description(tool: Tool) -> str:
     )
     places = [f"Give {field.replace('|', ' or ')}." for field in shared if "|" in field]
     unmarked = _unmarked(tool)
-    notes = [f"Optional fields without a note: {unmarked}."] if unmarked and unmarked != "list" else []
-    return " ".join(filter(None, [tool.about, needed, *places, *notes]))
+    notes = [f"Unmarked fields: {unmarked}."] if unmarked else []
+    return " ".join(filter(None, [tool.about, *_lines(tool), needed, *places, *notes, _more(tool, marks)]))
+
+
+def _lines(tool: Tool) -> list[str]:
+    return [f"{name}: {line(action)}" for name, action in tool.actions.items() if action.spec.has_line]
+
+
+def line(action: type[Action]) -> str:
+    """What an action does: the first sentence of its docstring."""
+    sentence, end, _ = " ".join((action.__doc__ or "").split()).partition(".")
+    return sentence[:1].lower() + sentence[1:] + end
+
+
+def _more(tool: Tool, marks: Marks) -> str:
+    """The optional fields that are only named: whose type the name says, or that are seldom given."""
+    by_takers: dict[str, list[str]] = {}
+    for name, users in _fields(tool).items():
+        if not is_named_only(name, users, tool):
+            continue
+        takers = ", ".join(users) if len(users) < len(tool.actions) or len(users) == 1 else "all"
+        mark = marks.of_field(tool, name, list(users))
+        by_takers.setdefault(takers, []).append(f"{name} ({mark})" if mark else name)
+    more = "; ".join(f"{takers}({', '.join(names)})" for takers, names in by_takers.items())
+    return f"More: {more}." if more else ""
+
+
+def is_named_only(name: str, users: Mapping[str, Shape], tool: Tool) -> bool:
+    """What sorts, negates or bounds a time, what only some versions of GitLab take, and what an action declares to be
+    seldom given: the listing has its name and no schema."""
+    if any(_is_in_signature(name, tool.actions[each]) for each in users):
+        return False
+    by_name = name in _ORDERS or name.startswith(_NEGATES) or name.endswith(_BOUNDS)
+    return all(
+        by_name or shape.mark(Only) or name in tool.actions[each].spec.seldom_given
+        for each, shape in users.items()
+    )
 
 
 def required_fields(action: type[Action]) -> list[str]:
@@ -131,6 +188,8 @@ def always_required(tool: Tool) -> list[str]:
 def input_schema(tool: Tool, marks: Marks) -> dict[str, Any]:
     properties: dict[str, Any] = {"action": {"type": "string", "enum": list(tool.actions)}}
     for name, users in _fields(tool).items():
+        if is_named_only(name, users, tool):
+            continue
         properties[name] = _property(name, users, tool)
         if mark := marks.of_field(tool, name, list(users)):
             said = properties[name].get("description")
@@ -195,11 +254,13 @@ def _is_in_signature(name: str, action: type[Action]) -> bool:
 
 def _unmarked(tool: Tool) -> str:
     """The actions that most of the optional fields are for. Said once, in the tool's description, where there are
-    enough of them; those of list where it has some, which is said once for all tools."""
+    enough of them; those of list where it has some."""
     counts = Counter(
         _takers(name, users, tool)
         for name, users in _fields(tool).items()
-        if name not in SELF_EXPLAINING and len(users) < len(tool.actions)
+        if name not in SELF_EXPLAINING
+        and len(users) < len(tool.actions)
+        and not is_named_only(name, users, tool)
     )
     del counts[""]
     said_once = [note for note, count in counts.items() if note == "list" or count >= ENOUGH_TO_SAY_ONCE]

@@ -32,6 +32,7 @@ BRANCH = (
     GET("/projects/{project_id}/repository/branches"),
     example={"project_id": "acme/website"},
     shows=BRANCH,
+    seldom_given="regex",
 )
 class ListBranches(InProject, Paged):
     """List branches; `^` and `$` in search bind to the ends of the name."""

@@ -39,6 +39,7 @@ STATUS = "name status ref description target_url pipeline_id | id coverage creat
     example={"project_id": "acme/website", "refs": ["main", "feature/login"]},
     shows=COMMIT,
     moved_from="browse_commits",
+    has_line=True,
 )
 class MergeBase(InProject):
     """The commit from which the refs went apart."""
@@ -63,6 +64,7 @@ class CommitComments(OfCommit, Paged):
     example={"project_id": "acme/website", "sha": "dbc35632b7b69fd93edcc32d714d59617c7b5790"},
     shows=STATUS,
     moved_from="browse_commits",
+    has_line=True,
 )
 class CommitStatuses(OfCommit, Paged):
     """Jobs and external checks of a commit; with all, also those that were run again."""
@@ -89,6 +91,7 @@ class CommitSignature(OfCommit):
     GET("/projects/{project_id}/repository/commits/{sha}/sequence"),
     example={"project_id": "acme/website", "sha": "dbc35632b7b69fd93edcc32d714d59617c7b5790"},
     moved_from="browse_commits",
+    has_line=True,
 )
 class CommitSequence(OfCommit):
     """How many commits there are up to this one."""

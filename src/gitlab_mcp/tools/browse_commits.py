@@ -62,6 +62,7 @@ COMPARISON_TIMED_OUT = Omission(
     GET("/projects/{project_id}/repository/commits"),
     example={"project_id": "acme/website"},
     shows=COMMIT,
+    seldom_given="all with_stats first_parent order",
 )
 class ListCommits(InProject, Paged):
     """History of a branch, the newest first; with path, of a file or directory."""
@@ -110,6 +111,7 @@ class ListCommits(InProject, Paged):
     GET("/projects/{project_id}/repository/commits/{sha}"),
     example={"project_id": "acme/website", "sha": "dbc35632b7b69fd93edcc32d714d59617c7b5790"},
     shows=COMMIT,
+    seldom_given="stats",
 )
 class GetCommit(OfCommit):
     """Read one commit."""
@@ -137,6 +139,8 @@ class CommitDiff(OfCommit, Paged):
     "compare",
     GET("/projects/{project_id}/repository/compare"),
     example={"project_id": "acme/website", "from_ref": "main", "to_ref": "feature/login"},
+    seldom_given="straight from_project_id",
+    has_line=True,
 )
 class Compare(InProject):
     """Commits and diffs that to_ref has beyond from_ref; straight also shows what it lacks."""
@@ -173,6 +177,8 @@ class Compare(InProject):
     GET("/projects/{project_id}/repository/commits/{sha}/refs"),
     example={"project_id": "acme/website", "sha": "dbc35632b7b69fd93edcc32d714d59617c7b5790"},
     shows="type name",
+    seldom_given="type",
+    has_line=True,
 )
 class CommitRefs(OfCommit, Paged):
     """Branches and tags that hold a commit."""

@@ -109,6 +109,7 @@ class GetDiscussion(OfIssueMergeRequestOrCommit):
     GET(ISSUE + "/notes", MERGE_REQUEST + "/notes"),
     example={"project_id": "acme/website", "issue_iid": 1},
     shows=SHOWN_NOTE,
+    seldom_given="activity_filter",
 )
 class ListNotes(OfIssueOrMergeRequest, Paged):
     """List comments, and with system_notes what GitLab itself noted, the newest first."""
@@ -141,6 +142,7 @@ class GetNote(OfIssueOrMergeRequest):
     example={"project_id": "acme/website", "merge_request_iid": 1},
     shows=f"id body=note {POSITION} discussion_id resolve_discussion",
     lists=True,
+    has_line=True,
 )
 class ListDrafts(OfMergeRequest):
     """List your drafts on a merge request, which nobody else sees; manage_review publishes them."""

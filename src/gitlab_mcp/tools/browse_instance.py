@@ -46,6 +46,8 @@ class Token(Action):
     "explain_access",
     GET("/metadata"),
     example={"project_id": "acme/website"},
+    seldom_given="toolset",
+    has_line=True,
 )
 class ExplainAccess(InProjectOrGroup):
     """Say what works here for this token and what does not, and why: tier, role, scope, switches.

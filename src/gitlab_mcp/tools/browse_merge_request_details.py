@@ -49,6 +49,7 @@ DEPENDENCY = (
     example=EXAMPLE,
     shows=VERSION,
     moved_from="browse_merge_requests",
+    has_line=True,
 )
 class ListVersions(OfMergeRequest, Paged):
     """List what was pushed, one version for each push."""
@@ -105,6 +106,7 @@ class ListReviewers(OfMergeRequest, Paged):
     example={"project_id": "acme/shop", "merge_request_iid": 6},
     role=Role.REPORTER,
     moved_from="browse_merge_requests",
+    has_line=True,
 )
 class ReadApprovalState(OfMergeRequest):
     """Read the approval rules, and by whom each is met."""
@@ -127,6 +129,7 @@ class ListRelatedIssues(OfMergeRequest, Paged):
     example=EXAMPLE,
     shows=COMMIT,
     moved_from="browse_merge_requests",
+    has_line=True,
 )
 class ListContextCommits(OfMergeRequest, Paged):
     """List merged commits that were added to help reviewers."""

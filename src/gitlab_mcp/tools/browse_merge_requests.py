@@ -109,6 +109,7 @@ APPROVALS = (
     example={"project_id": "acme/website"},
     shows=MERGE_REQUEST,
     not_taken={"milestone_id": "milestone takes the title of the milestone, None or Any"},
+    seldom_given="search_in author_id assignee_id reviewer_id merge_user_username approved_by_usernames environment iids",
 )
 class ListMergeRequests(InProjectOrGroupOrOwn, Paged):
     """List merge requests of a project or a group; naming neither, your own, or with a person or a text everybody's."""
@@ -188,6 +189,7 @@ class ListMergeRequests(InProjectOrGroupOrOwn, Paged):
     GET(MR),
     example=EXAMPLE,
     shows=MERGE_REQUEST,
+    seldom_given="include_diverged_commits_count include_rebase_in_progress",
 )
 class GetMergeRequest(OfMergeRequest):
     """Read one merge request."""
@@ -283,6 +285,7 @@ class ListClosedIssues(OfMergeRequest, Paged):
         "user/project/merge_requests/auto_merge/", "the page about the job, not about its first request"
     ),
     example={"project_id": "acme/shop", "merge_request_iid": 19},
+    has_line=True,
 )
 class AssessReadiness(OfMergeRequest):
     """Find out in one call everything that keeps it from merging, and what lifts each."""
@@ -298,6 +301,7 @@ class AssessReadiness(OfMergeRequest):
         "user/project/merge_requests/reviews/", "the page about the job, not about its first request"
     ),
     example={"project_id": "acme/shop", "merge_request_iid": 6},
+    has_line=True,
 )
 class BundleReview(OfMergeRequest):
     """Read in one call what a reviewer needs: the request, its commits, open threads, approvals and diffs."""

@@ -37,6 +37,7 @@ BRIDGE = (
     example={"project_id": "acme/shop", "pipeline_id": 208},
     shows=BRIDGE,
     moved_from="browse_pipelines",
+    has_line=True,
 )
 class ListBridges(OfPipeline, Paged):
     """List the jobs that start child and downstream pipelines, with the pipelines they started."""

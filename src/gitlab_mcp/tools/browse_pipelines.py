@@ -96,6 +96,7 @@ Source = Literal[
     GET("/projects/{project_id}/pipelines"),
     example={"project_id": "acme/website"},
     shows=PIPELINE,
+    seldom_given="scope source username name yaml_errors sha",
 )
 class ListPipelines(InProject, Paged):
     """List pipelines, the newest first. Child pipelines are listed only with source: parent_pipeline."""
@@ -174,6 +175,7 @@ async def _lists_any(gitlab: GitLab, path: str, query: Mapping[str, str]) -> boo
     GET("/projects/{project_id}/pipelines/{pipeline_id}/jobs"),
     example={"project_id": "acme/website", "pipeline_id": 16},
     shows=JOB,
+    seldom_given="scope include_retried",
 )
 class ListJobsOfPipeline(OfPipeline, Paged):
     """List the jobs of a pipeline, and its bridges: the jobs that start other pipelines."""
@@ -239,6 +241,7 @@ def _unreadable(report: Mapping[str, Any]) -> dict[str, Any]:
     docs=Differs("ci/debugging/", "the page about the job, not about its first request"),
     switch="builds",
     example={"project_id": "acme/shop", "pipeline_id": 202},
+    has_line=True,
 )
 class DigestFailure(InProject):
     """Find out in one call why a pipeline failed: failed jobs with the places of their errors, child pipelines,

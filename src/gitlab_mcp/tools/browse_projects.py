@@ -87,6 +87,7 @@ _ONLY_WITHOUT_A_GROUP = (
     GET("/projects", "/groups/{group_id}/projects", "/users/{user_id}/projects"),
     example={"group_id": "acme"},
     shows=PROJECT,
+    seldom_given="with_programming_language search_namespaces include_subgroups with_shared min_access_level topic starred archived visibility",
 )
 class ListProjects(Paged):
     """List projects, the newest first; without a filter all that the token may see, on GitLab.com your own."""
@@ -135,6 +136,7 @@ class ListProjects(Paged):
     GET("/projects/{project_id}"),
     example={"project_id": "acme/website"},
     shows=PROJECT,
+    seldom_given="statistics",
 )
 class GetProject(InProject):
     """Read one project: settings, switches, and the caller's role in it."""

@@ -107,6 +107,7 @@ class Status(OfUser):
     GET("/users/{user_id}/associations_count"),
     example={"user_id": 2},
     moved_from="browse_users",
+    has_line=True,
 )
 class AssociationsCount(Action):
     """How many projects, groups, issues and merge requests a user has; others' for administrators only."""

@@ -96,6 +96,7 @@ class GetUser(Action):
         "project_id": "those who can see a project: browse_projects users",
         "group_id": "members of a group are not offered yet",
     },
+    seldom_given="blocked without_project_bots admins active",
 )
 class ListUsers(Paged):
     """Find users by username, or by words of their name or email."""
@@ -118,6 +119,7 @@ class ListUsers(Paged):
     docs=Differs("api/events/#get-contribution-events-for-a-user", "mostly asked of somebody else"),
     example={"user_id": 2},
     shows=EVENT,
+    seldom_given="event_action target_type scope before after",
 )
 class Events(OfUser, Paged):
     """What a user did lately; without a user, what the caller did."""
@@ -137,6 +139,7 @@ class Events(OfUser, Paged):
     "counts",
     GET("/user_counts"),
     example={},
+    has_line=True,
 )
 class Counts(Action):
     """How many issues, merge requests, reviews and to-dos wait for the caller."""

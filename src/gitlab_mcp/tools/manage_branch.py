@@ -88,6 +88,7 @@ class DeleteBranch(InProject):
     DELETE("/projects/{project_id}/repository/merged_branches"),
     danger=Danger.DANGEROUS,
     example={"project_id": "writes/app"},
+    has_line=True,
 )
 class DeleteMergedBranches(InProject):
     """Delete, in the background, every unprotected branch that is merged into the default branch."""

@@ -55,6 +55,7 @@ manage = Tool(
     recover_with=RecoveryLookup(
         "browse_commits comments", "project_id sha", proof=said("note"), every_page=True
     ),
+    seldom_given="line_type",
 )
 class CommentCommit(OfCommit):
     """Comment on a commit, or on one line of its diff."""

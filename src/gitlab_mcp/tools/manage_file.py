@@ -152,6 +152,7 @@ FIND_FILE = RecoveryLookup(
     },
     shows=COMMITTED,
     recover_with=FIND_FILE,
+    seldom_given="author_name author_email execute_filemode",
 )
 class CreateFile(WriteFile):
     """Commit a new file."""
@@ -171,6 +172,7 @@ class CreateFile(WriteFile):
     shows=COMMITTED,
     repeatable=False,
     recover_with=FIND_FILE,
+    seldom_given="author_name author_email execute_filemode last_commit_id",
 )
 class UpdateFile(WriteFile):
     """Commit new content for a file; last_commit_id refuses it if somebody else changed the file since."""
@@ -196,6 +198,7 @@ class UpdateFile(WriteFile):
     shows=COMMITTED,
     repeatable=False,
     recover_with=RecoveryLookup("browse_files get", "project_id file_path ref=branch", gone=True),
+    seldom_given="author_name author_email",
 )
 class DeleteFile(ChangeFile):
     """Commit the removal of a file."""
@@ -242,6 +245,7 @@ def _my_commit(write: LostWrite, found: Mapping[str, Any]) -> bool:
     },
     shows="id title web_url stats",
     recover_with=RecoveryLookup("browse_commits list", "project_id ref_name=branch", proof=_my_commit),
+    seldom_given="author_name author_email start_sha start_project stats",
 )
 class CommitFiles(CommitToBranch):
     """Create, change, move and delete several files in one commit."""

@@ -111,6 +111,7 @@ EpicId = Annotated[Id, Needs("issue_epic_param"), Anywhere("epic")]
     recover_with=RecoveryLookup(
         "browse_issues list", "project_id", {"scope": "created_by_me"}, proof=made("title")
     ),
+    seldom_given="start_date epic_id issue_type",
 )
 class CreateIssue(InProject):
     """Open an issue."""
@@ -138,6 +139,7 @@ class CreateIssue(InProject):
         ("add_assignees", "add_assignee_ids"),
         "assignee_ids replaces the assignees: send everybody who shall be one",
     ),
+    seldom_given="start_date epic_id issue_type discussion_locked",
 )
 class UpdateIssue(OfIssue):
     """Change, close or reopen an issue."""
@@ -218,6 +220,7 @@ class MoveIssue(ToOtherProject):
         {"scope": "created_by_me"},
         because="a copy does not say of what",
     ),
+    seldom_given="with_notes",
 )
 class CloneIssue(ToOtherProject):
     """Copy an issue to the same or another project."""
@@ -230,6 +233,7 @@ class CloneIssue(ToOtherProject):
     PUT("/projects/{project_id}/issues/{issue_iid}/reorder"),
     danger=Danger.REVERSIBLE,
     example={"project_id": "writes/app", "issue_iid": 2, "move_after_id": 103},
+    seldom_given="move_after_id move_before_id",
 )
 class ReorderIssue(OfIssue):
     """Put an issue before or after another in manually sorted lists."""
@@ -270,6 +274,7 @@ def _links_to(write: LostWrite, found: Mapping[str, Any]) -> bool:
         "issue links link issues: send target_issue_iid; a merge request is linked by naming the issue in its "
         "description (manage_merge_request update), an epic by manage_epic add_issue",
     ),
+    seldom_given="target_project_id",
 )
 class AddLink(OfIssue):
     """Link an issue to another one, of the same project unless told otherwise."""

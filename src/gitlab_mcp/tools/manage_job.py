@@ -75,6 +75,7 @@ class CancelJob(OfJob):
     recover_with=RecoveryLookup(
         "browse_jobs get", "project_id job_id", proof=lambda _, found: found["status"] != "manual"
     ),
+    has_line=True,
 )
 class PlayJob(OfJob):
     """Start a manual job."""

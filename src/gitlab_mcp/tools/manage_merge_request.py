@@ -192,6 +192,7 @@ MergeAfter = Annotated[Time, Only(since="19.3")]
     ),
     rewrites=DRAFTS,
     not_taken=BY_TITLE,
+    seldom_given="target_project_id allow_collaboration",
 )
 class CreateMergeRequest(InProject):
     """Create a merge request between two branches that exist; a title with Draft: in front makes a draft."""
@@ -232,6 +233,7 @@ class CreateMergeRequest(InProject):
     shows=UPDATED,
     rewrites=DRAFTS,
     not_taken={**BY_TITLE, **ADDING},
+    seldom_given="allow_collaboration discussion_locked",
 )
 class UpdateMergeRequest(OfMergeRequest):
     """Change, close or reopen a merge request."""
@@ -282,6 +284,7 @@ def _merged(write: LostWrite, found: Mapping[str, Any]) -> bool:
     shows=MERGED,
     repeatable=False,
     recover_with=RecoveryLookup("browse_merge_requests get", "project_id merge_request_iid", proof=_merged),
+    seldom_given="merge_commit_message squash_commit_message",
 )
 class Merge(AtHead):
     """Merge, now or (auto_merge) as soon as its pipeline has succeeded."""
@@ -307,6 +310,7 @@ class Merge(AtHead):
         "project_id merge_request_iid",
         proof=lambda _, found: found["merge_when_pipeline_succeeds"] is False,
     ),
+    has_line=True,
 )
 class CancelAutoMerge(OfMergeRequest):
     """Take back that it merges by itself."""
@@ -346,6 +350,7 @@ def _nothing_to_cancel(body: Mapping[str, Any]) -> Failure:
         {"include_rebase_in_progress": True},
         proof=lambda _, found: found.get("rebase_in_progress") is True,
     ),
+    seldom_given="skip_ci",
 )
 class Rebase(OfMergeRequest):
     """Rebase the source branch onto the target branch; GitLab does it in the background."""

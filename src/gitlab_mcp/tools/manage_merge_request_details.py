@@ -53,6 +53,7 @@ Shas = Annotated[Words, Field(min_length=1)]
     example=EXAMPLE,
     role=Role.DEVELOPER,
     moved_from="manage_merge_request",
+    has_line=True,
 )
 class ResetApprovals(OfMergeRequest):
     """Take back all approvals; only bots of the project or its group may."""
@@ -73,6 +74,7 @@ def _the_only_commit(write: LostWrite, found: Mapping[str, Any]) -> bool:
         "browse_merge_requests context_commits", "project_id merge_request_iid", proof=_the_only_commit
     ),
     moved_from="manage_merge_request",
+    has_line=True,
 )
 class AddContextCommits(OfMergeRequest):
     """Add merged commits that help reviewers."""

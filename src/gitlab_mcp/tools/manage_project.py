@@ -88,6 +88,7 @@ def _created(write: LostWrite, found: Mapping[str, Any]) -> bool:
     },
     shows=PROJECT,
     recover_with=RecoveryLookup("browse_projects list", where={"membership": True}, proof=_created),
+    seldom_given="import_url template_name topics default_branch",
 )
 class CreateProject(ProjectSettings):
     """Create a project, in the caller's own namespace unless another is named."""
@@ -167,6 +168,7 @@ class DeleteProject(InProject):
         "project_id",
         proof=lambda _, found: found.get("marked_for_deletion_on", True) is None,
     ),
+    has_line=True,
 )
 class RestoreProject(InProject):
     """Take back a deletion that has not happened yet."""
@@ -234,6 +236,7 @@ class UnstarProject(InProject):
     shows=PROJECT,
     role=Role.REPORTER,
     recover_with=RecoveryLookup("browse_projects forks", "project_id", proof=made("name", "path")),
+    seldom_given="branches",
 )
 class ForkProject(InProject):
     """Fork a project; GitLab copies in the background, import_status says how far it is."""

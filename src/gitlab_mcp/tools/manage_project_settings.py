@@ -147,6 +147,7 @@ class UpdateProject(ProjectSettings):
     role=Role.OWNER,
     recover_with=RecoveryLookup("browse_projects get", "project_id"),
     moved_from="manage_project",
+    has_line=True,
 )
 class UnlinkFork(InProject):
     """Make a fork a project of its own; its merge requests to the source are closed."""
@@ -237,6 +238,7 @@ class UnshareProject(InProject):
     role=Role.OWNER,
     recover_with=RecoveryLookup("browse_projects get", "project_id", because="GitLab shows nothing of it"),
     moved_from="manage_project",
+    has_line=True,
 )
 class Housekeeping(InProject):
     """Let GitLab repack the repository."""

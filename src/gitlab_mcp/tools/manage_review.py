@@ -230,6 +230,7 @@ class PublishDraft(OfMergeRequest):
     danger=Danger.REVERSIBLE,
     example={**EXAMPLE, "verdict": "approve", "sha": "e9a02b999ff53785a56eb6a4807765f8d29dd38d"},
     recover_with=_find_draft("GitLab may have published some and kept the drafts"),
+    has_line=True,
 )
 class SubmitReview(AtHead):
     """Publish all your drafts at once, if none would be lost or doubled; body is a summary, verdict a judgement."""

@@ -106,6 +106,7 @@ class SearchInRepository(ScopedSearch):
     docs=PAGE,
     example={"search": "shop"},
     shows="id path_with_namespace description last_activity_at web_url",
+    seldom_given="include_archived confidential",
 )
 class SearchProjects(ScopedSearch):
     """Projects by name, path or description."""
@@ -122,6 +123,7 @@ class SearchProjects(ScopedSearch):
     example={"search": "login"},
     shows="project_id iid title state author=author.username updated_at web_url",
     switch="issues",
+    seldom_given="include_archived confidential",
 )
 class SearchIssues(SearchInGroupOrProject):
     """Issues by words of their title or description."""
@@ -139,6 +141,7 @@ class SearchIssues(SearchInGroupOrProject):
     example={"search": "cart"},
     shows="project_id iid title state author=author.username source_branch updated_at web_url",
     switch="merge_requests",
+    seldom_given="include_archived confidential",
 )
 class SearchMergeRequests(SearchInGroupOrProject):
     """Merge requests by words of their title or description."""
@@ -154,6 +157,7 @@ class SearchMergeRequests(SearchInGroupOrProject):
     docs=PAGE,
     example={"project_id": "acme/website", "search": "route_1"},
     switch="repository",
+    seldom_given="include_archived confidential",
 )
 class SearchCode(SearchInRepository):
     """Lines of files; `filename:`, `path:` and `extension:` in the words narrow it."""
@@ -173,6 +177,7 @@ class SearchCode(SearchInRepository):
     example={"project_id": "acme/shop", "search": "coupons"},
     shows="project_id sha=short_id title author=author_name committed=committed_date web_url",
     switch="repository",
+    seldom_given="include_archived confidential",
 )
 class SearchCommits(SearchInRepository):
     """Commits by words of their message."""
@@ -186,6 +191,7 @@ class SearchCommits(SearchInRepository):
     docs=PAGE,
     example={"project_id": "acme/shop", "search": "integer"},
     shows="project_id noteable_type noteable_iid id author=author.username created_at body",
+    seldom_given="include_archived confidential",
 )
 class SearchNotes(ScopedSearch):
     """Comments by their words."""
@@ -202,6 +208,7 @@ class SearchNotes(ScopedSearch):
     docs=PAGE,
     example={"project_id": "acme/shop", "search": "install"},
     switch="wiki",
+    seldom_given="include_archived confidential",
 )
 class SearchWiki(ScopedSearch):
     """Lines of wiki pages."""
@@ -223,6 +230,7 @@ class SearchWiki(ScopedSearch):
     example={"search": "v1"},
     shows="project_id group_id id iid title state due_date web_url",
     switch="issues or merge_requests",
+    seldom_given="include_archived confidential",
 )
 class SearchMilestones(SearchInGroupOrProject):
     """Milestones by words of their title or description."""
@@ -236,6 +244,7 @@ class SearchMilestones(SearchInGroupOrProject):
     docs=PAGE,
     example={"search": "bob"},
     shows="id username name state",
+    seldom_given="include_archived confidential",
 )
 class SearchUsers(SearchInGroupOrProject):
     """People by name or username."""
@@ -248,6 +257,7 @@ class SearchUsers(SearchInGroupOrProject):
     GET("/search"),
     example={"search": "shop"},
     shows="id title file_name author=author.username visibility web_url",
+    seldom_given="include_archived confidential",
 )
 class SearchSnippets(ScopedSearch):
     """Snippets by words of their title."""
