@@ -244,6 +244,17 @@ class Settings:
         metavar="KIND=NUMBER,…",
         parse=parsers.quota,
     )
+    upload_root: Path | None = setting(
+        None,
+        group="What agents may do",
+        help="The folder below which a call may name a local file that is sent to GitLab, over standard input and "
+        "output alone. Without it, none may be named: what is sent is in the call itself.",
+        environment=("GITLAB_MCP_UPLOAD_ROOT",),
+        expects="a folder that exists",
+        metavar="DIR",
+        parse=parsers.path,
+        accepts=lambda folder: folder.is_dir(),
+    )
     audit_log: str | Path | None = setting(
         None,
         group="Logs",
