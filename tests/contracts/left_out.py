@@ -13,7 +13,7 @@ _OTHER_SCOPE = "GitLab reads it only when it searches for something else"
 _CURSOR = "page goes on"
 _FIRST_REQUEST = "the action reads what it needs"
 
-_PROJECT_LISTS = "browse_projects forks,browse_users projects,browse_users starred_projects"
+_PROJECT_LISTS = "browse_project_details forks,browse_user_details projects,browse_user_details starred_projects"
 _ALL_PROJECT_LISTS = f"browse_projects list,{_PROJECT_LISTS}"
 _MERGE_REQUEST_JOBS = (
     "browse_code_owners merge_request,browse_merge_requests merge_readiness,"
@@ -86,40 +86,40 @@ LEFT_OUT: dict[str, str] = {
     **_each(_PROJECT_LISTS, "active", _OF_PERSON),
     **_each(_ALL_PROJECT_LISTS, "id_after id_before", _CURSOR),
     **_each(_ALL_PROJECT_LISTS, "imported topic_id with_issues_enabled with_merge_requests_enabled", _RARE),
-    **_each(f"{_ALL_PROJECT_LISTS},browse_users contributed_projects,browse_releases list", "simple", _SHOWN),
+    **_each(f"{_ALL_PROJECT_LISTS},browse_user_details contributed_projects,browse_releases list", "simple", _SHOWN),
     **_each(
         _PROJECT_LISTS,
         "archived visibility last_activity_after last_activity_before membership min_access_level search_namespaces"
         " starred topic updated_after updated_before with_programming_language",
         _OF_PERSON,
     ),
-    **_each("browse_users projects,browse_users starred_projects", "owned", _OF_PERSON),
-    **_each("browse_projects list,browse_users projects,browse_users starred_projects", "statistics", _SHOWN),
+    **_each("browse_user_details projects,browse_user_details starred_projects", "owned", _OF_PERSON),
+    **_each("browse_projects list,browse_user_details projects,browse_user_details starred_projects", "statistics", _SHOWN),
     **_each(
-        "browse_projects forks,browse_projects get,browse_projects list,"
-        "browse_users get,browse_users list,browse_users projects",
+        "browse_project_details forks,browse_projects get,browse_projects list,"
+        "browse_users get,browse_users list,browse_user_details projects",
         "custom_attributes with_custom_attributes",
         _ADMIN,
     ),
     **_each("browse_projects list", "include_ancestor_groups", _RARE),
     **_each("browse_projects get", "license", _SHOWN),
     **_each(
-        "browse_projects groups", "shared_min_access_level shared_visible_only skip_groups with_shared", _RARE
+        "browse_project_details groups", "shared_min_access_level shared_visible_only skip_groups with_shared", _RARE
     ),
     **_each("browse_projects users", "skip_users", _RARE),
     **_each("browse_users list", "extern_uid provider two_factor", _ADMIN),
     **_each("browse_users list", "exclude_internal external without_projects", _RARE),
-    **_each("browse_users memberships", "type", "the list is short and each entry says its type"),
-    **_each("browse_projects namespaces", "owned_only top_level_only full_path_search", _RARE),
-    **_each("browse_projects contributors", "ref", _RARE),
-    **_each("browse_projects badges", "name", "a project has few"),
+    **_each("browse_user_details memberships", "type", "the list is short and each entry says its type"),
+    **_each("browse_project_details namespaces", "owned_only top_level_only full_path_search", _RARE),
+    **_each("browse_project_details contributors", "ref", _RARE),
+    **_each("browse_project_details badges", "name", "a project has few"),
     **_each(
-        "browse_instance template,browse_projects template", "fullname project", "fill a licence's blanks"
+        "browse_instance_details template,browse_project_details template", "fullname project", "fill a licence's blanks"
     ),
-    **_each("browse_projects template", "source_template_project_id", _RARE),
-    **_each("browse_instance templates", "popular", "only licences have it"),
+    **_each("browse_project_details template", "source_template_project_id", _RARE),
+    **_each("browse_instance_details templates", "popular", "only licences have it"),
     **_each("browse_labels list", "archived", "archiving labels is behind a flag"),
-    **_each("browse_instance topics", "organization_id", "an instance has one organization"),
+    **_each("browse_instance_details topics", "organization_id", "an instance has one organization"),
     **_each("browse_labels get", "include_descendant_groups only_group_labels", "one label is named"),
     **_each("browse_iterations list", "in include_descendants", _RARE),
     **_each("browse_milestones list", "include_parent_milestones", "the old name of include_ancestors"),
@@ -141,7 +141,7 @@ LEFT_OUT: dict[str, str] = {
     ),
     **_each("browse_commits list,browse_files tree", "pagination", _CURSOR),
     **_each(
-        "browse_commits statuses",
+        "browse_commit_details statuses",
         "order_by pipeline_id sort",
         "a commit has few, and each names its pipeline",
     ),
@@ -159,7 +159,7 @@ LEFT_OUT: dict[str, str] = {
     ),
     **_each("browse_files blame", "range", "sent as its two ends"),
     **_each(
-        "browse_commits compare,browse_commits diff,browse_merge_requests diffs,browse_merge_requests version",
+        "browse_commits compare,browse_commits diff,browse_merge_requests diffs,browse_merge_request_details version",
         "unidiff",
         "diffs are shown in one form",
     ),

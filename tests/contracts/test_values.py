@@ -35,11 +35,11 @@ LEFT_OUT: dict[str, tuple[set[str], str]] = {
     "browse_issues.list milestone_phase": ({"Any", "None"}, "milestone takes them"),
     "browse_issues.statistics milestone_phase": ({"Any", "None"}, "milestone takes them"),
     "search.issues state": ({"merged"}, "issues are not merged"),
-    "browse_projects.templates type": (
+    "browse_project_details.templates type": (
         {"dockerfiles", "gitignores", "gitlab_ci_ymls", "licenses"},
         "browse_instance has them",
     ),
-    "browse_projects.template type": (
+    "browse_project_details.template type": (
         {"dockerfiles", "gitignores", "gitlab_ci_ymls", "licenses"},
         "browse_instance has them",
     ),
@@ -49,9 +49,9 @@ LEFT_OUT: dict[str, tuple[set[str], str]] = {
     ),
     **dict.fromkeys(
         (
-            "browse_users.projects order_by",
-            "browse_users.contributed_projects order_by",
-            "browse_users.starred_projects order_by",
+            "browse_user_details.projects order_by",
+            "browse_user_details.contributed_projects order_by",
+            "browse_user_details.starred_projects order_by",
         ),
         (
             {"similarity", "storage_size", "repository_size", "wiki_size", "packages_size"},

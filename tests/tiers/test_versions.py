@@ -327,11 +327,11 @@ async def test_a_refusal_of_what_became_free_names_the_tier_only_where_it_was_pa
 @pytest.mark.parametrize(
     ("version", "action", "code"),
     [
-        ("19.3.0", "browse_merge_requests approval_state", "EMPTY_BECAUSE"),
-        ("19.3.0", "browse_merge_requests merge_train", "TIER_RESTRICTED"),
-        ("19.3.0", "manage_merge_request add_to_merge_train", "TIER_RESTRICTED"),
+        ("19.3.0", "browse_merge_request_details approval_state", "EMPTY_BECAUSE"),
+        ("19.3.0", "browse_merge_request_details merge_train", "TIER_RESTRICTED"),
+        ("19.3.0", "manage_merge_request_details add_to_merge_train", "TIER_RESTRICTED"),
         ("19.3.0", "manage_environment approve_deployment", "TIER_RESTRICTED"),
-        ("17.2.0", "browse_merge_requests approval_state", "EMPTY_BECAUSE"),
+        ("17.2.0", "browse_merge_request_details approval_state", "EMPTY_BECAUSE"),
         ("17.2.0", "manage_project restore", "TIER_RESTRICTED"),
         ("19.3.0", "manage_project restore", None),
     ],

@@ -19,9 +19,9 @@ from gitlab_mcp.actions.shape import Shape, required, shapes
 from gitlab_mcp.actions.signatures import required_sentence, shared_by_all
 from gitlab_mcp.actions.tool import Tool
 
-LISTED_OPTIONS = ("detail",)
-"""By tools that read; what a write answers is short. It and the rest are taken everywhere, but told where needed (a
-cut answer names max_bytes): a listing is paid for with every request."""
+_FULL_DETAIL = "detail=full"
+"""Told by tools that read; what a write answers is short. It and the rest are taken everywhere, but told where needed
+(a cut answer names max_bytes): a listing is paid for with every request."""
 
 NEEDS_CONFIRMATION = (Danger.DESTRUCTIVE, Danger.DANGEROUS)
 """Such a call can be answered with a token that confirms it, so its tool lists the field."""
@@ -31,8 +31,9 @@ _SHOWN_VERBS = {"browse": "Read", "manage": "Change"}
 ENOUGH_TO_SAY_ONCE = 4
 """Fields; fewer are cheaper to mark one by one."""
 
-SELF_EXPLAINING = ("page", "per_page")
-"""Whoever lists takes them."""
+PAGE = "page"
+"""Whatever lists takes it, and the number of items on one."""
+_ITEMS_ON_A_PAGE = "per_page"
 
 _ORDERS = ("order_by", "sort")
 _NEGATES = "not_"
@@ -111,7 +112,8 @@ def description(tool: Tool, marks: Marks) -> str:
     places = [f"Give {field.replace('|', ' or ')}." for field in shared if "|" in field]
     unmarked = _unmarked(tool)
     notes = [f"Unmarked fields: {unmarked}."] if unmarked else []
-    return " ".join(filter(None, [tool.about, *_lines(tool), needed, *places, *notes, _more(tool, marks)]))
+    said = [tool.about, *_lines(tool), needed, *places, *notes, _more(tool, marks), _options(tool)]
+    return " ".join(filter(None, said))
 
 
 def _lines(tool: Tool) -> list[str]:
@@ -128,7 +130,7 @@ def _more(tool: Tool, marks: Marks) -> str:
     """The optional fields that are only named: whose type the name says, or that are seldom given."""
     by_takers: dict[str, list[str]] = {}
     for name, users in _fields(tool).items():
-        if not is_named_only(name, users, tool):
+        if not is_named_only(name, users, tool) or name == _ITEMS_ON_A_PAGE:
             continue
         takers = ", ".join(users) if len(users) < len(tool.actions) or len(users) == 1 else "all"
         mark = marks.of_field(tool, name, list(users))
@@ -137,11 +139,19 @@ def _more(tool: Tool, marks: Marks) -> str:
     return f"More: {more}." if more else ""
 
 
+def _options(tool: Tool) -> str:
+    pages = [_ITEMS_ON_A_PAGE] if _ITEMS_ON_A_PAGE in _fields(tool) else []
+    options = [*pages, *([_FULL_DETAIL] if tool.reads else [])]
+    return f"Options: {', '.join(options)}." if options else ""
+
+
 def is_named_only(name: str, users: Mapping[str, Shape], tool: Tool) -> bool:
     """What sorts, negates or bounds a time, what only some versions of GitLab take, and what an action declares to be
     seldom given: the listing has its name and no schema."""
     if any(_is_in_signature(name, tool.actions[each]) for each in users):
         return False
+    if name == _ITEMS_ON_A_PAGE:
+        return True
     by_name = name in _ORDERS or name.startswith(_NEGATES) or name.endswith(_BOUNDS)
     return all(
         by_name or shape.mark(Only) or name in tool.actions[each].spec.seldom_given
@@ -170,7 +180,7 @@ def listed_fields(action: type[Action]) -> list[str]:
 
 def listed_options(tool: Tool) -> list[str]:
     destroys = any(map(_may_need_confirmation, tool.actions.values()))
-    return [*(LISTED_OPTIONS if tool.reads else ()), *(["confirmation_token"] if destroys else [])]
+    return [*(["detail"] if tool.reads else []), *(["confirmation_token"] if destroys else [])]
 
 
 def _may_need_confirmation(action: type[Action]) -> bool:
@@ -195,6 +205,8 @@ def input_schema(tool: Tool, marks: Marks) -> dict[str, Any]:
             said = properties[name].get("description")
             properties[name]["description"] = f"{said} ({mark})" if said else mark
     for name in listed_options(tool):
+        if name == "detail":
+            continue
         properties.setdefault(name, _plain(shapes(Options)[name]))
     return {"type": "object", "properties": properties, "required": ["action", *always_required(tool)]}
 
@@ -229,7 +241,7 @@ def _property(name: str, users: dict[str, Shape], tool: Tool) -> dict[str, Any]:
 def _note(name: str, users: Collection[str], tool: Tool) -> str:
     """Whose the field is, where neither the signatures nor the sentence about fields without a note say it."""
     takers = _takers(name, users, tool)
-    if not takers or name in SELF_EXPLAINING:
+    if not takers or name == PAGE:
         return ""
     others = [each for each in tool.actions if each not in users]
     is_in_some = any(_is_in_signature(name, tool.actions[each]) for each in users)
@@ -258,7 +270,7 @@ def _unmarked(tool: Tool) -> str:
     counts = Counter(
         _takers(name, users, tool)
         for name, users in _fields(tool).items()
-        if name not in SELF_EXPLAINING
+        if name != PAGE
         and len(users) < len(tool.actions)
         and not is_named_only(name, users, tool)
     )

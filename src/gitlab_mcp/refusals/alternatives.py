@@ -31,7 +31,7 @@ _JOBS: Final = ListCall("browse_jobs list", ("project_id", "pipeline_id"))
 _ON_A_THREAD: Final = ("project_id", "issue_iid", "merge_request_iid")
 _USERS: Final = ListCall("browse_users list", (), 0)
 _PROJECTS: Final = ListCall("browse_projects list", (), 0)
-_NAMESPACES: Final = ListCall("browse_projects namespaces", (), 0)
+_NAMESPACES: Final = ListCall("browse_project_details namespaces", (), 0)
 
 LISTS_BY_FIELD: Final[Mapping[str, ListCall]] = {
     **dict.fromkeys(("branch", "ref", "ref_name", "refs", "from_ref", "to_ref"), _BRANCHES),
@@ -41,7 +41,7 @@ LISTS_BY_FIELD: Final[Mapping[str, ListCall]] = {
     **dict.fromkeys(("issue_iid", "target_issue_iid", "move_after_id", "move_before_id"), _ISSUES),
     "issue_link_id": ListCall("browse_issues links", ("project_id", "issue_iid"), 2),
     "merge_request_iid": _MERGE_REQUESTS,
-    "version_id": ListCall("browse_merge_requests versions", ("project_id", "merge_request_iid"), 2),
+    "version_id": ListCall("browse_merge_request_details versions", ("project_id", "merge_request_iid"), 2),
     "pipeline_id": ListCall("browse_pipelines list", _IN_PROJECT),
     "pipeline": ListCall("browse_pipelines list", _IN_PROJECT),
     "job_id": _JOBS,
@@ -50,7 +50,7 @@ LISTS_BY_FIELD: Final[Mapping[str, ListCall]] = {
     "discussion_id": ListCall("browse_discussions list", (*_ON_A_THREAD, "sha"), 2),
     "note_id": ListCall("browse_discussions list_notes", _ON_A_THREAD, 2),
     "draft_note_id": ListCall("browse_discussions list_drafts", ("project_id", "merge_request_iid"), 2),
-    "award_id": ListCall("browse_discussions list_emoji", (*_ON_A_THREAD, "note_id"), 2),
+    "award_id": ListCall("browse_reactions list", (*_ON_A_THREAD, "note_id"), 2),
     **dict.fromkeys(("user_id", "username", "assignee_ids", "reviewer_ids"), _USERS),
     **dict.fromkeys(("project_id", "to_project_id", "target_project_id", "from_project_id"), _PROJECTS),
     **dict.fromkeys(("group_id", "namespace", "namespace_id", "parent_id"), _NAMESPACES),

@@ -197,7 +197,7 @@ class ListJobsOfPipeline(OfPipeline, Paged):
             raise jobs
         shown = list_page(self, jobs, [pick_fields(job, shown_fields(JOB).in_a_list) for job in jobs.body])
         if not isinstance(bridges, Answer):
-            facts = {"how_to_get_it": "browse_pipelines bridges"}
+            facts = {"how_to_get_it": "browse_pipeline_details bridges"}
             warning = Notice(
                 NoticeCode.PARTIAL, "The jobs that start other pipelines could not be read.", facts
             )

@@ -53,7 +53,7 @@ manage = Tool(
     },
     shows="created_at",
     recover_with=RecoveryLookup(
-        "browse_commits comments", "project_id sha", proof=said("note"), every_page=True
+        "browse_commit_details comments", "project_id sha", proof=said("note"), every_page=True
     ),
     seldom_given="line_type",
 )

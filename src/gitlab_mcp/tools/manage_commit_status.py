@@ -46,7 +46,7 @@ def _status_is_set(write: LostWrite, found: Mapping[str, Any]) -> bool:
         "description": "ok",
     },
     shows="id status name ref pipeline_id",
-    recover_with=RecoveryLookup("browse_commits statuses", "project_id sha", proof=_status_is_set),
+    recover_with=RecoveryLookup("browse_commit_details statuses", "project_id sha", proof=_status_is_set),
     moved_from="manage_commit set_status",
 )
 class SetStatus(OfCommit):

@@ -71,7 +71,7 @@ def _the_only_commit(write: LostWrite, found: Mapping[str, Any]) -> bool:
     shows=COMMIT,
     role=Role.DEVELOPER,
     recover_with=RecoveryLookup(
-        "browse_merge_requests context_commits", "project_id merge_request_iid", proof=_the_only_commit
+        "browse_merge_request_details context_commits", "project_id merge_request_iid", proof=_the_only_commit
     ),
     moved_from="manage_merge_request",
     has_line=True,
@@ -104,7 +104,7 @@ class DeleteContextCommits(OfMergeRequest):
     shows="id",
     role=Role.DEVELOPER,
     recover_with=RecoveryLookup(
-        "browse_merge_requests dependencies",
+        "browse_merge_request_details dependencies",
         "project_id merge_request_iid",
         proof=lambda write, found: (
             found["blocking_merge_request"]["id"] == write.action.blocking_merge_request_id
@@ -126,13 +126,13 @@ class AddDependency(OfMergeRequest):
     danger=Danger.REVERSIBLE,
     example={"project_id": "tiers-a/one", "merge_request_iid": 6, "block_id": 1},
     role=Role.DEVELOPER,
-    recover_with=RecoveryLookup("browse_merge_requests dependencies", "project_id merge_request_iid"),
+    recover_with=RecoveryLookup("browse_merge_request_details dependencies", "project_id merge_request_iid"),
     moved_from="manage_merge_request",
 )
 class DeleteDependency(OfMergeRequest):
     """Let it be merged before the other one."""
 
-    block_id: Annotated[Id, Field(description="From browse_merge_requests dependencies")]
+    block_id: Annotated[Id, Field(description="From browse_merge_request_details dependencies")]
 
 
 @manage.action(
@@ -143,7 +143,7 @@ class DeleteDependency(OfMergeRequest):
     shows="id status target_branch",
     role=Role.DEVELOPER,
     recover_with=RecoveryLookup(
-        "browse_merge_requests merge_train", "project_id merge_request_iid", proof=made()
+        "browse_merge_request_details merge_train", "project_id merge_request_iid", proof=made()
     ),
     moved_from="manage_merge_request",
 )

@@ -235,7 +235,7 @@ class UnstarProject(InProject):
     example={"project_id": "writes/app", "name": "App fork", "path": "app-fork", "namespace_id": 61},
     shows=PROJECT,
     role=Role.REPORTER,
-    recover_with=RecoveryLookup("browse_projects forks", "project_id", proof=made("name", "path")),
+    recover_with=RecoveryLookup("browse_project_details forks", "project_id", proof=made("name", "path")),
     seldom_given="branches",
 )
 class ForkProject(InProject):

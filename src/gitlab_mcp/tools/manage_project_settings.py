@@ -256,14 +256,14 @@ class Housekeeping(InProject):
     example={"project_id": "20"},
     role=Role.MAINTAINER,
     recover_with=RecoveryLookup(
-        "browse_projects export_status",
+        "browse_project_details export_status",
         "project_id",
         proof=lambda _, found: found["export_status"] in ("queued", "started", "regeneration_in_progress"),
     ),
     moved_from="manage_project",
 )
 class ExportProject(InProject):
-    """Pack the project into a file, in the background; browse_projects export_status has the link."""
+    """Pack the project into a file, in the background; browse_project_details export_status has the link."""
 
     async def run(self, gitlab: GitLab) -> Result:
         await gitlab.send(self.request())

@@ -41,7 +41,7 @@ find = Tool(
         "epics": Instead("browse_epics list", needs=("group_id", "search")),
         "labels": Instead("browse_labels list", needs=("search",)),
         "branches": Instead("browse_branches list", needs=("project_id", "search")),
-        "groups": Instead("browse_projects namespaces", needs=("search",)),
+        "groups": Instead("browse_project_details namespaces", needs=("search",)),
         "all everything global": Instead(
             "",
             advice="Name what to search for: projects, issues, merge_requests, code, commits, "

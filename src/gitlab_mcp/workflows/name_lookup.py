@@ -57,7 +57,7 @@ async def _look_up(action: Action, field: str, mark: Names, name: str, ask: Ask)
         return await _milestone(action, field, name, ask)
     group = await ask.group(name)
     if group is None:
-        raise CallFailed(_unknown(field, "group", "browse_projects namespaces", search=name))
+        raise CallFailed(_unknown(field, "group", "browse_project_details namespaces", search=name))
     return int(group["id"])
 
 
