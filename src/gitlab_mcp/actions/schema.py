@@ -31,6 +31,10 @@ _SHOWN_VERBS = {"browse": "Read", "manage": "Change"}
 ENOUGH_TO_SAY_ONCE = 4
 """Fields; fewer are cheaper to mark one by one."""
 
+MOST_VALUES = 12
+"""Of a field, that the listing names. Longer lists are states and kinds under GitLab's own words; whoever misses one is
+told all."""
+
 PAGE = "page"
 """Whatever lists takes it, and the number of items on one."""
 _ITEMS_ON_A_PAGE = "per_page"
@@ -135,8 +139,27 @@ def _more(tool: Tool, marks: Marks) -> str:
         takers = ", ".join(users) if len(users) < len(tool.actions) or len(users) == 1 else "all"
         mark = marks.of_field(tool, name, list(users))
         by_takers.setdefault(takers, []).append(f"{name} ({mark})" if mark else name)
-    more = "; ".join(f"{takers}({', '.join(names)})" for takers, names in by_takers.items())
+    more = "; ".join(f"{takers}({', '.join(_joined(names))})" for takers, names in by_takers.items())
     return f"More: {more}." if more else ""
+
+
+def _joined(names: list[str]) -> list[str]:
+    """Names that begin or end alike as one: `{created,updated}_{after,before}`, `not_{labels,milestone}`."""
+    starts = [name.removesuffix("_after") for name in names if name.endswith("_after")]
+    both = [start for start in starts if f"{start}_before" in names]
+    negated = [name.removeprefix(_NEGATES) for name in names if name.startswith(_NEGATES)]
+    rest = [
+        name
+        for name in names
+        if name.removesuffix("_after").removesuffix("_before") not in both
+        and name.removeprefix(_NEGATES) not in negated
+    ]
+    times = [f"{_one_of(both)}_{{after,before}}"] if both else []
+    return [*rest, *times, *([f"{_NEGATES}{_one_of(negated)}"] if negated else [])]
+
+
+def _one_of(parts: list[str]) -> str:
+    return parts[0] if len(parts) == 1 else f"{{{','.join(parts)}}}"
 
 
 def _options(tool: Tool) -> str:
@@ -232,6 +255,8 @@ def _property(name: str, users: dict[str, Shape], tool: Tool) -> dict[str, Any]:
         )
     else:
         schema.pop("enum", None)
+    if len(schema.get("enum", ())) > MOST_VALUES:
+        schema.pop("enum")
     text = next((shape.description for shape in users.values() if shape.description), "")
     if said := ". ".join(filter(None, (text, _note(name, users, tool)))):
         schema["description"] = said
@@ -270,9 +295,7 @@ def _unmarked(tool: Tool) -> str:
     counts = Counter(
         _takers(name, users, tool)
         for name, users in _fields(tool).items()
-        if name != PAGE
-        and len(users) < len(tool.actions)
-        and not is_named_only(name, users, tool)
+        if name != PAGE and len(users) < len(tool.actions) and not is_named_only(name, users, tool)
     )
     del counts[""]
     said_once = [note for note, count in counts.items() if note == "list" or count >= ENOUGH_TO_SAY_ONCE]

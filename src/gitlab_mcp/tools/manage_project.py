@@ -32,7 +32,8 @@ from gitlab_mcp.workflows.project_deletion import how_deleted, read_project, ref
 
 manage = Tool(
     "manage_project",
-    "Create, change, fork, move, archive and delete projects.",
+    "Create, fork, archive and delete projects.",
+    toolset="access",
     also=(
         "repository",
         "repo",
@@ -89,6 +90,7 @@ def _created(write: LostWrite, found: Mapping[str, Any]) -> bool:
     shows=PROJECT,
     recover_with=RecoveryLookup("browse_projects list", where={"membership": True}, proof=_created),
     seldom_given="import_url template_name topics default_branch",
+    moved_from="manage_project",
 )
 class CreateProject(ProjectSettings):
     """Create a project, in the caller's own namespace unless another is named."""
@@ -124,6 +126,7 @@ class CreateProject(ProjectSettings):
         proof=lambda _, found: bool(found.get("marked_for_deletion_on")),
         gone=True,
     ),
+    moved_from="manage_project",
 )
 class DeleteProject(InProject):
     """Delete a project with all it holds; where that is delayed it is marked, and permanently_remove ends it."""
@@ -169,6 +172,7 @@ class DeleteProject(InProject):
         proof=lambda _, found: found.get("marked_for_deletion_on", True) is None,
     ),
     has_line=True,
+    moved_from="manage_project",
 )
 class RestoreProject(InProject):
     """Take back a deletion that has not happened yet."""
@@ -183,6 +187,7 @@ class RestoreProject(InProject):
     role=Role.OWNER,
     repeatable=True,
     recover_with=RecoveryLookup("browse_projects get", "project_id"),
+    moved_from="manage_project",
 )
 class ArchiveProject(InProject):
     """Make a project read-only."""
@@ -197,6 +202,7 @@ class ArchiveProject(InProject):
     role=Role.OWNER,
     repeatable=True,
     recover_with=RecoveryLookup("browse_projects get", "project_id"),
+    moved_from="manage_project",
 )
 class UnarchiveProject(InProject):
     """Make an archived project writable again."""
@@ -210,6 +216,7 @@ class UnarchiveProject(InProject):
     shows="path_with_namespace star_count",
     repeatable=True,
     recover_with=RecoveryLookup("browse_projects get", "project_id"),
+    moved_from="manage_project",
 )
 class StarProject(InProject):
     """Star a project."""
@@ -223,6 +230,7 @@ class StarProject(InProject):
     shows="path_with_namespace star_count",
     repeatable=True,
     recover_with=RecoveryLookup("browse_projects get", "project_id"),
+    moved_from="manage_project",
 )
 class UnstarProject(InProject):
     """Take a star back."""
@@ -237,6 +245,7 @@ class UnstarProject(InProject):
     role=Role.REPORTER,
     recover_with=RecoveryLookup("browse_project_details forks", "project_id", proof=made("name", "path")),
     seldom_given="branches",
+    moved_from="manage_project",
 )
 class ForkProject(InProject):
     """Fork a project; GitLab copies in the background, import_status says how far it is."""

@@ -7,22 +7,20 @@ from typing import Annotated, Any, Self
 
 from pydantic import Field, model_validator
 
-from gitlab_mcp.actions.action import DELETE, POST, PUT, Danger, Role
+from gitlab_mcp.actions.action import POST, Danger
 from gitlab_mcp.actions.ask import Ask
 from gitlab_mcp.actions.danger import Risk, equals
+from gitlab_mcp.actions.draft_fields import DraftText, find_draft
 from gitlab_mcp.actions.exchange import GitLab, Request
 from gitlab_mcp.actions.fields import (
     DiscussionId,
-    Expects,
     FilePath,
     Flag,
-    Id,
     Integer,
     SentAs,
     broken_rule,
 )
 from gitlab_mcp.actions.other_names import Instead
-from gitlab_mcp.actions.quick_actions import CommentText
 from gitlab_mcp.actions.recovery_lookup import RecoveryLookup, begun_with
 from gitlab_mcp.actions.result import Notice, Result
 from gitlab_mcp.actions.scopes import AtHead, OfMergeRequest
@@ -63,11 +61,8 @@ manage = Tool(
 )
 
 MR = "/projects/{project_id}/merge_requests/{merge_request_iid}"
-DRAFT = f"{MR}/draft_notes/{{draft_note_id}}"
 EXAMPLE = {"project_id": "acme/shop", "merge_request_iid": 25}
 
-# GitLab accepts an empty draft, and drops it when it is published.
-Body = Annotated[CommentText, Field(pattern=r"^\s*\S"), Expects("text that is not empty")]
 LineNumber = Annotated[Integer, Field(ge=1)]
 
 
@@ -76,15 +71,11 @@ FIND_THREAD = RecoveryLookup(
 )
 
 
-def _find_draft(because: str = "") -> RecoveryLookup:
-    return RecoveryLookup("browse_discussions list_drafts", "project_id merge_request_iid", because=because)
-
-
 class Comment(OfMergeRequest):
     """A comment at a place in the diff."""
 
     file_path: FilePath
-    body: Body
+    body: DraftText
     draft: Annotated[Flag, Field(description="Keep for submit_review")] | None = None
 
     @property
@@ -109,6 +100,7 @@ class Comment(OfMergeRequest):
     danger=Danger.REVERSIBLE,
     example={**EXAMPLE, "file_path": "src/shop/cart.py", "line": 27, "body": "Replay: added."},
     recover_with=FIND_THREAD,
+    seldom_given="old_start_line",
     not_taken={
         "end_line": "line is the last line of several, start_line the first",
         "position": "the position is worked out: send file_path and line, or old_line for a removed line",
@@ -159,12 +151,13 @@ class CommentFile(Comment):
     danger=Danger.REVERSIBLE,
     example={**EXAMPLE, "body": "Draft: overall fine."},
     shows="draft_note_id=id",
-    recover_with=_find_draft("a draft says neither who wrote it nor when"),
+    recover_with=find_draft("a draft says neither who wrote it nor when"),
+    seldom_given="resolve_discussion",
 )
 class CreateDraft(OfMergeRequest):
     """Write a draft on the merge request as a whole, or as an answer in a thread."""
 
-    body: Annotated[Body, SentAs("note")]
+    body: Annotated[DraftText, SentAs("note")]
     discussion_id: Annotated[DiscussionId, SentAs("in_reply_to_discussion_id")] | None = None
     resolve_discussion: Flag | None = None
 
@@ -176,66 +169,17 @@ class CreateDraft(OfMergeRequest):
 
 
 @manage.action(
-    "update_draft",
-    PUT(DRAFT),
-    danger=Danger.REVERSIBLE,
-    example={**EXAMPLE, "draft_note_id": 12, "body": "Draft: overall fine, two remarks."},
-    shows="draft_note_id=id",
-    role=Role.REPORTER,
-    recover_with=_find_draft(),
-)
-class UpdateDraft(OfMergeRequest):
-    """Rewrite a draft; its place stays."""
-
-    draft_note_id: Id
-    body: Annotated[Body, SentAs("note")]
-
-
-@manage.action(
-    "delete_draft",
-    DELETE(DRAFT),
-    danger=Danger.REVERSIBLE,
-    example={**EXAMPLE, "draft_note_id": 16},
-    role=Role.REPORTER,
-    recover_with=_find_draft(),
-)
-class DeleteDraft(OfMergeRequest):
-    """Throw a draft away."""
-
-    draft_note_id: Id
-
-
-@manage.action(
-    "publish_draft",
-    PUT(f"{DRAFT}/publish"),
-    danger=Danger.REVERSIBLE,
-    example={"project_id": "writes/app", "merge_request_iid": 1, "draft_note_id": 4},
-    role=Role.REPORTER,
-    repeatable=False,
-    recover_with=_find_draft("GitLab may have published it and kept the draft"),
-)
-class PublishDraft(OfMergeRequest):
-    """Publish one draft."""
-
-    draft_note_id: Id
-
-    async def run(self, gitlab: GitLab) -> Result:
-        path = self.request().path.partition("/draft_notes/")[0]
-        return await Review(gitlab, path).publish(self.draft_note_id)
-
-
-@manage.action(
     "submit_review",
     POST(f"{MR}/draft_notes/bulk_publish"),
     danger=Danger.REVERSIBLE,
     example={**EXAMPLE, "verdict": "approve", "sha": "e9a02b999ff53785a56eb6a4807765f8d29dd38d"},
-    recover_with=_find_draft("GitLab may have published some and kept the drafts"),
+    recover_with=find_draft("GitLab may have published some and kept the drafts"),
     has_line=True,
 )
 class SubmitReview(AtHead):
     """Publish all your drafts at once, if none would be lost or doubled; body is a summary, verdict a judgement."""
 
-    body: Body | None = None
+    body: DraftText | None = None
     verdict: (
         Annotated[
             Verdict,
