@@ -380,7 +380,8 @@ NoLongerConfidential = Annotated[
         equals(False),
     ),
 ]
-Ref = Annotated[NonEmpty, Field(description="Branch, tag or commit")]
+Ref = NonEmpty
+"""Branch, tag or commit."""
 CommitOrRef = Annotated[NonEmpty, Field(description="Commit, branch or tag")]
 Branch = NonEmpty
 TagName = Annotated[NonEmpty, Field(max_length=255)]

@@ -89,19 +89,19 @@ def title(tool: Tool) -> str:
 
 
 def hints(tool: Tool) -> dict[str, Any]:
-    """A hint is left out where it says what a client assumes without it; but GitLab is always another world."""
+    """What may be done again, and which world is reached, is said where it is not what MCP assumes: not again, and a
+    world outside."""
     if not all(action.spec.endpoints for action in tool.actions.values()):
         # Without an endpoint of its own it may make any call: clients that ask before a write must ask before it.
-        return {"readOnlyHint": False, "destructiveHint": True, "openWorldHint": True}
+        return {"readOnlyHint": False, "destructiveHint": True}
     if tool.reads:
-        return {"readOnlyHint": True, "openWorldHint": True}
+        return {"readOnlyHint": True}
     destroys = any(map(_may_need_confirmation, tool.actions.values()))
     again = all(action.spec.repeatable for action in tool.actions.values())
     return {
         "readOnlyHint": False,
         "destructiveHint": destroys,
         **({"idempotentHint": True} if again else {}),
-        "openWorldHint": True,
     }
 
 

@@ -29,9 +29,11 @@ ACTIONS_WITHOUT_PLACE: Final = frozenset((
     # Each call of a batch meets this guard itself.
     "run_batch.run",
     "browse_instance.metadata", "browse_instance.token", "browse_instance.explain_access",
-    "browse_instance_details.templates", "browse_instance_details.template", "browse_instance_details.broadcast_messages",
+    "browse_instance_details.templates", "browse_instance_details.template",
+    "browse_instance_details.broadcast_messages",
     "browse_users.current", "browse_users.get", "browse_users.list", "browse_user_details.status",
-    "browse_users.counts", "browse_user_details.associations_count", "browse_user_details.followers", "browse_user_details.following",
+    "browse_users.counts", "browse_user_details.associations_count",
+    "browse_user_details.followers", "browse_user_details.following",
     "browse_user_details.keys", "browse_user_details.gpg_keys", "browse_user_details.emails",
 ))  # fmt: skip
 """Actions that name no place and show nothing of one. Any other action without a place could reach every project, so

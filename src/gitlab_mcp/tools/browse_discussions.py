@@ -21,7 +21,7 @@ from gitlab_mcp.workflows.thread_filters import (
 
 browse = Tool(
     "browse_discussions",
-    "Read threads, notes and reactions on an issue, a merge request or a commit.",
+    "Read threads and notes on an issue, a merge request or a commit.",
     also=("comment", "note", "thread"),
     instead={
         "comments notes list_comments": "list_notes",

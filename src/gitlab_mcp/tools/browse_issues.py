@@ -93,7 +93,7 @@ class IssueFilters(InProjectOrGroupOrOwn):
     example={"project_id": "acme/website"},
     shows=ISSUE,
     not_taken={"milestone_id": "milestone takes the title of the milestone, None or Any"},
-    seldom_given="search_in milestone_phase iids confidential due_date issue_type weight epic_id",
+    seldom_given="assignee_id search_in milestone_phase iids confidential due_date issue_type weight epic_id",
 )
 class ListIssues(IssueFilters, Paged):
     """List the issues of a project or a group; without either, your own, or with a person or a text everybody's."""
@@ -140,7 +140,7 @@ class GetIssue(OfIssue):
     ),
     example={"project_id": "acme/website"},
     shows="all=statistics.counts.all opened=statistics.counts.opened closed=statistics.counts.closed",
-    seldom_given="search_in milestone_phase iids confidential",
+    seldom_given="assignee_id search_in milestone_phase iids confidential",
 )
 class IssueStatistics(IssueFilters):
     """Count open and closed issues."""

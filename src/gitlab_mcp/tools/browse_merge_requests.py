@@ -47,7 +47,7 @@ from gitlab_mcp.workflows.review_states import with_review_states
 
 browse = Tool(
     "browse_merge_requests",
-    "Read merge requests, and what keeps them from merging.",
+    "Read merge requests.",
     also=(
         "mr",
         "pull_request",
@@ -109,7 +109,8 @@ APPROVALS = (
     example={"project_id": "acme/website"},
     shows=MERGE_REQUEST,
     not_taken={"milestone_id": "milestone takes the title of the milestone, None or Any"},
-    seldom_given="search_in author_id assignee_id reviewer_id merge_user_username approved_by_usernames environment iids",
+    seldom_given="search_in author_id assignee_id reviewer_id merge_user_username approved_by_usernames "
+    "environment iids",
 )
 class ListMergeRequests(InProjectOrGroupOrOwn, Paged):
     """List merge requests of a project or a group; naming neither, your own, or with a person or a text everybody's."""

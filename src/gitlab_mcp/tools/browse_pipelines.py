@@ -41,7 +41,7 @@ from gitlab_mcp.workflows.failure_facts import read_failure_facts
 
 browse = Tool(
     "browse_pipelines",
-    "Read CI/CD pipelines and find out why they failed.",
+    "Read CI/CD pipelines.",
     also=("ci_pipeline",),
     instead={
         "failed_jobs logs log errors error failures failure why diagnose failed why_failed": Instead(

@@ -87,7 +87,8 @@ _ONLY_WITHOUT_A_GROUP = (
     GET("/projects", "/groups/{group_id}/projects", "/users/{user_id}/projects"),
     example={"group_id": "acme"},
     shows=PROJECT,
-    seldom_given="with_programming_language search_namespaces include_subgroups with_shared min_access_level topic starred archived visibility",
+    seldom_given="with_programming_language search_namespaces include_subgroups with_shared "
+    " min_access_level topic starred archived visibility",
 )
 class ListProjects(Paged):
     """List projects, the newest first; without a filter all that the token may see, on GitLab.com your own."""

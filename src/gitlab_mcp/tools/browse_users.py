@@ -27,7 +27,7 @@ from gitlab_mcp.workflows.project_paths import with_project_paths
 
 browse = Tool(
     "browse_users",
-    "Read users: the caller, others, their projects and activity.",
+    "Read users and their activity.",
     also=(
         "person",
         "account",

@@ -24,7 +24,7 @@ from gitlab_mcp.actions.tool import Tool
 
 manage = Tool(
     "manage_commit",
-    "Comment, cherry-pick and revert commits, and set their status.",
+    "Comment, cherry-pick and revert commits.",
     instead={
         "create commit push": Instead(
             "manage_file commit",
@@ -55,7 +55,7 @@ manage = Tool(
     recover_with=RecoveryLookup(
         "browse_commit_details comments", "project_id sha", proof=said("note"), every_page=True
     ),
-    seldom_given="line_type",
+    seldom_given="path line line_type",
 )
 class CommentCommit(OfCommit):
     """Comment on a commit, or on one line of its diff."""

@@ -37,7 +37,7 @@ from gitlab_mcp.actions.tool import Tool
 
 manage = Tool(
     "manage_issue",
-    "Create and change issues, their links and time.",
+    "Create and change issues and their links.",
     instead={
         "close": Instead("update", {"state_event": "close"}),
         "reopen open_again": Instead("update", {"state_event": "reopen"}),

@@ -14,7 +14,7 @@ from gitlab_mcp.actions.tool import Tool
 
 manage = Tool(
     "manage_job",
-    "Retry, cancel, play and erase CI/CD jobs.",
+    "Retry, cancel and play CI/CD jobs.",
     also=(
         "build",
         "pipeline_job",

@@ -284,7 +284,7 @@ def _merged(write: LostWrite, found: Mapping[str, Any]) -> bool:
     shows=MERGED,
     repeatable=False,
     recover_with=RecoveryLookup("browse_merge_requests get", "project_id merge_request_iid", proof=_merged),
-    seldom_given="merge_commit_message squash_commit_message",
+    seldom_given="merge_commit_message squash_commit_message should_remove_source_branch",
 )
 class Merge(AtHead):
     """Merge, now or (auto_merge) as soon as its pipeline has succeeded."""
