@@ -26,7 +26,7 @@ NOT_RECORDED: dict[str, str] = {
     "manage_merge_request_details reset_approvals": "recorded by a bot only, as no person may",
     "manage_merge_request_details add_to_merge_train": "paid, and asked for a merge request that was gone",
     "browse_merge_request_details merge_train": "paid, and never asked",
-    "manage_review publish_draft": "recorded by bob, whose draft it was",
+    "manage_draft publish_draft": "recorded by bob, whose draft it was",
     "manage_environment approve_deployment": "paid, and never asked of a protected environment",
     "manage_environment update_protected": "asked with a field that GitLab refuses since",
     "manage_environment unprotect": "paid, and never asked",

@@ -170,7 +170,7 @@ def _not_publishable(reasons: Mapping[int, str]) -> Failure:
         state="drafts that cannot be published",
         confidence="certain",
         evidence=[f"draft {number}: {why}" for number, why in reasons.items()],
-        suggested_fix="Remove each with manage_review delete_draft, and where its remark is still wanted write it"
+        suggested_fix="Remove each with manage_draft delete_draft, and where its remark is still wanted write it"
         " again with comment_line; then submit.",
     )
 
