@@ -158,7 +158,6 @@ def test_the_listing_says_which_actions_and_fields_cost_more_than_their_tool(act
         marked = re.search(rf"{requirements.tier}: [^.]*\b{name}\b", listed["description"])
         assert marked or requirements.tier in tool.about
     for field, tier in requirements.above(requirements.by_field).items():
-        assert tier in listed["inputSchema"]["properties"][field]["description"], field
+        assert tier in said_of_field(listed, field), field
     for field, tier in requirements.above(requirements.by_path_field).items():
-        said = listed["inputSchema"]["properties"][field].get("description", "")
-        assert tier in said or tier in tool.about, field
+        assert tier in said_of_field(listed, field) or tier in tool.about, field

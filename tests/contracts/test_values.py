@@ -92,7 +92,7 @@ def test_no_value_is_said_to_be_left_out_that_is_taken_or_that_gitlab_does_not_h
     ("tool", "action", "field"),
     [
         ("browse_projects", "list", "min_access_level"),
-        ("manage_project", "share", "group_access"),
+        ("manage_project_settings", "share", "group_access"),
         ("manage_service_account", "create_role", "base_access_level"),
     ],
 )

@@ -114,10 +114,16 @@ def check_with(action: Action | None) -> dict[str, Any] | None:
             "action": action.spec.recover_with.read,
             "arguments": action.spec.recover_with.arguments(action),
         }
-    tool = browse_tool(action.spec.tool.name)
     arguments = {name: value for name, value in action.given().items() if name in action.spec.placeholders}
+    tool = browse_tool(_tool_of_what_it_changes(action, arguments))
     own = [name for name in arguments if name not in ("project_id", "group_id")]
     return {"action": f"{tool} {'get' if own else 'list'}", "arguments": arguments}
+
+
+def _tool_of_what_it_changes(action: Action, arguments: Mapping[str, Any]) -> str:
+    """What moved to a tool of its own still changes what its former tool is about: an issue, or a merge request."""
+    former = [tool for tool, _ in action.spec.moved_from] or [action.spec.tool.name]
+    return next((tool for tool in former if f"{tool.removeprefix('manage_')}_iid" in arguments), former[0])
 
 
 def bad_answer(problem: BadAnswer) -> Failure:

@@ -33,7 +33,7 @@ manage = Tool(
         "pick": "cherry_pick",
         "undo": "revert",
         "add_comment note create_comment": "comment",
-        "status update_status create_status": "set_status",
+        "status update_status create_status": "manage_commit_status set",
         "tag": Instead("manage_tag create", needs=("tag_name",)),
     },
 )
