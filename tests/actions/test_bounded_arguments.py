@@ -95,7 +95,7 @@ async def test_an_error_keeps_to_max_bytes(app: App) -> None:
     for style in STYLES:
         failure = await refused(app, "manage_merge_request", {"action": "x", "max_bytes": 3000})
         assert size(failure, style) <= 3000
-    failure = await refused(app, "manage_merge_request", {"action": "nothing", "max_bytes": 1000})
+    failure = await refused(app, "manage_environment", {"action": "nothing", "max_bytes": 1000})
     assert size(failure) <= 1000
     assert failure.code == "INVALID_ACTION"
     assert failure.facts["suggested_fix"]

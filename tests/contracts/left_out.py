@@ -13,7 +13,9 @@ _OTHER_SCOPE = "GitLab reads it only when it searches for something else"
 _CURSOR = "page goes on"
 _FIRST_REQUEST = "the action reads what it needs"
 
-_PROJECT_LISTS = "browse_project_details forks,browse_user_details projects,browse_user_details starred_projects"
+_PROJECT_LISTS = (
+    "browse_project_details forks,browse_user_details projects,browse_user_details starred_projects"
+)
 _ALL_PROJECT_LISTS = f"browse_projects list,{_PROJECT_LISTS}"
 _MERGE_REQUEST_JOBS = (
     "browse_code_owners merge_request,browse_merge_requests merge_readiness,"
@@ -86,7 +88,11 @@ LEFT_OUT: dict[str, str] = {
     **_each(_PROJECT_LISTS, "active", _OF_PERSON),
     **_each(_ALL_PROJECT_LISTS, "id_after id_before", _CURSOR),
     **_each(_ALL_PROJECT_LISTS, "imported topic_id with_issues_enabled with_merge_requests_enabled", _RARE),
-    **_each(f"{_ALL_PROJECT_LISTS},browse_user_details contributed_projects,browse_releases list", "simple", _SHOWN),
+    **_each(
+        f"{_ALL_PROJECT_LISTS},browse_user_details contributed_projects,browse_releases list",
+        "simple",
+        _SHOWN,
+    ),
     **_each(
         _PROJECT_LISTS,
         "archived visibility last_activity_after last_activity_before membership min_access_level search_namespaces"
@@ -94,7 +100,11 @@ LEFT_OUT: dict[str, str] = {
         _OF_PERSON,
     ),
     **_each("browse_user_details projects,browse_user_details starred_projects", "owned", _OF_PERSON),
-    **_each("browse_projects list,browse_user_details projects,browse_user_details starred_projects", "statistics", _SHOWN),
+    **_each(
+        "browse_projects list,browse_user_details projects,browse_user_details starred_projects",
+        "statistics",
+        _SHOWN,
+    ),
     **_each(
         "browse_project_details forks,browse_projects get,browse_projects list,"
         "browse_users get,browse_users list,browse_user_details projects",
@@ -104,7 +114,9 @@ LEFT_OUT: dict[str, str] = {
     **_each("browse_projects list", "include_ancestor_groups", _RARE),
     **_each("browse_projects get", "license", _SHOWN),
     **_each(
-        "browse_project_details groups", "shared_min_access_level shared_visible_only skip_groups with_shared", _RARE
+        "browse_project_details groups",
+        "shared_min_access_level shared_visible_only skip_groups with_shared",
+        _RARE,
     ),
     **_each("browse_projects users", "skip_users", _RARE),
     **_each("browse_users list", "extern_uid provider two_factor", _ADMIN),
@@ -114,7 +126,9 @@ LEFT_OUT: dict[str, str] = {
     **_each("browse_project_details contributors", "ref", _RARE),
     **_each("browse_project_details badges", "name", "a project has few"),
     **_each(
-        "browse_instance_details template,browse_project_details template", "fullname project", "fill a licence's blanks"
+        "browse_instance_details template,browse_project_details template",
+        "fullname project",
+        "fill a licence's blanks",
     ),
     **_each("browse_project_details template", "source_template_project_id", _RARE),
     **_each("browse_instance_details templates", "popular", "only licences have it"),

@@ -10,12 +10,13 @@ from rs_bpe.bpe import openai
 
 from gitlab_mcp.actions.danger import Risk
 from gitlab_mcp.actions.registry import Registry, declared
-from gitlab_mcp.actions.schema import LISTED_OPTIONS, SELF_EXPLAINING, listing, required_fields
+from gitlab_mcp.actions.schema import PAGE, listing, required_fields
 from gitlab_mcp.actions.shape import shapes
 from gitlab_mcp.actions.toolsets import TOOLSETS
 from gitlab_mcp.tiers.feature_map import tier_map
 from gitlab_mcp.tiers.marks import TierMarks
 from tests.support.for_each import for_each
+from tests.support.read_listing import fields_only_named
 
 FORBIDDEN = {"anyOf", "oneOf", "allOf", "$ref", "$defs", "const", "format", "patternProperties", "default"}
 
@@ -78,11 +79,61 @@ def test_annotations_tell_reading_from_writing(tool: dict[str, Any]) -> None:
 def test_what_the_listing_says_of_whose_a_field_is_is_so(tool: dict[str, Any]) -> None:
     """Read as a model reads it: the signatures, the note of the field, and the sentence about those without one."""
     actions = REGISTRY.tool(tool["name"]).actions
-    options = {*SELF_EXPLAINING, *LISTED_OPTIONS, "confirmation_token"}
+    options = {PAGE, "confirmation_token"}
     for field, schema in tool["inputSchema"]["properties"].items():
         takers = {name for name, action in actions.items() if field in shapes(action)}
         if field != "action" and field not in options:
             assert told_takers(tool, field, schema.get("description", "")) == takers, field
+
+
+@for_each(LISTING, lambda tool: str(tool["name"]))
+def test_a_field_without_a_schema_is_named_with_the_actions_that_take_it(tool: dict[str, Any]) -> None:
+    named = fields_only_named(tool)
+    assert not named.keys() & tool["inputSchema"]["properties"].keys()
+    takers: dict[str, set[str]] = {}
+    for name, action in REGISTRY.tool(tool["name"]).actions.items():
+        for field in shapes(action).keys() - tool["inputSchema"]["properties"].keys():
+            takers.setdefault(field, set()).add(name)
+    of_lists = {"per_page", "detail"}
+    assert {field: by for field, by in named.items() if field not in of_lists} == {
+        field: by for field, by in takers.items() if field not in of_lists
+    }
+    assert takers.keys() <= named.keys()
+
+
+def test_what_a_name_does_not_explain_is_explained_in_the_default_listing() -> None:
+    descriptions = {tool["name"]: tool["description"] for tool in REGISTRY.listing(["core"])}
+    unexplained = [
+        f"{name} {action}"
+        for name, action in (
+            ("browse_pipelines", "failure_digest"),
+            ("browse_merge_requests", "merge_readiness"),
+            ("browse_merge_requests", "review_bundle"),
+            ("browse_instance", "explain_access"),
+            ("manage_review", "submit_review"),
+            ("browse_users", "counts"),
+        )
+        if f" {action}: " not in descriptions[name]
+    ]
+    assert unexplained == []
+
+
+@for_each(LISTING, lambda tool: str(tool["name"]))
+def test_a_tool_has_a_title_and_says_whether_it_may_be_repeated(tool: dict[str, Any]) -> None:
+    actions = REGISTRY.tool(tool["name"]).actions.values()
+    again = all(action.spec.repeatable and action.spec.endpoints for action in actions)
+    assert tool["title"][:1].isupper()
+    assert "_" not in tool["title"]
+    if not tool["annotations"]["readOnlyHint"]:
+        assert tool["annotations"].get("idempotentHint", False) is again
+    # Every tool reaches GitLab, which is what MCP assumes where nothing is said.
+    assert "openWorldHint" not in tool["annotations"]
+
+
+def test_what_only_administrators_can_use_is_listed_only_where_it_is_chosen() -> None:
+    by_toolset = {name: REGISTRY.toolset_of(name) for name in REGISTRY.names()}
+    assert "admin" not in {by_toolset[tool["name"]] for tool in REGISTRY.listing(["all"])}
+    assert [tool["name"] for tool in REGISTRY.listing(["discover"])] == ["run_batch"]
 
 
 def told_takers(tool: dict[str, Any], field: str, note: str) -> set[str]:
@@ -99,9 +150,9 @@ def told_takers(tool: dict[str, Any], field: str, note: str) -> set[str]:
         return every - listed if only[1] == "Not for" else listed
     if named:
         return named
-    if once := re.search(r"Optional fields without a note: ([a-z_, ]+)\.", tool["description"]):
+    if once := re.search(r"Unmarked fields: ([a-z_, ]+)\.", tool["description"]):
         return set(once[1].split(", "))
-    return {"list"} if "list" in every else every
+    return every
 
 
 def given_in_all(description: str) -> list[str]:
@@ -142,9 +193,9 @@ def test_what_the_listing_says_is_required_is_required(tool: dict[str, Any]) -> 
         assert said[name] | of_all - {"action"} >= needed >= said[name], name
 
 
-def test_the_default_listing_costs_at_most_8500_tokens() -> None:
+def test_the_default_listing_costs_at_most_6000_tokens() -> None:
     default = json.dumps(REGISTRY.listing(["core"]), ensure_ascii=False, separators=(",", ":"))
-    assert openai.o200k_base().count(default) <= 8_500
+    assert openai.o200k_base().count(default) <= 6_000
 
 
 def test_the_default_toolset_has_at_most_25_tools() -> None:

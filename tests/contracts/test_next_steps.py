@@ -40,8 +40,14 @@ def strings(path: Path) -> Iterator[str]:
     if path.suffix != ".py":
         yield from path.read_text("utf-8").splitlines()
         return
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+    tree = ast.parse(path.read_text("utf-8"))
+    former = {
+        id(node.value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.keyword) and node.arg == "moved_from"
+    }
+    for node in ast.walk(tree):
+        if id(node) not in former and isinstance(node, ast.Constant) and isinstance(node.value, str):
             yield node.value
 
 

@@ -18,6 +18,7 @@ from gitlab_mcp.tiers.feature_map import Feature, tier_map
 from gitlab_mcp.tiers.requirements import requirements_of_action
 from tests.support.facts import facts
 from tests.support.for_each import for_each
+from tests.support.read_listing import said_of_field
 
 REGISTRY = Registry()
 ACTIONS = REGISTRY.actions()

@@ -22,6 +22,7 @@ from gitlab_mcp.actions.shape import shapes
 from gitlab_mcp.actions.toolsets import TOOLSETS
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from tests.support.for_each import for_each
+from tests.support.read_listing import fields_only_named
 
 REGISTRY = Registry()
 HERE = InstanceDefaults("https://gitlab.example.com")
@@ -131,7 +132,7 @@ def test_the_listed_type_is_the_validated_type(action: type[Action]) -> None:
         if name in listed["inputSchema"]["properties"]:
             assert listed["inputSchema"]["properties"][name].get("type") == shape.type, STALE
         else:
-            assert name in fields_only_named(listed["description"]), STALE
+            assert name in fields_only_named(listed), STALE
         wrong: Any = {"no": "such thing"} if shape.type != "object" else ["no"]
         failure = refused(action.spec.tool.name, {**example_of(action), name: wrong})
         assert name in json.dumps(failure.facts["invalid_fields"])

@@ -271,8 +271,7 @@ def _note(name: str, users: Collection[str], tool: Tool) -> str:
     others = [each for each in tool.actions if each not in users]
     is_in_some = any(_is_in_signature(name, tool.actions[each]) for each in users)
     if not others:
-        without_a_note = _unmarked(tool) or "list" in tool.actions
-        return "For all" if is_in_some or without_a_note else ""
+        return "For all" if is_in_some or _unmarked(tool) else ""
     if is_in_some:
         return f"Also for {takers}"
     if takers == _unmarked(tool):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import anyio
 from mcp import MCPError
 from mcp.server import MCPServer
+from mcp.server.caching import CacheHint
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.mcpserver import Context
 from mcp.types import (
@@ -17,6 +18,7 @@ from mcp.types import (
     PARSE_ERROR,
     CallToolResult,
     ErrorData,
+    Icon,
     InputRequiredResult,
     JSONRPCError,
 )
@@ -39,8 +41,8 @@ if TYPE_CHECKING:
 
 INSTRUCTIONS = (
     "GitLab. browse_* tools read, manage_* tools write; every call names an action. A tool's description says which "
-    "fields each action requires; an optional field without a note filters list, unless the description says whose it "
-    "is; page, per_page, order_by and sort are for whatever lists. Ids take a path, a number or a GitLab URL. Lists "
+    "fields each action requires, whose the unmarked fields are, and under More which further fields an action takes; "
+    "page and per_page are for whatever lists. Ids take a path, a number or a GitLab URL. Lists "
     "have next_page, every_item with what all rows have alike, and one web_url for all rows with the row's fields in "
     "braces; answers are slim, fields=[names] "
     "gives those of GitLab's own, detail=full everything, "
@@ -50,6 +52,13 @@ INSTRUCTIONS = (
 )
 
 
+_ICON = (
+    "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E"
+    "%3Cpath d='M8 15 1 8l2-6 2 4h6l2-4 2 6z' fill='%23e24329'/%3E%3C/svg%3E"
+)
+"""The server's alone: an icon of each tool would be paid for with every listing."""
+_LISTING_HOLDS_MS = 24 * 60 * 60 * 1000
+"""The listing changes only with the settings, and those only with a restart."""
 _PROGRESS_BUFFER = 64
 _NOT_OFFERED = ("prompts/list", "prompts/get", "resources/list", "resources/templates/list", "resources/read")
 """The SDK answers these for every server, and then tells clients that there are prompts and resources."""
@@ -85,6 +94,8 @@ class GitLabServer(MCPServer[None]):
             instructions=INSTRUCTIONS,
             version=__version__,
             website_url="https://docs.gitlab.com/api/",
+            icons=[Icon(src=_ICON, mime_type="image/svg+xml", sizes=["any"])],
+            cache_hints={"tools/list": CacheHint(ttl_ms=_LISTING_HOLDS_MS)},
             middleware=[
                 self._refuse_unreadable,
                 self._refuse_what_is_not_offered,
