@@ -7,17 +7,19 @@ from typing import Annotated, Any, Self
 
 from pydantic import Field, model_validator
 
-from gitlab_mcp.actions.action import DELETE, POST, PUT, Danger, Role
+from gitlab_mcp.actions.action import DELETE, POST, PUT, Danger, Role, fill
 from gitlab_mcp.actions.ask import Ask
 from gitlab_mcp.actions.danger import Risk, equals
 from gitlab_mcp.actions.exchange import GitLab, Request
 from gitlab_mcp.actions.fields import (
+    Anywhere,
     DiscussionId,
     Expects,
     FilePath,
     Flag,
     Id,
     Integer,
+    Listed,
     SentAs,
     broken_rule,
 )
@@ -31,6 +33,7 @@ from gitlab_mcp.failures.codes import NoticeCode
 from gitlab_mcp.workflows.draft_notes import has_unknown_line
 from gitlab_mcp.workflows.review_position import CommentedLines, read_changed_file
 from gitlab_mcp.workflows.review_submission import Review, Verdict
+from gitlab_mcp.workflows.suggestions import apply_suggestions
 
 manage = Tool(
     "manage_review",
@@ -56,6 +59,7 @@ manage = Tool(
         "submit publish publish_all finish bulk_publish": "submit_review",
         "inline_comment add_inline_comment line_comment": "comment_line",
         "draft add_draft draft_comment": "create_draft",
+        "apply_suggestion apply accept_suggestion accept_suggestions batch_apply": "apply_suggestions",
         "suggest": Instead(
             "comment_line", advice="Use action comment_line with a body that holds a suggestion block."
         ),
@@ -222,6 +226,40 @@ class PublishDraft(OfMergeRequest):
     async def run(self, gitlab: GitLab) -> Result:
         path = self.request().path.partition("/draft_notes/")[0]
         return await Review(gitlab, path).publish(self.draft_note_id)
+
+
+@manage.action(
+    "apply_suggestions",
+    PUT("/suggestions/batch_apply"),
+    danger=Danger.REVERSIBLE,
+    example={"project_id": "writes/app", "merge_request_iid": 1, "suggestion_ids": [5, 6]},
+    role=Role.DEVELOPER,
+    repeatable=False,
+    recover_with=RecoveryLookup(
+        "browse_discussions list",
+        "project_id merge_request_iid",
+        because="before 19.3 GitLab does not show which suggestions are applied",
+    ),
+)
+class ApplySuggestions(OfMergeRequest):
+    """Commit suggestions to the source branch; threads show their ids since GitLab 19.3, before that only its pages."""
+
+    suggestion_ids: Annotated[
+        list[Annotated[Id, Anywhere("suggestion")]],
+        Listed,
+        Field(min_length=1, max_length=100),
+        Expects("an array of numbers"),
+    ]
+
+    @model_validator(mode="after")
+    def _each_once(self) -> Self:
+        if len(set(self.suggestion_ids)) < len(self.suggestion_ids):
+            raise broken_rule("each suggestion once", field="suggestion_ids")
+        return self
+
+    async def run(self, gitlab: GitLab) -> Result:
+        path = fill(MR, project_id=self.project_id, merge_request_iid=self.merge_request_iid)
+        return await apply_suggestions(gitlab, path, self.suggestion_ids)
 
 
 @manage.action(
