@@ -31,6 +31,10 @@ every_action = for_each(REGISTRY.actions(), name_of)
 
 LEFT_OUT: dict[str, tuple[set[str], str]] = {
     "scope": ({"created-by-me", "assigned-to-me"}, "the old spelling of created_by_me and assigned_to_me"),
+    **dict.fromkeys(
+        ("browse_runners.list status", "browse_runners.list_all status"),
+        ({"active", "paused"}, "GitLab is giving them up for paused"),
+    ),
     "due_date": ({""}, "no date, which 0 says as well"),
     "browse_issues.list milestone_phase": ({"Any", "None"}, "milestone takes them"),
     "browse_issues.statistics milestone_phase": ({"Any", "None"}, "milestone takes them"),

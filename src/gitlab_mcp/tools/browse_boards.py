@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from gitlab_mcp.actions.action import GET, Role, fill
+from gitlab_mcp.actions.action import GET, fill
 from gitlab_mcp.actions.exchange import GitLab
 from gitlab_mcp.actions.fields import Id, Within
 from gitlab_mcp.actions.other_names import Instead
@@ -54,7 +54,6 @@ class ListBoards(InProjectOrGroup, Paged):
     GET("/projects/{project_id}/boards/{board_id}", "/groups/{group_id}/boards/{board_id}"),
     example={"project_id": "acme/website", "board_id": 1},
     shows=BOARD,
-    role=Role.GUEST,
 )
 class GetBoard(OfBoard):
     """Read one board with its lists."""
@@ -64,7 +63,6 @@ class GetBoard(OfBoard):
     "issues",
     GET("/projects/{project_id}/boards/{board_id}/lists", "/groups/{group_id}/boards/{board_id}/lists"),
     example={"project_id": "acme/website", "board_id": 1},
-    role=Role.GUEST,
     lists=False,
 )
 class BoardIssues(OfBoard):
@@ -84,7 +82,6 @@ class BoardIssues(OfBoard):
     GET("/projects/{project_id}/boards/{board_id}/lists", "/groups/{group_id}/boards/{board_id}/lists"),
     example={"project_id": "acme/website", "board_id": 1},
     shows=LIST,
-    role=Role.GUEST,
 )
 class BoardLists(OfBoard, Paged):
     """List the lists of a board; Open and Closed are not among them."""
@@ -98,7 +95,6 @@ class BoardLists(OfBoard, Paged):
     ),
     example={"project_id": "acme/website", "board_id": 1, "list_id": 3},
     shows=LIST,
-    role=Role.GUEST,
 )
 class GetBoardList(OfBoard):
     """Read one list of a board."""

@@ -81,7 +81,7 @@ class StaticallyLinted(Linted):
 @browse.action(
     "lint",
     (*GET(LINT), *POST(LINT)),
-    example={"project_id": "acme/website", "ref": "main"},
+    example={"project_id": "writes/sub-one/second-renamed"},
     lists=False,
 )
 class Lint(StaticallyLinted):
@@ -94,7 +94,7 @@ class Lint(StaticallyLinted):
 @browse.action(
     "merged",
     (*GET(LINT), *POST(LINT)),
-    example={"project_id": "acme/website", "ref": "main"},
+    example={"project_id": "writes/sub-one/second-renamed"},
     lists=False,
 )
 class Merged(StaticallyLinted):

@@ -60,7 +60,6 @@ class ListRunners(InProjectOrGroup, Filtered):
     GET("/runners/all"),
     example={},
     shows=RUNNER,
-    role=Role.ADMIN,
 )
 class ListAllRunners(Filtered):
     """List all runners of the instance, for administrators."""
@@ -104,6 +103,7 @@ class RunnerManagers(OfRunner):
     "projects",
     GET("/runners/{runner_id}/projects"),
     example={"runner_id": 2},
+    docs="api/runners/",
     shows="id path_with_namespace visibility",
 )
 class RunnerProjects(OfRunner, Paged):

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import Field, model_validator
 
-from gitlab_mcp.actions.action import DELETE, POST, PUT, Danger, Role, fill, something_to_change
+from gitlab_mcp.actions.action import DELETE, POST, PUT, Danger, fill, something_to_change
 from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.actions.fields import (
     Flag,
@@ -82,7 +82,6 @@ class OfBoardList(OfBoard):
     danger=Danger.REVERSIBLE,
     example={"project_id": "writes/app", "name": "Team"},
     shows=BOARD,
-    role=Role.REPORTER,
     recover_with=RecoveryLookup(
         "browse_boards list", "project_id group_id", because="boards have no date, and may share a name"
     ),
@@ -125,7 +124,6 @@ class UpdateBoard(OfBoard):
     DELETE(*ONE),
     danger=Danger.DESTRUCTIVE,
     example={"project_id": "writes/app", "board_id": 7},
-    role=Role.REPORTER,
 )
 class DeleteBoard(WithSeveralBoards):
     """Delete a board with its lists; the issues stay."""

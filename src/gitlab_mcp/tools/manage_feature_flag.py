@@ -33,6 +33,7 @@ FLAG = "name active strategies(id name parameters environments=scopes.environmen
 USER_LIST = "id iid name"
 FLAGS = "/projects/{project_id}/feature_flags"
 USER_LISTS = "/projects/{project_id}/feature_flags_user_lists"
+FIND_USER_LIST = RecoveryLookup("browse_feature_flags get_user_list", "project_id user_list_iid")
 
 NewName = Annotated[
     str,
@@ -171,6 +172,7 @@ class CreateUserList(InProject):
         "user_xids": ["1", "2"],
     },
     shows=USER_LIST,
+    recover_with=FIND_USER_LIST,
 )
 class UpdateUserList(InProject):
     """Rename a list of users, or replace all its users."""
@@ -187,6 +189,7 @@ class UpdateUserList(InProject):
     DELETE(f"{USER_LISTS}/{{user_list_iid}}"),
     danger=Danger.DESTRUCTIVE,
     example={"project_id": "writes/app", "user_list_iid": 1},
+    recover_with=FIND_USER_LIST,
 )
 class DeleteUserList(InProject):
     """Delete a list of users that no strategy names."""

@@ -37,7 +37,7 @@ from gitlab_mcp.workflows.suggestions import apply_suggestions
 
 manage = Tool(
     "manage_review",
-    "Review a merge request: comment on lines, now or as drafts to submit.",
+    "Review a merge request: comment on lines, draft, submit, apply suggestions.",
     instead={
         "approve": Instead(
             "submit_review",
@@ -59,7 +59,7 @@ manage = Tool(
         "submit publish publish_all finish bulk_publish": "submit_review",
         "inline_comment add_inline_comment line_comment": "comment_line",
         "draft add_draft draft_comment": "create_draft",
-        "apply_suggestion apply accept_suggestion accept_suggestions batch_apply": "apply_suggestions",
+        "apply_suggestion apply_suggestions accept_suggestion accept_suggestions batch_apply": "apply",
         "suggest": Instead(
             "comment_line", advice="Use action comment_line with a body that holds a suggestion block."
         ),
@@ -122,9 +122,9 @@ class Comment(OfMergeRequest):
 class CommentLine(Comment):
     """Comment on a line of a changed file, or on several; the position is worked out from the diff."""
 
-    line: Annotated[LineNumber, Field(description="In the file as it is now")] | None = None
-    old_line: Annotated[LineNumber, Field(description="As it was: for removed lines")] | None = None
-    start_line: Annotated[LineNumber, Field(description="First of several; line is the last")] | None = None
+    line: Annotated[LineNumber, Field(description="As it is now")] | None = None
+    old_line: Annotated[LineNumber, Field(description="As it was, if removed")] | None = None
+    start_line: Annotated[LineNumber, Field(description="First of several")] | None = None
     old_start_line: LineNumber | None = None
 
     @model_validator(mode="after")
@@ -229,7 +229,7 @@ class PublishDraft(OfMergeRequest):
 
 
 @manage.action(
-    "apply_suggestions",
+    "apply",
     PUT("/suggestions/batch_apply"),
     danger=Danger.REVERSIBLE,
     example={"project_id": "writes/app", "merge_request_iid": 1, "suggestion_ids": [5, 6]},
