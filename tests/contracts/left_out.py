@@ -73,7 +73,9 @@ LEFT_OUT: dict[str, str] = {
         "sha content_ref dry_run_ref dry_run include_jobs",
         _SET_BY_ACTION,
     ),
-    **_each("browse_runners list,browse_runners list_all", "scope", "the old name of type, status and paused"),
+    **_each(
+        "browse_runners list,browse_runners list_all", "scope", "the old name of type, status and paused"
+    ),
     **_each("browse_runners get", "include_projects", _SHOWN),
     **_each("browse_runners jobs", "system_id order_by", _RARE),
     **_each("browse_runners jobs", "cursor", _CURSOR),

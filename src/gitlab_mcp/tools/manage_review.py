@@ -37,7 +37,7 @@ from gitlab_mcp.workflows.suggestions import apply_suggestions
 
 manage = Tool(
     "manage_review",
-    "Review a merge request: comment on lines, draft, submit, apply suggestions.",
+    "Review a merge request: comment on lines, draft, submit.",
     instead={
         "approve": Instead(
             "submit_review",
@@ -123,7 +123,7 @@ class CommentLine(Comment):
     """Comment on a line of a changed file, or on several; the position is worked out from the diff."""
 
     line: Annotated[LineNumber, Field(description="As it is now")] | None = None
-    old_line: Annotated[LineNumber, Field(description="As it was, if removed")] | None = None
+    old_line: LineNumber | None = None
     start_line: Annotated[LineNumber, Field(description="First of several")] | None = None
     old_start_line: LineNumber | None = None
 

@@ -105,7 +105,7 @@ class CreateSchedule(WithInputs):
             raise broken_rule("a value for each name", field="inputs")
         return self
 
-    async def run(self, gitlab: GitLab) -> Answer | Result:
+    async def run(self, gitlab: GitLab) -> Answer:
         variables = self.variables or []
         # It must not run before its variables are there.
         waits = {"active": False} if variables else {}
@@ -115,7 +115,6 @@ class CreateSchedule(WithInputs):
         if not variables:
             return replace(made, body=schedule)
         path = f"{request.path}/{schedule['id']}"
-        shown = {name: schedule[name] for name in SCHEDULE.split() if name in schedule}
         left = [each.key for each in variables]
         try:
             for each in variables:
@@ -123,10 +122,10 @@ class CreateSchedule(WithInputs):
                 await gitlab.send(Request("POST", f"{path}/variables", body=body))
                 left.remove(each.key)
             if self.active is not False:
-                shown["active"] = (await gitlab.send(_activation(path))).body["active"]
+                schedule["active"] = (await gitlab.send(_activation(path))).body["active"]
         except FAULTS as fault:
-            return Result(data={**shown, "active": False}, warnings=[_half_made(left, fault)])
-        return Result(data={**shown, "variables": [each.key for each in variables]})
+            return replace(made, body=schedule, warnings=(_half_made(left, fault),))
+        return replace(made, body={**schedule, "variables": [each.key for each in variables]})
 
 
 def _activation(path: str) -> Request:
