@@ -10,7 +10,9 @@ from tests.support.jobs import played
 
 @pytest.mark.anyio
 async def test_every_job_is_done_to_its_end() -> None:
-    failed = [f"{done.job.number} {done.job.said}: {done.problem}" async for done in played(JOBS) if done.problem]
+    failed = [
+        f"{done.job.number} {done.job.said}: {done.problem}" async for done in played(JOBS) if done.problem
+    ]
     assert failed == []
 
 

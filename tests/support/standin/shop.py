@@ -47,7 +47,13 @@ ADDRESSED_BY: Final = {
 }
 """The field by which one thing of a collection is named in a path, where it is not `id`."""
 STARTS_AS: Final[Mapping[str, Thing]] = {
-    "issues": {"state": "opened", "labels": [], "assignees": [], "issue_type": "issue", "confidential": False},
+    "issues": {
+        "state": "opened",
+        "labels": [],
+        "assignees": [],
+        "issue_type": "issue",
+        "confidential": False,
+    },
     "merge_requests": {
         "state": "opened",
         "labels": [],
@@ -190,7 +196,8 @@ class Shop:
         found = self.things.get("/".join(steps[:-1]), {}).get(unquote(steps[-1]))
         if found is not None:
             return Reply.of(200, found)
-        if "/".join(steps) in self.things or steps[-1] in self.written or len(steps) == 1:
+        is_of_many = len(steps) == 1 or (steps[0] == "groups" and steps[-1] in ("issues", "merge_requests"))
+        if is_of_many or "/".join(steps) in self.things or steps[-1] in self.written:
             return self._list(self._all(steps), received)
         if reply := self.recorded.answer_to(received):
             return reply
@@ -215,7 +222,9 @@ class Shop:
         page, size = int(asked.pop("page", 1)), int(asked.pop("per_page", 20))
         found = [each for each in things if _fits(each, asked, received.caller)]
         by = asked.get("order_by", "id")
-        found.sort(key=lambda each: (str(each.get(by) or ""), each.get("id") or 0) if by != "id" else _number(each))
+        found.sort(
+            key=lambda each: (str(each.get(by) or ""), each.get("id") or 0) if by != "id" else _number(each)
+        )
         if asked.get("sort", "desc") == "desc":
             found.reverse()
         headers = {
@@ -265,7 +274,11 @@ class Shop:
         if set(PAID) & set(steps):
             return Reply.of(403, {"message": "403 Forbidden"})
         sent = {name: value for name, value in _sent(received).items() if name not in DROPPED}
-        self.written |= {step for step in steps if not step.isdecimal()} - {"projects", "groups", "repository"}
+        self.written |= {step for step in steps if not step.isdecimal()} - {
+            "projects",
+            "groups",
+            "repository",
+        }
         for pattern, act in _ACTS:
             if match := pattern.fullmatch(f"{received.method} {'/'.join(steps)}"):
                 return act(self, match, sent, received)
@@ -381,7 +394,11 @@ class Shop:
                 text = base64.b64decode(text).decode("utf-8", "replace")
             self.files[branch, each["file_path"]] = None if each["action"] == "delete" else text
         commit = self._new(["projects", "77", "repository", "commits"], received.caller)
-        commit |= {"id": commit["sha"], "message": sent.get("commit_message", ""), "title": sent.get("commit_message")}
+        commit |= {
+            "id": commit["sha"],
+            "message": sent.get("commit_message", ""),
+            "title": sent.get("commit_message"),
+        }
         self.things.setdefault("projects/77/repository/commits", {})[commit["sha"]] = commit
         branches.setdefault(branch, {"name": branch})["commit"] = {"id": commit["sha"]}
         if "actions" in sent:
@@ -395,15 +412,22 @@ class Shop:
         commit |= {"id": commit["sha"], "title": f"{match[2]} {match[1][:8]}", "parent_ids": [match[1]]}
         commit["message"] = commit["title"]
         self.things.setdefault("projects/77/repository/commits", {})[commit["sha"]] = commit
-        branch = self.things["projects/77/repository/branches"].setdefault(sent["branch"], {"name": sent["branch"]})
+        branch = self.things["projects/77/repository/branches"].setdefault(
+            sent["branch"], {"name": sent["branch"]}
+        )
         branch["commit"] = {"id": commit["sha"]}
         return Reply.of(201, commit)
 
     def _merge(self, match: re.Match[str], sent: Thing, received: Received) -> Reply:
         request = self._request(match)
         if sent.get("sha") not in (None, request.get("sha")):
-            return Reply.of(409, {"message": f"SHA does not match HEAD of source branch: {request.get('sha')}"})
-        if request["state"] != "opened" or request.get("detailed_merge_status") not in ("mergeable", "ci_still_running"):
+            return Reply.of(
+                409, {"message": f"SHA does not match HEAD of source branch: {request.get('sha')}"}
+            )
+        if request["state"] != "opened" or request.get("detailed_merge_status") not in (
+            "mergeable",
+            "ci_still_running",
+        ):
             return Reply.of(405, {"message": "405 Method Not Allowed"})
         if sent.get("auto_merge") or sent.get("merge_when_pipeline_succeeds"):
             return self._update(request, {"merge_when_pipeline_succeeds": True})
@@ -413,7 +437,9 @@ class Shop:
 
     def _approve(self, match: re.Match[str], sent: Thing, received: Received) -> Reply:
         request = self._request(match)
-        people = [each for each in request.get("approved_by", []) if each["user"]["username"] != received.caller]
+        people = [
+            each for each in request.get("approved_by", []) if each["user"]["username"] != received.caller
+        ]
         if match[2] == "approve":
             people.append({"user": self._person(received.caller)})
         request["approved_by"] = people
@@ -484,6 +510,7 @@ class Shop:
 
     def _mark_project(self, match: re.Match[str], sent: Thing, received: Received) -> Reply:
         project = self.thing("projects", match[1])
+        self.written.add("projects")
         day = (datetime.now(UTC) + timedelta(days=7)).date().isoformat()
         project |= {"marked_for_deletion_on": day, "marked_for_deletion_at": day}
         return Reply.of(202, {"message": "202 Accepted"})
@@ -496,11 +523,16 @@ class Shop:
     def _protect(self, match: re.Match[str], sent: Thing, received: Received) -> Reply:
         levels = {
             f"{kind}_access_levels": [
-                {"access_level": int(sent.get(f"{kind}_access_level", 40)), "access_level_description": "Maintainers"}
+                {
+                    "access_level": int(sent.get(f"{kind}_access_level", 40)),
+                    "access_level_description": "Maintainers",
+                }
             ]
             for kind in ("push", "merge")
         }
-        return self._create(["projects", match[1], match[2]], {"name": sent["name"], **levels}, received.caller)
+        return self._create(
+            ["projects", match[1], match[2]], {"name": sent["name"], **levels}, received.caller
+        )
 
 
 Act = Callable[[Shop, "re.Match[str]", Thing, Received], Reply]
@@ -572,6 +604,8 @@ def _passes(thing: Thing, name: str, wanted: str, caller: str) -> bool:
             return bool((thing.get("author") or {}).get("username") == wanted)
         case "author_id":
             return str((thing.get("author") or {}).get("id")) == wanted
+        case "assignee_username" | "reviewer_username" | "assignee_id" | "reviewer_id" if wanted == "None":
+            return not thing.get(f"{name.partition('_')[0]}s")
         case "assignee_username" | "reviewer_username":
             return wanted in _usernames(thing, f"{name.partition('_')[0]}s")
         case "search":
@@ -589,7 +623,17 @@ def _passes(thing: Thing, name: str, wanted: str, caller: str) -> bool:
         case "created_before" | "updated_before" | "merged_before":
             at = str(thing.get(f"{name.partition('_')[0]}_at") or "")
             return bool(at) and datetime.fromisoformat(at) < _time(wanted)
-        case "state" | "status" | "ref" | "sha" | "source_branch" | "target_branch" | "name" | "username":
+        case (
+            "title"
+            | "state"
+            | "status"
+            | "ref"
+            | "sha"
+            | "source_branch"
+            | "target_branch"
+            | "name"
+            | "username"
+        ):
             return wanted == "all" or name not in thing or str(thing[name]) == wanted
     return True
 
