@@ -69,7 +69,7 @@ async def test_the_values_of_a_schedules_variables_are_shown_only_when_asked_for
     get = {**WEB, "action": "get", "schedule_id": 1}
     hidden = await replayed.call("browse_schedules", get)
     shown = await replayed.call("browse_schedules", {**get, "show_values": True})
-    assert [each["value"] for each in hidden.data["variables"]] == ["REDACTED"]
+    assert [each["value"] for each in hidden.data["variables"]] == ["[redacted]"]
     assert [each["value"] for each in shown.data["variables"]] == ["yes"]
     assert shown.data["ref"] == "main"
 
