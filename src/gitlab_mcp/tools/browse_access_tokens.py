@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from gitlab_mcp.actions.action import GET, Action, Role
+from gitlab_mcp.actions.action import GET, Action
 from gitlab_mcp.actions.exchange import GitLab
 from gitlab_mcp.actions.fields import Date, Flag, Id, Only, Search, Time, UserId
 from gitlab_mcp.actions.result import Result
@@ -75,7 +75,13 @@ class GetToken(InProjectOrGroup):
     token_id: Id
 
 
-@browse.action("self", GET("/personal_access_tokens/self"), example={}, shows=TOKEN)
+@browse.action(
+    "self",
+    GET("/personal_access_tokens/self"),
+    docs="api/personal_access_tokens/",
+    example={},
+    shows=TOKEN,
+)
 class GetOwnToken(Action):
     """Read the token that this server calls with: scopes, expiry."""
 
@@ -84,7 +90,6 @@ class GetOwnToken(Action):
     "overview",
     GET("/projects/{project_id}/access_tokens"),
     example={"project_id": "acme/website"},
-    role=Role.MAINTAINER,
 )
 class Overview(InProject):
     """List what has access to a project: access tokens, deploy tokens and keys, webhooks, job tokens of others."""

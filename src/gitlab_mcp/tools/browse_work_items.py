@@ -34,7 +34,7 @@ from gitlab_mcp.workflows.work_items import (
 
 browse = Tool(
     "browse_work_items",
-    "Read work items: tasks, objectives, key results, incidents, epics (Premium), and what is under them.",
+    "Read work items: tasks, objectives, key results, incidents, epics, and what is under them.",
     toolset="planning",
     also=("task", "subtask", "checklist", "okr", "objective", "key result", "child item"),
     instead={
@@ -54,7 +54,7 @@ ALONE = (
     " discussion_locked:mark web_url | id place description author=author.username created_at updated_at closed_at"
     " children(iid type title state) links(link_type iid type title state place) time_estimate total_time_spent"
 )
-_DOCS = "api/graphql/reference/"
+_DOCS = "user/work_items/"
 _PAGE = 20
 
 Cursor = Annotated[NonEmpty, Field(description="next_cursor of the page before")]
@@ -120,14 +120,14 @@ class ListWorkItems(InPlace):
 class GetWorkItem(InPlace):
     """Read one with its description, parent, children and links."""
 
-    named_by = ("project_id+work_item_iid", "group_id+work_item_iid", "work_item_id")
+    named_by = ("project_id+work_item_iid", "group_id+work_item_iid", "global_id")
 
     work_item_iid: Iid | None = None
-    work_item_id: WorkItemId | None = None
+    global_id: WorkItemId | None = None
 
     async def run(self, gitlab: GitLab) -> Answer:
-        if self.work_item_id is not None:
-            node = await node_by_id(gitlab, global_id(self.work_item_id))
+        if self.global_id is not None:
+            node = await node_by_id(gitlab, global_id(self.global_id))
         else:
             node = await node_by_iid(gitlab, await self.path(gitlab), self.work_item_iid or 0)
         shown = await with_paid_widgets(gitlab, node)

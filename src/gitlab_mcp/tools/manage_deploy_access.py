@@ -32,6 +32,7 @@ manage = Tool(
     },
 )
 
+FIND_KEY = RecoveryLookup("browse_deploy_access get_key", "project_id key_id")
 KEY = "id title can_push expires_at fingerprint_sha256"
 
 DeployScope = Literal[
@@ -77,6 +78,7 @@ class CreateDeployToken(InProjectOrGroup):
     DELETE("/projects/{project_id}/deploy_tokens/{token_id}", "/groups/{group_id}/deploy_tokens/{token_id}"),
     danger=Danger.DESTRUCTIVE,
     example={"project_id": "writes/app", "token_id": 7},
+    recover_with=RecoveryLookup("browse_deploy_access get_token", "project_id group_id token_id"),
 )
 class RevokeDeployToken(InProjectOrGroup):
     """Delete a deploy token."""
@@ -108,7 +110,7 @@ class AddDeployKey(InProject):
     async def run(self, gitlab: GitLab) -> Answer:
         # GitLab answers 201 with the old one where the project has the key, and changes nothing.
         path = fill("/projects/{project_id}/deploy_keys", project_id=self.project_id)
-        before = {each["id"] for each in (await every_page(gitlab, path, per_page=100)).body}
+        before = {each["id"] for each in (await every_page(gitlab, path)).body}
         answer = await gitlab.send(self.request())
         if answer.recovered or answer.body.get("id") not in before:
             return answer
@@ -124,6 +126,7 @@ class AddDeployKey(InProject):
     danger=Danger.REVERSIBLE,
     example={"project_id": "writes/app", "key_id": 3, "title": "deploy edited", "can_push": True},
     shows=KEY,
+    recover_with=FIND_KEY,
 )
 class UpdateDeployKey(InProject):
     """Change the title of a deploy key, or whether it can push."""
@@ -142,6 +145,7 @@ class UpdateDeployKey(InProject):
     example={"project_id": 24, "key_id": 3},
     shows=KEY,
     repeatable=True,
+    recover_with=FIND_KEY,
 )
 class EnableDeployKey(InProject):
     """Let a deploy key of another project work here too."""
@@ -154,6 +158,7 @@ class EnableDeployKey(InProject):
     DELETE("/projects/{project_id}/deploy_keys/{key_id}"),
     danger=Danger.DESTRUCTIVE,
     example={"project_id": "writes/app", "key_id": 3},
+    recover_with=FIND_KEY,
 )
 class RemoveDeployKey(InProject):
     """Take a deploy key from the project; it stays where other projects use it."""

@@ -20,6 +20,9 @@ manage = Tool(
 )
 
 
+FIND_GPG = RecoveryLookup("browse_keys get_gpg", "user_id key_id")
+
+
 class OfUserOrOwn(Action):
     user_id: UserId | None = None
 
@@ -50,6 +53,7 @@ class AddSshKey(OfUserOrOwn):
     DELETE("/user/keys/{key_id}", "/users/{user_id}/keys/{key_id}"),
     danger=Danger.DESTRUCTIVE,
     example={"key_id": 1},
+    recover_with=RecoveryLookup("browse_keys get_ssh", "user_id key_id"),
 )
 class RemoveSshKey(OfUserOrOwn):
     """Remove an SSH key."""
@@ -76,6 +80,7 @@ class AddGpgKey(OfUserOrOwn):
     DELETE("/user/gpg_keys/{key_id}", "/users/{user_id}/gpg_keys/{key_id}"),
     danger=Danger.DESTRUCTIVE,
     example={"key_id": 1},
+    recover_with=FIND_GPG,
 )
 class RemoveGpgKey(OfUserOrOwn):
     """Remove a GPG key; what it signed stays verified."""
@@ -87,8 +92,10 @@ class RemoveGpgKey(OfUserOrOwn):
     "revoke_gpg",
     POST("/user/gpg_keys/{key_id}/revoke", "/users/{user_id}/gpg_keys/{key_id}/revoke"),
     danger=Danger.DESTRUCTIVE,
+    docs="api/user_keys/",
     example={"key_id": 1},
     repeatable=True,
+    recover_with=FIND_GPG,
 )
 class RevokeGpgKey(OfUserOrOwn):
     """Revoke a GPG key: what it signed is no longer verified."""

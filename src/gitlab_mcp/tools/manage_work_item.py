@@ -16,6 +16,7 @@ from gitlab_mcp.actions.fields import (
     DateOrEmpty,
     Expects,
     Flag,
+    FromJson,
     GroupId,
     Id,
     Iid,
@@ -83,19 +84,20 @@ SHOWN = (
     "iid type title state confidential:mark assignees=assignees.username labels milestone=milestone.title"
     " start_date due_date parent(iid type title) web_url id"
 )
-_DOCS = "api/graphql/reference/"
+_DOCS = "user/work_items/"
 _MOST_TITLES = 30
 
 Titles = Annotated[
     list[Title],
     BeforeValidator(lambda value: value.splitlines() if isinstance(value, str) else value),
+    FromJson,
     Field(min_length=1, max_length=_MOST_TITLES, description="Several at once, instead of title"),
     Expects(f"an array of up to {_MOST_TITLES} titles"),
 ]
 Assignees = Annotated[UserIds, Needs("multiple_issue_assignees")]
 PaidType = Annotated[WorkItemType, Needs("okrs")]
 LinkType = Annotated[Literal["relates_to", "blocks", "is_blocked_by"], Needs("issue_links_blocking")]
-ParentId = Annotated[Id, Anywhere("work item"), Field(description="Its id, where it is elsewhere")]
+ParentGroup = Annotated[GroupId, Field(description="Where the parent is an epic of a group")]
 HealthStatus = Annotated[Literal["on_track", "needs_attention", "at_risk"], Needs("issue_health_status")]
 _LINK_TYPES: Mapping[str, str] = {"relates_to": "RELATED", "blocks": "BLOCKS", "is_blocked_by": "BLOCKED_BY"}
 _HEALTH: Mapping[str, str] = {
@@ -120,25 +122,23 @@ def _made(write: LostWrite, found: Mapping[str, Any]) -> bool:
 
 
 def _has_parent(action: Any, found: Mapping[str, Any]) -> bool:
-    parent = found.get("parent") or {}
-    if action.parent_id is not None:
-        return bool(parent.get("id") == action.parent_id)
-    return bool(parent.get("iid") == action.parent_iid)
+    return bool((found.get("parent") or {}).get("iid") == action.parent_iid)
 
 
 class WithParent(InPlace):
     parent_iid: Iid | None = None
-    parent_id: ParentId | None = None
+    parent_group_id: ParentGroup | None = None
 
     async def parent_gid(self, gitlab: GitLab, path: str) -> str | None:
-        if self.parent_id is not None:
-            return global_id(self.parent_id)
-        return None if self.parent_iid is None else await gid_of(gitlab, path, self.parent_iid)
+        if self.parent_iid is None:
+            return None
+        above = await full_path(gitlab, group_id=self.parent_group_id) if self.parent_group_id else path
+        return await gid_of(gitlab, above, self.parent_iid)
 
     @model_validator(mode="after")
-    def _one_parent(self) -> Self:
-        if self.parent_iid is not None and self.parent_id is not None:
-            raise broken_rule("only one of parent_id, parent_iid", field="parent_id")
+    def _parent_has_a_number(self) -> Self:
+        if self.parent_group_id is not None and self.parent_iid is None:
+            raise broken_rule("given with parent_group_id", field="parent_iid")
         return self
 
 
@@ -457,11 +457,7 @@ def _locked() -> Failure:
 class SetParent(WithParent, OfWorkItem):
     """Put one under another: a task under an issue, an issue under an epic."""
 
-    @model_validator(mode="after")
-    def _has_a_parent(self) -> Self:
-        if self.parent_iid is None and self.parent_id is None:
-            raise broken_rule("one of parent_iid, parent_id", field="parent_iid")
-        return self
+    parent_iid: Iid
 
     async def run(self, gitlab: GitLab) -> Answer:
         path = await self.path(gitlab)
@@ -587,10 +583,10 @@ def _no_such_child(field: str) -> Failure:
 
 class OfLink(OfWorkItem):
     target_iid: Iid
-    target_project_id: ProjectId | None = None
+    target_project: ProjectId | None = None
 
     async def target_gid(self, gitlab: GitLab) -> str:
-        elsewhere = self.target_project_id
+        elsewhere = self.target_project
         path = await full_path(gitlab, project_id=elsewhere) if elsewhere else await self.path(gitlab)
         return await gid_of(gitlab, path, self.target_iid)
 
@@ -599,7 +595,7 @@ class OfLink(OfWorkItem):
             each
             for each in found.get("links") or ()
             if each["iid"] == self.target_iid
-            and (not self.target_project_id or self.target_project_id in (each["place"], ""))
+            and (not self.target_project or self.target_project in (each["place"], ""))
         ]
 
 
