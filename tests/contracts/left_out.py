@@ -32,6 +32,13 @@ def _each(actions: str, parameters: str, reason: str) -> dict[str, str]:
 
 
 LEFT_OUT: dict[str, str] = {
+    **_each("browse_access_tokens list", "sort", _RARE),
+    **_each(
+        "browse_access_tokens overview",
+        "created_after created_before expires_after expires_before last_used_after last_used_before revoked search"
+        " sort state",
+        "all of them are shown",
+    ),
     **_each(
         "browse_environments deployment_merge_requests",
         "approved assignee_id assignee_username author_id created_after created_before deployed_after"

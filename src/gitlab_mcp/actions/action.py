@@ -193,6 +193,15 @@ class Action(BaseModel):
     )
 
     spec: ClassVar[Spec]
+    named_by: ClassVar[tuple[str, ...]] = ()
+    """For GraphQL, whose path names nothing: the alternatives of what must be given, as `project_id+work_item_iid`."""
+
+    @classmethod
+    def alternatives(cls) -> list[frozenset[str]]:
+        """The fields that name what a call is about, one set for each way to say it."""
+        if cls.named_by:
+            return [frozenset(fields.split("+")) for fields in cls.named_by]
+        return [frozenset(endpoint.placeholders) for endpoint in cls.spec.endpoints]
 
     async def run(self, gitlab: GitLab) -> Answer | Result:
         """Send the fields to the endpoint. Override where GitLab needs more than that."""

@@ -44,6 +44,12 @@ FIELDS: Mapping[str, str] = {
     " repository_id project_name",
     "group_id": "group group_path group_full_path full_path group_name",
     "issue_iid": "iid issue issue_number issue_no number work_item_iid issue_id",
+    "work_item_iid": "iid issue_iid task_iid child_iid epic_iid work_item task number work_item_number",
+    "global_id": "id work_item_id gid",
+    "parent_iid": "parent parent_issue_iid parent_work_item_iid issue_iid epic_iid",
+    "target_project": "target_project_id",
+    "target_iid": "target target_work_item_iid target_issue_iid linked_iid to_iid",
+    "titles": "tasks children items names",
     "merge_request_iid": "iid mr_iid mr merge_request mr_number merge_request_number number mr_id merge_request_id"
     " pull_number pull_request_number pr_number",
     "epic_iid": "iid epic epic_number number epic_id",

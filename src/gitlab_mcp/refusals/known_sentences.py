@@ -120,6 +120,41 @@ KNOWN_SENTENCES: Final = (
         "The CI/CD configuration does not allow this pipeline.",
         "Read .gitlab-ci.yml with browse_files get, and mend it with manage_file update.",
     ),
+    # Work items, whose place under another decides what they may be.
+    _row(
+        Code.CONFLICT,
+        r"type cannot be changed to .* when linked to a parent",
+        "It has a parent under which that type has no place.",
+        "Take it out first: manage_work_item remove_parent. Then convert it.",
+        state="has a parent",
+    ),
+    _row(
+        Code.CONFLICT,
+        r"type cannot be changed to .* with .*child",
+        "It has children that the type cannot have.",
+        "Take them out first: manage_work_item remove_parent of each.",
+        state="has children",
+    ),
+    _row(
+        Code.CONFLICT,
+        r"cannot be added: .*non-confidential .* to a confidential parent|child items must be confidential",
+        "A confidential parent has only confidential children.",
+        "Send confidential=true for the children.",
+        state="confidential",
+    ),
+    _row(
+        Code.REJECTED,
+        r"not allowed to add this type of (parent|child) item|already present in this item's hierarchy",
+        "GitLab does not put an item of this type under that one.",
+        "Tasks go under issues and incidents, issues under epics, key results under objectives.",
+    ),
+    _row(
+        Code.TIER_RESTRICTED,
+        r"not allowed to change the work item type to epic",
+        "Epics need GitLab Premium, and a place in a group.",
+        "Ask for an upgrade, or do without it.",
+        upgrade_url="https://about.gitlab.com/pricing/",
+    ),
     # Mistakes that sound like a lack of rights.
     _row(
         Code.REJECTED,
