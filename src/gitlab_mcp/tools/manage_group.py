@@ -47,7 +47,7 @@ manage = Tool(
     toolset="access",
     also=("organization", "organisation", "subgroup", "team"),
     instead={
-        "create_subgroup": Instead("create", needs=("parent_id",)),
+        "create_subgroup": Instead("create", needs=("parent_group_id",)),
         "rename": Instead(
             "update", advice="Use action update with name for the title, and with path for the address."
         ),
@@ -97,16 +97,18 @@ def _created(write: LostWrite, found: Mapping[str, Any]) -> bool:
     "create",
     POST("/groups"),
     danger=Danger.REVERSIBLE,
-    example={"name": "Sub one", "path": "sub-one", "parent_id": 59, "visibility": "private"},
+    example={"name": "Sub one", "path": "sub-one", "parent_group_id": 59, "visibility": "private"},
     shows=GROUP,
     recover_with=RecoveryLookup("browse_groups list", "search=path", where={"owned": True}, proof=_created),
 )
 class CreateGroup(GroupSettings):
-    """Create a group, or a subgroup where parent_id is given."""
+    """Create a group, or a subgroup where parent_group_id is given."""
 
     name: NonEmpty
     path: NonEmpty
-    parent_id: OtherGroup | None = None
+    parent_group_id: Annotated[OtherGroup, SentAs("parent_id"), AlsoCalled("parent", "group_id")] | None = (
+        None
+    )
     visibility: NewVisibility | None = None
 
 
@@ -157,7 +159,7 @@ class UpdateGroup(GroupSettings):
     "transfer",
     POST("/groups/{group_id}/transfer"),
     danger=Danger.DANGEROUS,
-    example={"group_id": "158", "parent_id": 157},
+    example={"group_id": "158", "parent_group_id": 157},
     shows=f"{GROUP} parent_id",
     role=Role.OWNER,
     recover_with=RecoveryLookup(
@@ -169,7 +171,9 @@ class UpdateGroup(GroupSettings):
 class TransferGroup(InGroup):
     """Move a group below another one: its path and who inherits a role change."""
 
-    parent_id: Annotated[OtherGroup, SentAs("group_id"), AlsoCalled("to_group_id", "target_group_id")]
+    parent_group_id: Annotated[
+        OtherGroup, SentAs("group_id"), AlsoCalled("parent_id", "to_group_id", "target_group_id")
+    ]
 
 
 @manage.action(

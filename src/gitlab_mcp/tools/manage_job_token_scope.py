@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, TypeVar
 
-from gitlab_mcp.actions.action import DELETE, PATCH, POST, Danger, Role, fill
+from gitlab_mcp.actions.action import DELETE, PATCH, POST, Danger, fill
 from gitlab_mcp.actions.danger import Risk, equals
 from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.actions.fields import AlsoCalled, Flag, OtherGroup, ProjectId
@@ -37,7 +37,6 @@ AllowedGroup = Annotated[OtherGroup, AlsoCalled("target_group_id", "target_group
     PATCH("/projects/{project_id}/job_token_scope"),
     danger=Danger.DESTRUCTIVE,
     example={"project_id": "24", "enabled": True},
-    role=Role.MAINTAINER,
     recover_with=RecoveryLookup("browse_job_token_scope get", "project_id"),
 )
 class SetScope(InProject):
@@ -74,7 +73,6 @@ def _lists(field: str) -> Any:
     POST("/projects/{project_id}/job_token_scope/allowlist"),
     danger=Danger.DANGEROUS,
     example={"project_id": "24", "allowed_project_id": "23"},
-    role=Role.MAINTAINER,
     recover_with=RecoveryLookup(
         "browse_job_token_scope projects", "project_id", proof=_lists("target_project_id"), every_page=True
     ),
@@ -93,7 +91,6 @@ class AddProject(OfAllowedProject):
     DELETE("/projects/{project_id}/job_token_scope/allowlist/{allowed_project_id}"),
     danger=Danger.DESTRUCTIVE,
     example={"project_id": "24", "allowed_project_id": "23"},
-    role=Role.MAINTAINER,
     recover_with=RecoveryLookup("browse_job_token_scope projects", "project_id"),
 )
 class RemoveProject(OfAllowedProject):
@@ -110,7 +107,6 @@ class RemoveProject(OfAllowedProject):
     POST("/projects/{project_id}/job_token_scope/groups_allowlist"),
     danger=Danger.DANGEROUS,
     example={"project_id": "24", "allowed_group_id": 61},
-    role=Role.MAINTAINER,
     recover_with=RecoveryLookup(
         "browse_job_token_scope groups", "project_id", proof=_lists("target_group_id"), every_page=True
     ),
@@ -129,7 +125,6 @@ class AddGroup(OfAllowedGroup):
     DELETE("/projects/{project_id}/job_token_scope/groups_allowlist/{allowed_group_id}"),
     danger=Danger.DESTRUCTIVE,
     example={"project_id": "24", "allowed_group_id": 61},
-    role=Role.MAINTAINER,
     recover_with=RecoveryLookup("browse_job_token_scope groups", "project_id"),
 )
 class RemoveGroup(OfAllowedGroup):
