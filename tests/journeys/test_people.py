@@ -33,7 +33,7 @@ def acme() -> Company:
 
 
 async def told(company: Company, tell: Callable[[Agent], Awaitable[None]]) -> None:
-    async with hearing(Story("", lambda gitlab: gitlab.add(company), tell)):
+    async with hearing(Story("", lambda gitlab: _with(gitlab, company), tell)):
         pass
 
 
@@ -109,6 +109,11 @@ async def test_who_may_push_to_main_are_people_with_the_reason() -> None:
 
     async with hearing(Story("", lambda gitlab: _on_premium(gitlab, company), tell)):
         pass
+
+
+def _with(gitlab: StandIn, company: Company) -> None:
+    gitlab.add(company)
+    gitlab.answer("GET", "/metadata", body={"version": "19.3.0-ee", "enterprise": True})
 
 
 def _on_premium(gitlab: StandIn, company: Company) -> None:
@@ -199,7 +204,7 @@ async def test_somebody_is_invited_by_e_mail_and_the_invitation_is_taken_back() 
 
     async def tell(agent: Agent) -> None:
         place = {"project_id": "acme/website"}
-        await agent.ask("manage_member", "add", email="eve@example.com", access_level=20, **place)
+        await agent.ask("manage_member", "invite", email="eve@example.com", access_level=20, **place)
         waiting = await agent.ask("browse_members", "invitations", **place)
         assert [(row["email"], row["access_level"]) for row in waiting.data["items"]] == [
             ("eve@example.com", "reporter")
@@ -229,7 +234,7 @@ async def test_over_stdio_a_member_is_added_found_and_removed() -> None:
         )
         found = await agent.ask("browse_members", "get", project_id="acme/api", user_id="dave")
         assert (found.data["access_level"], found.data["from"]) == ("reporter", "acme/api")
-        await agent.ask("manage_member", "kick", project_id="acme/api", user_id="dave")
+        await agent.ask("manage_member", "remove", project_id="acme/api", user_id="dave")
     api = company.at("projects", "acme/api")
     assert api is not None
     assert api.members == {}

@@ -23,7 +23,6 @@ from gitlab_mcp.actions.fields import (
     UserId,
     broken_rule,
 )
-from gitlab_mcp.actions.other_names import Instead
 from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup
 from gitlab_mcp.actions.result import Notice
 from gitlab_mcp.actions.scopes import InProjectOrGroup
@@ -39,9 +38,7 @@ manage = Tool(
     toolset="access",
     also=("collaborator", "people", "team", "role", "invitation", "access_request"),
     instead={
-        "add": Instead("invite", only_with="email"),
         "create add_member grant join": "add",
-        "invite": Instead("add", only_with="user_id"),
         "create_invitation send_invitation": "invite",
         "promote demote change_role set_role edit extend": "update",
         "delete kick remove_member revoke_access": "remove",
