@@ -15,6 +15,7 @@ _FIRST_REQUEST = "the action reads what it needs"
 
 _PROJECT_LISTS = "browse_projects forks,browse_users projects,browse_users starred_projects"
 _ALL_PROJECT_LISTS = f"browse_projects list,{_PROJECT_LISTS}"
+_GROUP_LISTS = "browse_groups list,browse_groups subgroups,browse_groups descendants"
 _MERGE_REQUEST_JOBS = (
     "browse_code_owners merge_request,browse_merge_requests merge_readiness,"
     "browse_merge_requests review_bundle,browse_pipelines failure_digest"
@@ -142,6 +143,29 @@ LEFT_OUT: dict[str, str] = {
     ),
     **_each("browse_projects template", "source_template_project_id", _RARE),
     **_each("browse_instance templates", "popular", "only licences have it"),
+    **_each("browse_members list,browse_members direct", "user_ids", "get reads one; search finds several"),
+    **_each("browse_members list,browse_members direct", "show_seat_info", _SHOWN),
+    **_each("browse_members direct", "skip_users", _RARE),
+    **_each("browse_members who_can", "query user_ids show_seat_info page per_page", _FIRST_REQUEST),
+    **_each(_GROUP_LISTS, "statistics", _SHOWN),
+    **_each(f"{_GROUP_LISTS},browse_groups shared_groups", "skip_groups", _RARE),
+    **_each(
+        f"{_GROUP_LISTS},browse_groups get,browse_groups shared_groups,browse_groups shared_projects",
+        "custom_attributes with_custom_attributes",
+        _ADMIN,
+    ),
+    **_each(_GROUP_LISTS, "marked_for_deletion_on", "nobody knows the day; active leaves them all out"),
+    **_each(
+        "browse_groups subgroups,browse_groups descendants", "all_available top_level_only", "below a group"
+    ),
+    **_each("browse_groups get", "with_projects", _SET_BY_ACTION),
+    **_each("browse_groups shared_groups", "search min_access_level", _RARE),
+    **_each("browse_groups shared_projects", "simple", _SHOWN),
+    **_each(
+        "browse_groups shared_projects",
+        "starred order_by with_issues_enabled with_merge_requests_enabled",
+        _RARE,
+    ),
     **_each("browse_labels list", "archived", "archiving labels is behind a flag"),
     **_each("browse_instance topics", "organization_id", "an instance has one organization"),
     **_each("browse_labels get", "include_descendant_groups only_group_labels", "one label is named"),

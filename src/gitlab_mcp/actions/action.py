@@ -15,7 +15,7 @@ from gitlab_mcp.actions.action_facts import Differs, looked_up
 from gitlab_mcp.actions.danger import Danger as Danger
 from gitlab_mcp.actions.danger import Risk
 from gitlab_mcp.actions.exchange import Answer, File, GitLab, Request
-from gitlab_mcp.actions.fields import Csv, Names, broken_rule
+from gitlab_mcp.actions.fields import Csv, Names, SentAsNumber, broken_rule
 from gitlab_mcp.actions.narrowing_defaults import NARROWING_DEFAULTS
 from gitlab_mcp.actions.result import Result
 from gitlab_mcp.actions.sent_files import SentFile
@@ -318,6 +318,8 @@ def _no_names_left(action: type[Action], field: str, value: Any) -> None:
 def _as_sent(action: type[Action], name: str, value: Any) -> Any:
     if isinstance(value, list) and shapes(action)[name].mark(Csv):
         return ",".join(str(item) for item in value)
+    if mark := shapes(action)[name].mark(SentAsNumber):
+        return mark.numbers[value]
     return _plain(value)
 
 

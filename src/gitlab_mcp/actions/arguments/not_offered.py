@@ -8,17 +8,11 @@ from gitlab_mcp.actions.registry import Registry
 _NOT_OFFERED: dict[str, tuple[str, str | None]] = {
     "variable": ("CI/CD variables of projects, groups and instances", None),
     "secret": ("CI/CD variables of projects, groups and instances", None),
-    "member": ("Members and their roles", "browse_projects users lists who can see a project"),
-    "invitation": ("Invitations", None),
-    "invite": ("Invitations", None),
-    "access_request": ("Access requests", None),
     "todo": ("The to-do list", "browse_users counts has the number of open to-dos"),
     "to_do": ("The to-do list", "browse_users counts has the number of open to-dos"),
     "trigger_token": ("Pipeline trigger tokens", "manage_pipeline create starts a pipeline"),
     "upload": ("Uploads", None),
     "attachment": ("Uploads", None),
-    "group": ("Reading and changing groups themselves", "browse_projects namespaces finds groups"),
-    "subgroup": ("Reading and changing groups themselves", "browse_projects namespaces finds groups"),
     "work_item": (
         "Work items other than issues and epics",
         "browse_issues reads issues, incidents and tasks",
