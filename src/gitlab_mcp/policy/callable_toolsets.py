@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gitlab_mcp.actions.toolsets import is_callable
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.policy.guard import Guard, ProposedCall
@@ -12,7 +13,7 @@ def refuse_outside_toolsets(toolsets: tuple[str, ...]) -> Guard:
 
     async def guard(proposed: ProposedCall) -> None:
         tool = proposed.call.tool
-        if tool.toolset in toolsets:
+        if is_callable(tool.toolset, toolsets):
             return
         raise CallFailed(
             Failure(
@@ -36,7 +37,7 @@ def refuse_unrequested_toolsets(toolsets: tuple[str, ...]) -> Guard:
 
     async def guard(proposed: ProposedCall) -> None:
         tool = proposed.call.tool
-        if tool.toolset in toolsets:
+        if is_callable(tool.toolset, toolsets):
             return
         raise CallFailed(
             Failure(

@@ -154,8 +154,10 @@ class Settings:
     toolsets: tuple[str, ...] = setting(
         _DEFAULT_TOOLSETS,
         group="What agents may do",
-        help="The toolsets to list, with commas between; `all` lists every one. Where this is set, only tools of these "
-        "toolsets can be called; where it is not, `core` is listed and every tool can be called.",
+        help="The toolsets to list, with commas between; `all` lists every one but `admin`, `discover` alone only the "
+        "tools that find and make calls, which are in every listing. Where this is set, only tools of these "
+        "toolsets can be called (with `all` or `discover` alone, every tool); where it is not, `core` is listed and "
+        "every tool can be called.",
         environment=("GITLAB_TOOLSETS",),
         expects="names of toolsets with commas between, or all",
         metavar="NAMES",
