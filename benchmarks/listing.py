@@ -6,7 +6,8 @@ import json
 
 from rs_bpe.bpe import openai
 
-from gitlab_mcp.actions.registry import TOOLSETS, Registry
+from gitlab_mcp.actions.registry import Registry
+from gitlab_mcp.actions.toolsets import TOOLSETS
 
 
 def main() -> None:
@@ -17,6 +18,8 @@ def main() -> None:
     for toolset in TOOLSETS:
         tokens = actions = 0
         for tool in registry.listing([toolset]):
+            if registry.toolset_of(tool["name"]) != toolset:
+                continue
             cost = count(json.dumps(tool, ensure_ascii=False, separators=(",", ":")))
             size = len(registry.tool(tool["name"]).actions)
             tokens, actions = tokens + cost, actions + size

@@ -17,9 +17,10 @@ from error_examples import examples
 from left_out import left_out, section
 
 from gitlab_mcp.actions.action_facts import action_facts as resolved
-from gitlab_mcp.actions.registry import TOOLSETS, declared
+from gitlab_mcp.actions.registry import declared
 from gitlab_mcp.actions.schema import catalogue_entry
 from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.actions.toolsets import TOOLSETS
 from gitlab_mcp.api.derivation import beside, derived, docs_at, role_at, tokens
 from gitlab_mcp.tiers.feature_map import tier_map
 from gitlab_mcp.tiers.marks import TierMarks

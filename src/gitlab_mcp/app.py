@@ -18,6 +18,7 @@ from gitlab_mcp.actions.result import Result
 from gitlab_mcp.callers import NOBODY_TO_ASK, CallerKey, Consent, RequestContext, Token
 from gitlab_mcp.calls.claims import Claims
 from gitlab_mcp.calls.dispatch import Dispatch, Session
+from gitlab_mcp.calls.local_files import LocalFiles, NoLocalFiles
 from gitlab_mcp.failures.secret_text import hiding, redact_trace
 from gitlab_mcp.observability.audit import Audit, PlannedWrite, to_file, to_stderr, to_stdout
 from gitlab_mcp.observability.call_log import CallLog
@@ -91,6 +92,7 @@ class App:
             call_log=CallLog(audit or (lambda outcome: None), self._sentry or (lambda outcome, bug: None)),
             claims=Claims(self._store),
             before_write=audit.before if audit else _write_nothing_down,
+            local_files=LocalFiles(settings.upload_root),
         )
         if settings.tier_features:
             # What the operator wrote is checked before anybody calls; what is packaged has been.
@@ -266,6 +268,7 @@ class App:
             guards=(*guards, *self._dispatch.guards),
             offered=offered,
             render=partial(_rendered, style),
+            local_files=NoLocalFiles(),
         )
 
     def _whose(self, request_context: RequestContext | None) -> tuple[str, Token | None]:

@@ -13,7 +13,8 @@ from typing import Any
 import anyio
 import pytest
 
-from gitlab_mcp.actions.registry import TOOLSETS, Registry
+from gitlab_mcp.actions.registry import Registry
+from gitlab_mcp.actions.toolsets import TOOLSETS
 from gitlab_mcp.app import App
 from gitlab_mcp.cli import main
 from gitlab_mcp.cli.terminal import ProgressBar, format_answer, table

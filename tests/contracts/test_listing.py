@@ -9,9 +9,10 @@ from typing import Any
 from rs_bpe.bpe import openai
 
 from gitlab_mcp.actions.danger import Risk
-from gitlab_mcp.actions.registry import TOOLSETS, Registry, declared
+from gitlab_mcp.actions.registry import Registry, declared
 from gitlab_mcp.actions.schema import LISTED_OPTIONS, SELF_EXPLAINING, listing, required_fields
 from gitlab_mcp.actions.shape import shapes
+from gitlab_mcp.actions.toolsets import TOOLSETS
 from gitlab_mcp.tiers.feature_map import tier_map
 from gitlab_mcp.tiers.marks import TierMarks
 from tests.support.for_each import for_each
@@ -19,7 +20,7 @@ from tests.support.for_each import for_each
 FORBIDDEN = {"anyOf", "oneOf", "allOf", "$ref", "$defs", "const", "format", "patternProperties", "default"}
 
 REGISTRY = Registry()
-LISTING = REGISTRY.listing(["all"])
+LISTING = REGISTRY.listing(TOOLSETS)
 
 
 def everything(schema: Any) -> Any:

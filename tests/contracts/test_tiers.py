@@ -9,6 +9,7 @@ from gitlab_mcp.actions.fields import Needs, SentAs
 from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.actions.schema import required_fields
 from gitlab_mcp.actions.shape import shapes
+from gitlab_mcp.actions.toolsets import TOOLSETS
 from gitlab_mcp.api.endpoints import every, find, normalised
 from gitlab_mcp.policy.action_patterns import ActionPatterns
 from gitlab_mcp.policy.next_steps import callable_here
@@ -144,7 +145,7 @@ ENFORCED_ELSEWHERE = {"browse_code_owners": {"Premium"}}
 """The file is read on every tier; what only Premium does is said."""
 
 
-LISTED = {tool["name"]: tool for tool in REGISTRY.listing(["all"])}
+LISTED = {tool["name"]: tool for tool in REGISTRY.listing(TOOLSETS)}
 
 
 @for_each(ACTIONS, name_of)

@@ -19,6 +19,7 @@ from gitlab_mcp.actions.names import has_names
 from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.actions.schema import required_fields
 from gitlab_mcp.actions.shape import shapes
+from gitlab_mcp.actions.toolsets import TOOLSETS
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from tests.support.for_each import for_each
 
@@ -125,7 +126,7 @@ def test_what_is_listed_as_optional_may_be_left_out(action: type[Action]) -> Non
 
 @every_action
 def test_the_listed_type_is_the_validated_type(action: type[Action]) -> None:
-    (listed,) = [tool for tool in REGISTRY.listing(["all"]) if tool["name"] == action.spec.tool.name]
+    (listed,) = [tool for tool in REGISTRY.listing(TOOLSETS) if tool["name"] == action.spec.tool.name]
     for name, shape in shapes(action).items():
         assert listed["inputSchema"]["properties"].get(name, {}).get("type") == shape.type, STALE
         wrong: Any = {"no": "such thing"} if shape.type != "object" else ["no"]

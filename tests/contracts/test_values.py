@@ -13,6 +13,7 @@ from gitlab_mcp.actions.arguments.problems import example_of
 from gitlab_mcp.actions.arguments.validation import validate
 from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.actions.shape import Shape, sent_name, shapes
+from gitlab_mcp.actions.toolsets import TOOLSETS
 from gitlab_mcp.api.endpoints import find
 from gitlab_mcp.failures.failure import CallFailed
 from tests.support.for_each import for_each
@@ -292,7 +293,7 @@ def test_a_rule_between_fields_is_not_told_as_a_bad_value() -> None:
 
 
 def test_allowed_fields_are_fields_that_the_schema_shows() -> None:
-    for tool in REGISTRY.listing(["all"]):
+    for tool in REGISTRY.listing(TOOLSETS):
         shown = set(tool["inputSchema"]["properties"])
         for action in REGISTRY.tool(tool["name"]).actions.values():
             with pytest.raises(CallFailed) as caught:

@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from gitlab_mcp.actions.registry import Registry
+from gitlab_mcp.actions.toolsets import TOOLSETS, is_callable, is_listed
 from gitlab_mcp.app import App
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.settings import load
@@ -14,6 +16,7 @@ from tests.support.standin import StandIn
 
 pytestmark = pytest.mark.anyio
 
+REGISTRY = Registry()
 LABELS = ("browse_labels", {"action": "list", "project_id": "acme/website"})
 CREATE = ("manage_label", {"action": "create", "project_id": "acme/website", "name": "x", "color": "#111111"})
 
@@ -68,6 +71,37 @@ async def test_where_nothing_was_set_every_tool_can_be_called(standin: StandIn, 
             assert "browse_labels" not in {tool["name"] for tool in app.listing()}
         finally:
             app.close()
+
+
+def listed(app: App) -> set[str]:
+    return {tool["name"] for tool in app.listing()}
+
+
+async def test_tools_that_make_other_calls_are_in_every_listing(against: Server) -> None:
+    found = {name for name in REGISTRY.names() if REGISTRY.toolset_of(name) == "discover"}
+    assert "run_batch" in found
+    for settings in (
+        {"toolsets": ("core",)},
+        {"toolsets": ("ci", "insight")},
+        {"toolsets": ("all",)},
+        {"only_actions": ("browse_issues.list",)},
+    ):
+        assert found <= listed(against(**settings)), settings
+    assert listed(against(toolsets=("discover",))) == found
+    assert "run_batch" not in listed(against(never_actions=("run_batch",)))
+
+
+async def test_discover_alone_lets_every_tool_be_called(standin: StandIn, against: Server) -> None:
+    with_labels(standin)
+    for call in (LABELS, through_a_batch(LABELS)):
+        assert not isinstance(await outcome(against(toolsets=("discover",)), *call), Failure)
+        assert isinstance(await outcome(against(toolsets=("discover", "ci")), *call), Failure)
+
+
+def test_all_lists_the_toolset_of_administrators_only_by_name() -> None:
+    assert not is_listed("admin", {"all"}) and is_listed("admin", {"all", "admin"})
+    assert all(is_listed(toolset, {"all"}) for toolset in TOOLSETS if toolset != "admin")
+    assert is_callable("admin", {"all"})
 
 
 async def test_the_same_token_in_another_header_is_the_same_caller(standin: StandIn, against: Server) -> None:

@@ -40,6 +40,12 @@ async def test_a_request_cannot_ask_for_toolsets_that_the_operator_does_not_offe
             async with connected(server.url, PRIVATE_TOKEN="alice", X_MCP_Toolsets=wanted) as client:
                 names = {tool.name for tool in (await client.list_tools()).tools}
             assert "browse_projects" not in names
+        for wanted, works in (("discover", True), ("discover,core", False)):
+            async with connected(server.url, PRIVATE_TOKEN="alice", X_MCP_Toolsets=wanted) as client:
+                names = {tool.name for tool in (await client.list_tools()).tools}
+                result = await client.call_tool("browse_environments", LIST)
+            assert "run_batch" in names and "browse_environments" not in names
+            assert (code(result) != "OUT_OF_SCOPE") is works
 
 
 @ERAS

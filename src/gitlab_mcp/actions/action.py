@@ -14,10 +14,11 @@ from pydantic import BaseModel, ConfigDict, model_validator
 from gitlab_mcp.actions.action_facts import Differs, looked_up
 from gitlab_mcp.actions.danger import Danger as Danger
 from gitlab_mcp.actions.danger import Risk
-from gitlab_mcp.actions.exchange import Answer, GitLab, Request
+from gitlab_mcp.actions.exchange import Answer, File, GitLab, Request
 from gitlab_mcp.actions.fields import Csv, Names, broken_rule
 from gitlab_mcp.actions.narrowing_defaults import NARROWING_DEFAULTS
 from gitlab_mcp.actions.result import Result
+from gitlab_mcp.actions.sent_files import SentFile
 from gitlab_mcp.actions.shape import sent_name, shapes
 from gitlab_mcp.actions.token_needs import TokenNeeds, token_needs
 
@@ -260,12 +261,15 @@ class Action(BaseModel):
             sent[sent_name(type(self), name)] = _as_sent(type(self), name, getattr(self, name))
         sent.update(changes)
         sent = {key: value for key, value in sent.items() if value is not None}
+        files = {key: value for key, value in sent.items() if isinstance(value, File)}
+        sent = {key: value for key, value in sent.items() if key not in files}
         in_query = endpoint.method in ("GET", "DELETE")
         return Request(
             method=endpoint.method,
             path=fill(endpoint.path, **{name: getattr(self, name) for name in endpoint.placeholders}),
             query=sent if in_query else {},
             body=None if in_query else sent,
+            files=files,
             repeatable=self.spec.repeatable,
             route=endpoint.path,
         )
@@ -309,6 +313,8 @@ def _as_sent(action: type[Action], name: str, value: Any) -> Any:
 
 
 def _plain(value: Any) -> Any:
+    if isinstance(value, SentFile):
+        return value.as_sent()
     if isinstance(value, BaseModel):
         return value.model_dump(exclude_unset=True)
     if isinstance(value, list):

@@ -14,6 +14,14 @@ Report = Callable[[float, float | None, str], None]
 
 
 @dataclass(frozen=True, slots=True)
+class File:
+    """A file on its way to GitLab. What it holds is never shown."""
+
+    name: str
+    content: bytes = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Request:
     """One request below `/api/v4`. Each segment of `path` is already encoded; `query` and `body` are not."""
 
@@ -21,6 +29,10 @@ class Request:
     path: str
     query: Mapping[str, Any] = field(default_factory=dict)
     body: Mapping[str, Any] | None = None
+    files: Mapping[str, File] = field(default_factory=dict)
+    """By field. With any, the body goes beside them as a form."""
+    content: bytes | None = field(default=None, repr=False)
+    """The whole body, where GitLab takes a file as it is."""
     repeatable: bool = False
     """Whether sending a write again does no harm when its answer was lost. Reads always are."""
     route: str = field(default="", compare=False)

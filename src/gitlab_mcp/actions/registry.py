@@ -7,15 +7,12 @@ import json
 import pkgutil
 from collections.abc import Iterable, Mapping
 from importlib import resources
-from typing import Any, Literal, get_args
+from typing import Any
 
 from gitlab_mcp.actions.action import Action
 from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.actions.toolsets import TOOLSETS, is_listed
 
-ToolsetOrAll = Literal[
-    "core", "planning", "ci", "delivery", "knowledge", "access", "security", "insight", "admin", "all"
-]
-TOOLSETS = tuple(name for name in get_args(ToolsetOrAll) if name != "all")
 TOOLS_PACKAGE = "gitlab_mcp.tools"
 
 
@@ -56,10 +53,8 @@ class Registry:
 
     def listing(self, toolsets: Iterable[str]) -> list[dict[str, Any]]:
         """What `tools/list` answers for these toolsets, in the fixed order."""
-        wanted = set(toolsets)
-        return [
-            entry["tool"] for entry in self._entries.values() if "all" in wanted or entry["toolset"] in wanted
-        ]
+        chosen = set(toolsets)
+        return [entry["tool"] for entry in self._entries.values() if is_listed(entry["toolset"], chosen)]
 
     def every_name(self) -> list[tuple[str, str, str]]:
         """Each action as its tool, its toolset and `tool.action`, without loading any."""

@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 _SECRET: Final = re.compile(
-    r"(?:^|_)(?:token|password|secret|(?:private|signing|access|api)_key|value|variables|url|content)$"
+    r"(?:^|_)(?:token|password|secret|(?:private|signing|access|api)_key|value|variables|url|content|file)$"
     r"|^job_variables_attributes$"
 )
 

@@ -28,6 +28,7 @@ from gitlab_mcp.actions.result import Notice, Result
 from gitlab_mcp.actions.shape import shapes
 from gitlab_mcp.callers import NOBODY_TO_ASK, CallerKey, Consent
 from gitlab_mcp.calls.claims import Claims
+from gitlab_mcp.calls.local_files import LocalFiles, NoLocalFiles
 from gitlab_mcp.calls.wrong_shapes import as_bad_answer
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Declined, FailedCall, Failure
@@ -86,6 +87,7 @@ class Dispatch:
     claims: Claims
     before_write: Callable[[PlannedWrite], Awaitable[None]]
     """Writes down what is about to be changed. Raises CallFailed where it must be written and cannot be."""
+    local_files: LocalFiles | NoLocalFiles
 
     async def __call__(
         self,
@@ -227,6 +229,7 @@ class Dispatch:
             call = replace(call, action=await replace_names(call.action, proposed.ask))
             proposed = replace(proposed, call=call)
         if call.action.spec.writes:
+            call = replace(call, action=await self.local_files.read_into(call.action))
             call = await _pinned(call, proposed.ask)
             proposed = replace(proposed, call=call)
         notices += [notice for guard in self.last_guards if (notice := await guard(proposed))]

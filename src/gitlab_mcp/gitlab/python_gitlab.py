@@ -6,16 +6,19 @@ handling are off. The live response is kept in the `InFlightRequest`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
+from mimetypes import guess_type
 from typing import Any
 
 import requests
-from gitlab._backends.requests_backend import RequestsBackend, RequestsResponse
+from gitlab._backends.requests_backend import RequestsBackend, RequestsResponse, SendData
 from gitlab.client import Gitlab
 from gitlab.exceptions import GitlabError
+from urllib3.filepost import encode_multipart_formdata
 
-from gitlab_mcp.actions.exchange import Request
+from gitlab_mcp.actions.exchange import File, Request
 from gitlab_mcp.callers import TokenKind
 from gitlab_mcp.gitlab.address import GRAPHQL_PATH, Address, query_pairs
 from gitlab_mcp.gitlab.in_flight import current_request
@@ -44,6 +47,19 @@ class _UnreadResponse(RequestsResponse):
 
 
 class _Backend(RequestsBackend):
+    @staticmethod
+    def prepare_send_data(
+        files: Mapping[str, File] | None = None, post_data: Any = None, raw: bool = False
+    ) -> SendData:
+        """Of files, python-gitlab would send those alone that are called `file` or `avatar`."""
+        data: Any
+        if raw:
+            return SendData("application/octet-stream", data=post_data)
+        if files:
+            data, content_type = _form(post_data or {}, files)
+            return SendData(content_type, data=data)
+        return SendData("application/json", json=post_data)
+
     def http_request(  # type: ignore[override]
         self, method: str, url: str, timeout: Any, verify: Any, stream: bool, **options: Any
     ) -> RequestsResponse:
@@ -61,7 +77,9 @@ def send(http: HttpSession, token: str | None, kind: TokenKind, request: Request
             request.method,
             http.address.graphql if request.path == GRAPHQL_PATH else request.path,
             query_data=_values_by_name(query_pairs(request.query)),
-            post_data=None if request.body is None else dict(request.body),
+            post_data=request.content if request.content is not None else _body(request),
+            raw=request.content is not None,
+            files=dict(request.files),
             timeout=(http.connect_timeout, http.read_timeout),  # type: ignore[arg-type]
             obey_rate_limit=False,
             retry_transient_errors=False,
@@ -74,6 +92,18 @@ def send(http: HttpSession, token: str | None, kind: TokenKind, request: Request
     response = current_request().response
     assert response is not None
     return response
+
+
+def _body(request: Request) -> dict[str, Any] | None:
+    return None if request.body is None else dict(request.body)
+
+
+def _form(fields: Mapping[str, Any], files: Mapping[str, File]) -> tuple[bytes, str]:
+    parts = [
+        (name, (file.name, file.content, guess_type(file.name)[0] or "application/octet-stream"))
+        for name, file in files.items()
+    ]
+    return encode_multipart_formdata([*query_pairs(fields), *parts])
 
 
 def _client(http: HttpSession, token: str | None, kind: TokenKind) -> Gitlab:

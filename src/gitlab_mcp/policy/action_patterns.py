@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Final
 
+from gitlab_mcp.actions.toolsets import DISCOVER
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.policy.guard import ProposedCall
@@ -41,8 +42,12 @@ class ActionPatterns:
         )
 
     def allows(self, tool: str, toolset: str, name: str) -> bool:
-        """`name` is `tool.action`."""
-        included = not self.only or any(_matches(pattern, tool, toolset, name) for pattern in self.only)
+        """`name` is `tool.action`. What only finds and makes other calls needs no leave of its own: they do."""
+        included = (
+            not self.only
+            or toolset == DISCOVER
+            or any(_matches(pattern, tool, toolset, name) for pattern in self.only)
+        )
         return included and not any(_matches(pattern, tool, toolset, name) for pattern in self.never)
 
 

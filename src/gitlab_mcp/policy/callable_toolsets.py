@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.actions.toolsets import is_callable
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.policy.guard import Guard, ProposedCall
@@ -44,7 +45,7 @@ def refuse_unrequested_toolsets(toolsets: tuple[str, ...]) -> Guard:
 def _refuse_others(toolsets: tuple[str, ...], failure: Callable[[Tool], Failure]) -> Guard:
     async def guard(proposed: ProposedCall) -> None:
         tool = proposed.call.tool
-        if tool.toolset not in toolsets:
+        if not is_callable(tool.toolset, toolsets):
             raise CallFailed(
                 failure(tool).knowing(
                     allowed={"toolsets": list(toolsets)}, confidence="certain", retryable=False

@@ -9,6 +9,7 @@ from typing import Any
 from gitlab_mcp.actions.action import Action, Danger
 from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.actions.schema import required_fields
+from gitlab_mcp.actions.toolsets import is_callable, is_listed
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.policy.action_patterns import ActionPatterns
 from gitlab_mcp.policy.danger import exceeds
@@ -30,7 +31,9 @@ class OfferedTools:
     patterns: ActionPatterns
 
     def is_listed(self, tool: str) -> bool:
-        return self._is_switched_on(tool) if self.requested is None else self._is_requested(tool)
+        """As `tools/list` does it: what a request asks for is listed, whatever the operator lists."""
+        chosen = self.toolsets if self.requested is None else self.requested
+        return is_listed(self.registry.toolset_of(tool), chosen)
 
     def may_be_called(self, tool: str) -> bool:
         return (self.calls_unlisted or self._is_switched_on(tool)) and self._is_requested(tool)
@@ -70,7 +73,7 @@ class OfferedTools:
         )
 
     def _is_switched_on(self, tool: str) -> bool:
-        return bool({"all", self.registry.toolset_of(tool)} & set(self.toolsets))
+        return is_callable(self.registry.toolset_of(tool), self.toolsets)
 
     def _is_requested(self, tool: str) -> bool:
-        return self.requested is None or self.registry.toolset_of(tool) in self.requested
+        return self.requested is None or is_callable(self.registry.toolset_of(tool), self.requested)

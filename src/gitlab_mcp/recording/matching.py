@@ -9,8 +9,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import parse_qsl, quote, unquote, urlencode
 
-import requests
-
 from gitlab_mcp.recording.scrub import Scrubber
 
 _DEFAULT_PAGING = frozenset({("page", "1"), ("per_page", "20")})
@@ -70,11 +68,6 @@ def _normalized_body(text: str) -> str:
 def token_of(headers: Mapping[str, str]) -> str | None:
     bearer = headers.get("Authorization", "").removeprefix("Bearer ")
     return headers.get("PRIVATE-TOKEN") or headers.get("JOB-TOKEN") or bearer or None
-
-
-def body_of(request: requests.PreparedRequest) -> str | None:
-    body = request.body
-    return body.decode("utf-8", "surrogateescape") if isinstance(body, bytes) else body
 
 
 @dataclass(slots=True)

@@ -26,7 +26,8 @@ from gitlab_mcp.recording.cassette import (
     dump_interaction,
     load_cassettes,
 )
-from gitlab_mcp.recording.matching import body_of, token_of
+from gitlab_mcp.recording.matching import token_of
+from gitlab_mcp.recording.request_bodies import recorded_body
 from gitlab_mcp.recording.scrub import Scrubber
 
 MAX_BODY_BYTES = 16 * 1024 * 1024
@@ -127,7 +128,7 @@ class RecordingAdapter(BaseAdapter):
         with self._lock:
             alias = self._alias(token_of(request.headers) or "")
             scrubber = Scrubber(self._aliases, emails=self._scrub_emails)
-        body = body_of(request)
+        body = recorded_body(request)
         text = self._hide_url(content.decode("utf-8", "surrogateescape"))
         self._cassette.add(
             Interaction(

@@ -17,11 +17,11 @@ from gitlab_mcp.recording.cassette import DEFAULT_ALIAS, Interaction
 from gitlab_mcp.recording.matching import (
     IdsAndPaths,
     RequestKey,
-    body_of,
     normalized_path,
     request_key,
     token_of,
 )
+from gitlab_mcp.recording.request_bodies import recorded_bodies
 from gitlab_mcp.recording.scrub import Scrubber
 
 _SCRUBBER = Scrubber()
@@ -107,10 +107,11 @@ class ReplayAdapter(BaseAdapter):
 
     def _candidate_keys(self, request: requests.PreparedRequest) -> Iterator[RequestKey]:
         """The key of the request, then keys that match more loosely."""
-        for scrubber in (_SCRUBBER, _EMAIL_SCRUBBER):
-            key = request_key(request.method or "", request.url or "", body_of(request), scrubber)
-            yield key
-            yield from self._known_ids_and_paths().alternatives(key)
+        for body in recorded_bodies(request):
+            for scrubber in (_SCRUBBER, _EMAIL_SCRUBBER):
+                key = request_key(request.method or "", request.url or "", body, scrubber)
+                yield key
+                yield from self._known_ids_and_paths().alternatives(key)
 
     def _nearest(self, alias: str, tried: Sequence[RequestKey]) -> RequestKey | None:
         """The most similar recorded request: of the same path, else of a path that names one other object."""

@@ -154,8 +154,10 @@ class Settings:
     toolsets: tuple[str, ...] = setting(
         _DEFAULT_TOOLSETS,
         group="What agents may do",
-        help="The toolsets to list, with commas between; `all` lists every one. Where this is set, only tools of these "
-        "toolsets can be called; where it is not, `core` is listed and every tool can be called.",
+        help="The toolsets to list, with commas between; `all` lists every one but `admin`, `discover` alone only the "
+        "tools that find and make calls, which are in every listing. Where this is set, only tools of these "
+        "toolsets can be called (with `all` or `discover` alone, every tool); where it is not, `core` is listed and "
+        "every tool can be called.",
         environment=("GITLAB_TOOLSETS",),
         expects="names of toolsets with commas between, or all",
         metavar="NAMES",
@@ -241,6 +243,17 @@ class Settings:
         expects="kinds with numbers such as reads=5000,writes=1000,destructive=100, or none",
         metavar="KIND=NUMBER,…",
         parse=parsers.quota,
+    )
+    upload_root: Path | None = setting(
+        None,
+        group="What agents may do",
+        help="The folder below which a call may name a local file that is sent to GitLab, over standard input and "
+        "output alone. Without it, none may be named: what is sent is in the call itself.",
+        environment=("GITLAB_MCP_UPLOAD_ROOT",),
+        expects="a folder that exists",
+        metavar="DIR",
+        parse=parsers.path,
+        accepts=lambda folder: folder.is_dir(),
     )
     audit_log: str | Path | None = setting(
         None,

@@ -10,11 +10,11 @@ from gitlab_mcp.actions.action import GET, Action, Endpoint, Role
 from gitlab_mcp.actions.action_facts import Differs
 from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.actions.fields import Anywhere, Flag, Id, NonEmpty, Search
-from gitlab_mcp.actions.registry import ToolsetOrAll
 from gitlab_mcp.actions.result import Result
 from gitlab_mcp.actions.scopes import InProjectOrGroup, Paged
 from gitlab_mcp.actions.server import Server
 from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.actions.toolsets import ToolsetOrAll
 from gitlab_mcp.workflows.explain_access import explain, read_place
 
 browse = Tool(

@@ -16,7 +16,9 @@ from gitlab_mcp.workflows.batch import BatchedCall, run_calls
 MOST_CALLS = 50
 
 run_batch = Tool(
-    "run_batch", f"Make up to {MOST_CALLS} calls of these tools at once: reads side by side, writes in order."
+    "run_batch",
+    f"Make up to {MOST_CALLS} calls of these tools at once: reads side by side, writes in order.",
+    toolset="discover",
 )
 
 Calls = Annotated[

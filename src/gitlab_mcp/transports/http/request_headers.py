@@ -7,7 +7,7 @@ from starlette.datastructures import Headers
 from gitlab_mcp.actions.action import Danger
 from gitlab_mcp.actions.arguments.words import misspelt
 from gitlab_mcp.actions.places import parse_places
-from gitlab_mcp.actions.registry import TOOLSETS
+from gitlab_mcp.actions.toolsets import DISCOVER, TOOLSETS, is_callable
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import Failure
 from gitlab_mcp.failures.render import STYLES
@@ -46,7 +46,9 @@ def requested_toolsets(headers: Headers, offered: tuple[str, ...]) -> tuple[str,
             guess = misspelt(name, TOOLSETS)
             failure = _bad_header(_TOOLSETS, f"names out of {', '.join(TOOLSETS)}")
             raise Rejected(failure.knowing(did_you_mean=guess), 400)
-    return tuple(name for name in wanted if {"all", name} & set(offered))
+    # Beside others it adds nothing: were they not offered, it alone would ask for every tool.
+    limits = [name for name in wanted if name != DISCOVER] or wanted
+    return tuple(name for name in limits if is_callable(name, offered))
 
 
 def requested_read_only(headers: Headers) -> bool:
