@@ -1,7 +1,6 @@
 """Where a declaration differs from GitLab's own parameter list, and why."""
 
 _PAGED = "not declared; its answers are paged all the same"
-_GATHERED = "answered from what several endpoints say"
 
 DIFFERENCES: dict[str, str] = {
     "manage_commit comment: line is required by GitLab": "only where path is given",
@@ -33,6 +32,7 @@ DIFFERENCES: dict[str, str] = {
     "manage_member invite: email is string, GitLab takes array of string": "one at a time, as everywhere else",
     "manage_member add: member_role_id is not known to GitLab": "paid, and documented",
     "run_batch run: calls is not known to GitLab": "a batch is no endpoint of GitLab",
+    "browse_jobs log: byte_offset is since 19.3 until None": "of an older one the whole log is read, and cut here",
     "browse_vulnerabilities findings: pipeline_id is integer, GitLab takes string": "it is a number everywhere else",
     "manage_vulnerability link_issue: target_project_id is integer, GitLab takes string": "as for links between issues",
 }

@@ -197,8 +197,8 @@ LEFT_OUT: dict[str, str] = {
     **_each("browse_files tree", "with_last_commit", _SHOWN),
     **_each(
         "browse_jobs log",
-        "byte_offset byte_limit",
-        "windows are lines: the number of a line is unknown where the bytes before it were not read",
+        "byte_limit",
+        "as many as the answer may hold",
     ),
     **_each(
         "browse_jobs artifacts,browse_jobs artifact_file",

@@ -35,7 +35,11 @@ def differences(action: type[Action]) -> set[str]:
     """What the declaration says otherwise than GitLab, in words that are the keys of DIFFERENCES."""
     where = f"{action.spec.tool.name} {action.spec.name}"
     found = {f"{where}: {problem}" for problem in marks_that_are_wrong(action)}
-    if any("run" in vars(base) for base in action.__mro__ if base is not Action and issubclass(base, Action)):
+    if any(
+        {"run", "run_with"} & vars(base).keys()
+        for base in action.__mro__
+        if base is not Action and issubclass(base, Action)
+    ):
         return found
     fields = dict(shapes(action))
     known_anywhere: set[str] = set()

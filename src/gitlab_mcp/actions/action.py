@@ -212,7 +212,7 @@ class Action(BaseModel):
         return answer
 
     async def run_with(self, server: Server) -> Answer | Result:
-        """Override in place of `run` where a read needs more than GitLab: other tools, the tiers."""
+        """Override in place of `run` where GitLab is not enough: the version it has, other tools, the tiers."""
         return await self.run(server.gitlab)
 
     async def pinned(self, ask: Ask) -> Self:

@@ -51,11 +51,16 @@ _NOT_MODIFIED = 304
 
 
 async def run_recovering(
-    action: Action, gitlab: GitLab, read_of: ReadOf, claims: Claims, caller: CallerKey
+    action: Action,
+    gitlab: GitLab,
+    run: Callable[[GitLab], Awaitable[Answer | Result]],
+    read_of: ReadOf,
+    claims: Claims,
+    caller: CallerKey,
 ) -> Answer | Result:
     recovering = _RecoveringGitLab(gitlab, action, read_of, claims, caller)
     try:
-        outcome = await action.run(recovering)
+        outcome = await run(recovering)
     except (CallFailed, *FAULTS):
         raise
     except Exception:

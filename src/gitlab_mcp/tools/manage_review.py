@@ -28,6 +28,7 @@ from gitlab_mcp.actions.quick_actions import CommentText
 from gitlab_mcp.actions.recovery_lookup import RecoveryLookup, begun_with
 from gitlab_mcp.actions.result import Notice, Result
 from gitlab_mcp.actions.scopes import AtHead, OfMergeRequest
+from gitlab_mcp.actions.server import Server
 from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.failures.codes import NoticeCode
 from gitlab_mcp.workflows.draft_notes import has_unknown_line
@@ -295,6 +296,6 @@ class SubmitReview(AtHead):
     async def pinned(self, ask: Ask) -> Self:
         return await super().pinned(ask) if self.verdict == "approve" else self
 
-    async def run(self, gitlab: GitLab) -> Result:
+    async def run_with(self, server: Server) -> Result:
         path = self.request().path.removesuffix("/draft_notes/bulk_publish")
-        return await Review(gitlab, path).submit(self.body, self.verdict, self.sha)
+        return await Review(server.gitlab, path).submit(self.body, self.verdict, self.sha, server.ask)

@@ -170,7 +170,7 @@ async def _is_closed(ask: Ask, token: TokenFacts | None, path: str) -> bool:
 
 def _about(place: Place) -> dict[str, Any]:
     instance, token, known = place.effective_tier.instance, place.token, place.effective_tier.known
-    project = place.effective_tier.project
+    project, group = place.effective_tier.project, place.effective_tier.group
     off = [switch.title for switch in SWITCHES.values() if project and switch.is_off(project)]
     return {
         "gitlab": _known(
@@ -195,13 +195,23 @@ def _about(place: Place) -> dict[str, Any]:
         "here": _known(
             readable=None if place.is_readable else False if place.is_closed else "not with this token",
             role=ROLE_NAMES.get(place.role, str(place.role)) if place.role is not None else None,
-            archived=(project or {}).get("archived"),
-            marked_for_deletion_on=(project or {}).get("marked_for_deletion_on"),
+            archived=(project or group or {}).get("archived"),
+            marked_for_deletion_on=(project or group or {}).get("marked_for_deletion_on"),
             switched_off=off or None,
         )
         if place.kind
         else None,
+        "projects_of_this_group": _projects_of(group) if group else None,
     }
+
+
+def _projects_of(group: Mapping[str, Any]) -> str | None:
+    """What the state of a group means for its projects. A marked group does not show in them."""
+    if group.get("archived"):
+        return "Archived with it: nothing in them can be changed, and none can be made or moved here."
+    if group.get("marked_for_deletion_on"):
+        return "Can still be changed; they go with the group unless it is restored."
+    return None
 
 
 def _obstacles(action: type[Action], place: Place, tiers: TierMap) -> Iterator[_Obstacle]:
@@ -222,6 +232,9 @@ def _obstacles(action: type[Action], place: Place, tiers: TierMap) -> Iterator[_
             yield _Obstacle(Code.CONFLICT, "The project is marked for deletion.")
         elif project.get("archived"):
             yield _Obstacle(Code.CONFLICT, "The project is archived.")
+    group = place.effective_tier.group
+    if group and spec.writes and group.get("archived") and not _opens(action):
+        yield _Obstacle(Code.CONFLICT, "The group is archived.")
     switch = spec.switch or next(filter(None, (switch_of(each.path) for each in spec.endpoints)), None)
     if project and switch and (off := switched_off(switch, project)):
         titles = " and ".join(each.title for each in off)
@@ -236,6 +249,10 @@ def _obstacles(action: type[Action], place: Place, tiers: TierMap) -> Iterator[_
 def _is_closed_to(action: type[Action]) -> bool:
     """Whether a project that is archived or waits for its deletion refuses it."""
     return not any(works_in_closed_projects(endpoint.path) for endpoint in action.spec.endpoints)
+
+
+def _opens(action: type[Action]) -> bool:
+    return any(endpoint.path.endswith(("/unarchive", "/restore")) for endpoint in action.spec.endpoints)
 
 
 def _requirements(action: type[Action], place: Place, tiers: TierMap) -> ActionRequirements:
