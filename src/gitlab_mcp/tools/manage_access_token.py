@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
@@ -26,12 +27,13 @@ from gitlab_mcp.actions.fields import (
     broken_rule,
 )
 from gitlab_mcp.actions.recovery_lookup import RecoveryLookup
-from gitlab_mcp.actions.result import Notice
+from gitlab_mcp.actions.result import Notice, Result
 from gitlab_mcp.actions.scopes import InProjectOrGroup
 from gitlab_mcp.actions.token_scopes import Scopes
 from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.failures.codes import Code, NoticeCode
 from gitlab_mcp.failures.failure import CallFailed, Failure
+from gitlab_mcp.gitlab.faults import FAULTS
 from gitlab_mcp.results.secret_redaction import keep_visible
 
 manage = Tool(
@@ -55,6 +57,7 @@ manage = Tool(
 
 CREATED = "id name token shown_once scopes access_level expires_at active user_id granular"
 _DAYS = 30
+_SELF = "/personal_access_tokens/self"
 _ONLY_THE_ANSWER = "only the lost answer had the token: revoke what was made, and create another"
 
 ExpiresAt = Annotated[FutureDate, Field(description=f"At most a year ahead; without it {_DAYS} days")]
@@ -84,7 +87,7 @@ class GranularScope(BaseModel):
 class MakesToken(Action):
     expires_at: ExpiresAt | None = None
 
-    async def run(self, gitlab: GitLab) -> Answer:
+    async def run(self, gitlab: GitLab) -> Answer | Result:
         expires_at = self.expires_at or (datetime.now(UTC) + timedelta(days=_DAYS)).date().isoformat()
         return shown_once(await gitlab.send(self.request(expires_at=expires_at)))
 
@@ -101,9 +104,17 @@ class OfToken(InProjectOrGroup):
     token_id: Id
 
     async def refuse_before_asking(self, ask: Ask) -> None:
+        self._refuse_own(await ask.look(_SELF))
+
+    async def run(self, gitlab: GitLab) -> Answer | Result:
+        # An OAuth or job token has no number there.
+        with suppress(*FAULTS):
+            self._refuse_own((await gitlab.get(_SELF)).body)
+        return await super().run(gitlab)
+
+    def _refuse_own(self, own: Any) -> None:
         """Whoever rotates or revokes the token that this server calls with cannot call any more; and GitLab takes
         a rotated token that is used again for stolen, and revokes the new one too."""
-        own = await ask.look("/personal_access_tokens/self")
         if isinstance(own, Mapping) and own.get("id") == self.token_id:
             raise CallFailed(_own_token())
 

@@ -1,4 +1,6 @@
-"""What has access to one project: access tokens, deploy tokens and keys, webhooks. Synthetic, in GitLab's shapes."""
+"""What has access to one project: access tokens, deploy tokens and keys, webhooks; and the keys of a person.
+
+Synthetic, in GitLab's shapes."""
 
 from __future__ import annotations
 
@@ -10,7 +12,8 @@ from urllib.parse import quote
 from tests.support.standin.exchange import API, Received, Reply
 
 Thing = dict[str, Any]
-KINDS = ("access_tokens", "deploy_tokens", "deploy_keys", "hooks")
+KINDS = ("access_tokens", "deploy_tokens", "deploy_keys", "hooks", "keys")
+OWN_TOKEN = 3
 
 
 @dataclass(slots=True)
@@ -23,12 +26,14 @@ class ProjectAccess:
 
     def owns(self, received: Received) -> bool:
         return self._below(received).partition("/")[0] in (*KINDS, "job_token_scope") or (
-            received.path == f"{API}/personal_access_tokens/self"
+            received.path in (f"{API}/personal_access_tokens/self", f"{API}/metadata")
         )
 
     def reply_to(self, received: Received) -> Reply:
         if received.path == f"{API}/personal_access_tokens/self":
-            return Reply.of(200, {"id": 3, "name": "api", "scopes": ["api"], "active": True, "user_id": 2})
+            return Reply.of(200, {"id": OWN_TOKEN, "name": "api", "scopes": ["api"], "active": True, "user_id": 2})
+        if received.path == f"{API}/metadata":
+            return Reply.of(200, {"version": "19.3.0", "enterprise": False})
         kind, _, rest = self._below(received).partition("/")
         if kind in self.refuses:
             return Reply.of(401, {"message": "401 Unauthorized"})
@@ -54,10 +59,11 @@ class ProjectAccess:
         return Reply.of(200, found)
 
     def _create(self, kind: str, sent: Thing) -> Reply:
-        if kind == "deploy_keys":
+        if kind in ("deploy_keys", "keys"):
             for there in self.things[kind]:
                 if there["key"].split()[1] == sent["key"].split()[1]:
-                    return Reply.of(201, there)
+                    taken = {"message": {"fingerprint_sha256": ["has already been taken"]}}
+                    return Reply.of(201, there) if kind == "deploy_keys" else Reply.of(400, taken)
         self.made += 1
         expires = sent.get("expires_at")
         is_past = bool(expires) and date.fromisoformat(str(expires)[:10]) < datetime.now(UTC).date()
@@ -74,5 +80,7 @@ class ProjectAccess:
         return Reply.of(201, {**thing, **secret})
 
     def _below(self, received: Received) -> str:
-        start = f"{API}/projects/{quote(self.path, safe='')}/"
-        return received.path.removeprefix(start) if received.path.startswith(start) else ""
+        for start in (f"{API}/projects/{quote(self.path, safe='')}/", f"{API}/user/"):
+            if received.path.startswith(start):
+                return received.path.removeprefix(start)
+        return ""
