@@ -32,6 +32,7 @@ def _each(actions: str, parameters: str, reason: str) -> dict[str, str]:
 
 
 LEFT_OUT: dict[str, str] = {
+    **_each("browse_variables get", "filter", "sent as environment_scope"),
     **_each(
         "browse_environments deployment_merge_requests",
         "approved assignee_id assignee_username author_id created_after created_before deployed_after"
