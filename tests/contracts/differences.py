@@ -2,7 +2,16 @@
 
 _PAGED = "not declared; its answers are paged all the same"
 
+_FLAG = "GitLab reads true and false as those"
+_FILE = "its name and content, or its path: sent as a file"
+
 DIFFERENCES: dict[str, str] = {
+    "manage_upload create: attached_file is object, GitLab takes array of string": _FILE,
+    "manage_upload create: attached_file is object, GitLab takes file": _FILE,
+    "manage_variable create: masked is boolean, GitLab takes string": _FLAG,
+    "manage_variable create: masked_and_hidden is boolean, GitLab takes string": _FLAG,
+    "manage_variable create: protected is boolean, GitLab takes string": _FLAG,
+    "manage_variable create: raw is boolean, GitLab takes string": _FLAG,
     "manage_commit comment: line is required by GitLab": "only where path is given",
     "manage_commit comment: line_type is required by GitLab": "only where path is given",
     "manage_commit set_status: coverage is number, GitLab takes number": "the same under two names",

@@ -40,6 +40,7 @@ LEFT_OUT: dict[str, str] = {
         " sort state",
         "all of them are shown",
     ),
+    **_each("browse_variables get", "filter", "sent as environment_scope"),
     **_each(
         "browse_environments deployment_merge_requests",
         "approved assignee_id assignee_username author_id created_after created_before deployed_after"

@@ -36,6 +36,10 @@ TodoAction = Annotated[
         "ssh_key_expired",
         "ssh_key_expiring_soon",
         "transfer_failed",
+        "duo_pro_access_granted",
+        "duo_enterprise_access_granted",
+        "duo_core_access_granted",
+        "duo_workflow_input_required",
     ],
     SentAs("action"),
 ]
@@ -58,7 +62,7 @@ Target = Literal[
 @browse.action(
     "list",
     GET("/todos"),
-    example={"state": "pending", "per_page": 3},
+    example={},
     shows="id todo_action=action_name target_type title=target.title body target_url state "
     "author=author.username project=project.path_with_namespace created_at:date",
 )

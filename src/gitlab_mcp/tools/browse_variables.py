@@ -17,7 +17,9 @@ browse = Tool(
 )
 
 VARIABLE = "key variable_type environment_scope protected:mark masked:mark hidden:mark raw:mark description"
-NO_VALUES = dict.fromkeys(("show_values", "show_value"), "values are kept back here; manage_variable show_value shows one, after a yes of the person")
+NO_VALUES = dict.fromkeys(
+    ("show_values", "show_value"), "values are kept back; manage_variable show_value shows one"
+)
 
 
 @browse.action(

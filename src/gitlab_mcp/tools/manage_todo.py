@@ -8,6 +8,7 @@ from gitlab_mcp.actions.action import POST, Action, Danger
 from gitlab_mcp.actions.exchange import GitLab
 from gitlab_mcp.actions.fields import Id, ReachesNothing
 from gitlab_mcp.actions.other_names import Instead
+from gitlab_mcp.actions.recovery_lookup import RecoveryLookup
 from gitlab_mcp.actions.result import Result
 from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.gitlab.graphql import mutate, value_at
@@ -33,6 +34,9 @@ RESTORE = (
     "mutation($input: TodoRestoreInput!) { todoRestore(input: $input) { errors todo { id state body } } }"
 )
 
+DONE = RecoveryLookup("browse_todos list", where={"state": "done"})
+PENDING = RecoveryLookup("browse_todos list")
+
 TodoId = Annotated[Id, ReachesNothing()]
 """Only the caller's own are found."""
 
@@ -45,6 +49,7 @@ TodoId = Annotated[Id, ReachesNothing()]
     shows=TODO,
     # Done twice is done.
     repeatable=True,
+    recover_with=DONE,
 )
 class MarkDone(Action):
     """Mark a to-do as done; restore takes it back."""
@@ -59,6 +64,7 @@ class MarkDone(Action):
     danger=Danger.DESTRUCTIVE,
     example={},
     repeatable=True,
+    recover_with=PENDING,
 )
 class MarkAllDone(Action):
     """Mark every pending to-do as done, in all projects."""
@@ -68,9 +74,10 @@ class MarkAllDone(Action):
     "restore",
     POST("/graphql"),
     danger=Danger.REVERSIBLE,
-    docs="api/todos",
+    docs="api/graphql/reference",
     example={"todo_id": 82},
     repeatable=True,
+    recover_with=PENDING,
 )
 class Restore(Action):
     """Make a to-do that is done pending again."""

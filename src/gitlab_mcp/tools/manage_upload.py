@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from gitlab_mcp.actions.action import DELETE, POST, Danger
-from gitlab_mcp.actions.fields import Id
+from gitlab_mcp.actions.fields import AlsoCalled, Id, SentAs
 from gitlab_mcp.actions.recovery_lookup import RecoveryLookup
 from gitlab_mcp.actions.scopes import InProjectOrGroup
 from gitlab_mcp.actions.sent_files import FileField
@@ -22,7 +24,7 @@ manage = Tool(
     "create",
     POST("/projects/{project_id}/uploads", "/groups/{group_id}/uploads"),
     danger=Danger.REVERSIBLE,
-    example={"project_id": "writes/app", "file": {"filename": "note.txt", "content": "A note.\n"}},
+    example={"project_id": "writes/app", "attached_file": {"filename": "note.txt", "content": "A note.\n"}},
     shows="id markdown url full_path",
     recover_with=RecoveryLookup(
         "browse_uploads list", "project_id group_id", because="the list does not show a file's address"
@@ -31,7 +33,9 @@ manage = Tool(
 class CreateUpload(InProjectOrGroup):
     """Upload a file; whoever has its address in the answer can read it."""
 
-    file: FileField
+    attached_file: Annotated[
+        FileField, SentAs("file"), AlsoCalled("file", "attachment", "image", "screenshot", "upload")
+    ]
 
 
 @manage.action(

@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 from gitlab_mcp.actions.action import DELETE, GET, POST, PUT, Action, Danger, something_to_change
 from gitlab_mcp.actions.danger import Risk, equals
 from gitlab_mcp.actions.exchange import Answer, GitLab
-from gitlab_mcp.actions.fields import AlsoCalled, Flag, NonEmpty, SentAs, broken_rule
+from gitlab_mcp.actions.fields import AlsoCalled, Flag, Needs, NonEmpty, SentAs, broken_rule
 from gitlab_mcp.actions.recovery_lookup import RecoveryLookup, as_asked
 from gitlab_mcp.actions.result import Notice, Result
 from gitlab_mcp.actions.scopes import InProjectOrGroup
@@ -96,7 +96,14 @@ class ChangedVariable(Settings):
 class CreateVariable(NewVariable, InProjectOrGroup):
     """Set a new variable; update changes one that is there."""
 
-    environment_scope: Annotated[NonEmpty, Field(description="Like production or review/*")] | None = None
+    environment_scope: (
+        Annotated[
+            NonEmpty,
+            Needs("group_variables_environment_scope"),
+            Field(description="Like production or review/*"),
+        ]
+        | None
+    ) = None
     masked_and_hidden: Annotated[Flag, Field(description="Nobody can read the value again")] | None = None
 
     @model_validator(mode="after")
@@ -109,7 +116,13 @@ class CreateVariable(NewVariable, InProjectOrGroup):
     "update",
     PUT("/projects/{project_id}/variables/{key}", "/groups/{group_id}/variables/{key}"),
     danger=Danger.REVERSIBLE,
-    example={"project_id": 111, "key": "PLAIN", "value": "prod2", "environment_scope": "production"},
+    example={
+        "project_id": 24,
+        "key": "EXAMPLE_KEY",
+        "value": "example-value-2",
+        "masked": True,
+        "protected": True,
+    },
     shows=VARIABLE,
     not_taken={
         "masked_and_hidden": "a variable is hidden only when it is made: delete it and create it again",
@@ -119,7 +132,9 @@ class CreateVariable(NewVariable, InProjectOrGroup):
 class UpdateVariable(ChangedVariable, OfVariable):
     """Change a variable; its old value is gone."""
 
-    new_environment_scope: Annotated[NonEmpty, SentAs("environment_scope")] | None = None
+    new_environment_scope: (
+        Annotated[NonEmpty, SentAs("environment_scope"), Needs("group_variables_environment_scope")] | None
+    ) = None
 
     @model_validator(mode="after")
     def _changes_something(self) -> Self:
@@ -192,6 +207,7 @@ class CreateInstanceVariable(NewVariable):
     danger=Danger.DANGEROUS,
     example={"key": "WRITES_INSTANCE_KEY", "value": "example-value-2", "masked": True, "protected": True},
     shows=VARIABLE,
+    recover_with=FIND_IN_INSTANCE,
 )
 class UpdateInstanceVariable(ChangedVariable):
     """Change a variable of every project."""
@@ -206,6 +222,7 @@ class UpdateInstanceVariable(ChangedVariable):
     DELETE("/admin/ci/variables/{key}"),
     danger=Danger.DANGEROUS,
     example={"key": "WRITES_INSTANCE_KEY"},
+    recover_with=FIND_IN_INSTANCE,
 )
 class DeleteInstanceVariable(Action):
     """Delete a variable of every project."""
