@@ -2,6 +2,7 @@
 
 _PAGED = "not declared; its answers are paged all the same"
 
+_GATHERED = "answered from what several endpoints say"
 _FLAG = "GitLab reads true and false as those"
 _FILE = "its name and content, or its path: sent as a file"
 

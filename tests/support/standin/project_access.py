@@ -31,7 +31,9 @@ class ProjectAccess:
 
     def reply_to(self, received: Received) -> Reply:
         if received.path == f"{API}/personal_access_tokens/self":
-            return Reply.of(200, {"id": OWN_TOKEN, "name": "api", "scopes": ["api"], "active": True, "user_id": 2})
+            return Reply.of(
+                200, {"id": OWN_TOKEN, "name": "api", "scopes": ["api"], "active": True, "user_id": 2}
+            )
         if received.path == f"{API}/metadata":
             return Reply.of(200, {"version": "19.3.0", "enterprise": False})
         kind, _, rest = self._below(received).partition("/")
