@@ -32,6 +32,9 @@ def _each(actions: str, parameters: str, reason: str) -> dict[str, str]:
 
 
 LEFT_OUT: dict[str, str] = {
+    **_each("browse_packages list", "status include_versionless exclude_subgroups", _RARE),
+    **_each("browse_packages files", "order_by sort", "a package has few files"),
+    **_each("browse_registry list", "tags", "action tags lists them"),
     **_each("browse_variables get", "filter", "sent as environment_scope"),
     **_each(
         "browse_environments deployment_merge_requests",

@@ -56,7 +56,7 @@ class ListPackages(InProjectOrGroup, Paged):
     package_type: Annotated[PackageType, AlsoCalled("type")] | None = None
     package_name: Annotated[NonEmpty, AlsoCalled("name", "search")] | None = None
     package_version: Annotated[NonEmpty, AlsoCalled("version")] | None = None
-    order_by: Literal["created_at", "name", "version", "type"] | None = None
+    order_by: Literal["created_at", "name", "version", "type", "project_path"] | None = None
     sort: Sort | None = None
 
 

@@ -52,19 +52,19 @@ class GetUpload(InProjectOrGroup):
 @browse.action(
     "by_address",
     GET(
-        "/projects/{project_id}/uploads/{secret}/{filename}",
-        "/groups/{group_id}/uploads/{secret}/{filename}",
+        "/projects/{project_id}/uploads/{address_hex}/{filename}",
+        "/groups/{group_id}/uploads/{address_hex}/{filename}",
     ),
     example={
         "project_id": 111,
-        "secret": "e1cd2de701845a597753c641e808cb95",
+        "address_hex": "e1cd2de701845a597753c641e808cb95",
         "filename": "note.txt",
     },
 )
 class GetByAddress(InProjectOrGroup):
-    """Read the file that a text shows as /uploads/SECRET/FILENAME."""
+    """Read the file that a text shows as /uploads/ADDRESS_HEX/FILENAME."""
 
-    secret: Annotated[str, Field(pattern=r"^[0-9a-f]{10,64}$"), Expects("hex digits from the address")]
+    address_hex: Annotated[str, Field(pattern=r"^[0-9a-f]{10,64}$"), Expects("hex digits from the address")]
     filename: Annotated[
         str,
         Field(pattern=r"^(?!\.{1,2}$)[^/\\\x00-\x1f\x7f]{1,255}$"),
