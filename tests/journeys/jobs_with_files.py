@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -159,7 +160,7 @@ STORE = Store()
 JOBS: list[Job] = []
 
 
-def job(number: int, said: str) -> Any:
+def job(number: int, said: str) -> Callable[[Play], Play]:
     def declare(play: Play) -> Play:
         JOBS.append(Job(number, said, play))
         return play
