@@ -7,6 +7,8 @@ _FLAG = "GitLab reads true and false as those"
 _FILE = "its name and content, or its path: sent as a file"
 
 DIFFERENCES: dict[str, str] = {
+    "browse_packages list: order_by allows ['project_path']": "of a group; a project refuses it",
+    "manage_snippet create: file_name is required by GitLab": "only where files are not given",
     "manage_upload create: attached_file is object, GitLab takes array of string": _FILE,
     "manage_upload create: attached_file is object, GitLab takes file": _FILE,
     "manage_variable create: masked is boolean, GitLab takes string": _FLAG,

@@ -1,6 +1,12 @@
 """Actions whose example no recording answers, with the reason. Everything else about them is tested all the same."""
 
 NOT_RECORDED: dict[str, str] = {
+    "browse_uploads by_address": "17.2 has no such address",
+    "browse_registry tags": "the recorded GitLab had no registry",
+    "browse_registry tag": "the recorded GitLab had no registry",
+    "manage_registry delete_tag": "the recorded GitLab had no registry",
+    "manage_registry delete_tags": "the recorded GitLab had no registry",
+    "manage_registry delete_repository": "the recorded GitLab had no registry",
     "manage_todo mark_done": "of 17.2 recorded by wanda only",
     "manage_todo mark_all_done": "of 17.2 recorded by wanda only",
     "manage_todo restore": "asked in other words",

@@ -55,14 +55,16 @@ class Hands:
         return bool(answer.is_error), {**json.loads(texts[0]), "text": "\n".join(texts[1:])}
 
 
-async def played(jobs: Iterable[Job]) -> AsyncIterator[Done]:
-    """Each job on the shop as it was recorded, one after the other through one server a caller."""
+async def played(jobs: Iterable[Job], *beside: Any) -> AsyncIterator[Done]:
+    """Each job on the shop as it was recorded, one after the other through one server a caller. What stands beside the
+    shop answers before it."""
     by_caller: dict[str, list[Job]] = {}
     for job in jobs:
         by_caller.setdefault(job.caller, []).append(job)
     with StandIn() as gitlab:
         shop = Shop(cassettes_of(OLDEST))
-        gitlab.add(shop)
+        for part in (*beside, shop):
+            gitlab.add(part)
         for caller, theirs in by_caller.items():
             flags = ("--toolsets", "all", "--trust", "dangerous", "--confirm", "never")
             served = stdio_client(parameters(gitlab.url, *flags, GITLAB_TOKEN=caller))

@@ -56,6 +56,9 @@ Target = Literal[
     "Project",
     "Key",
     "WikiPage::Meta",
+    "User",
+    "ComplianceManagement::Projects::ComplianceViolation",
+    "Ai::DuoWorkflows::Workflow",
 ]
 
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
+from pydantic import Field
+
 from gitlab_mcp.actions.action import GET
 from gitlab_mcp.actions.exchange import GitLab
-from gitlab_mcp.actions.fields import Id
+from gitlab_mcp.actions.fields import Expects, Id
 from gitlab_mcp.actions.result import Result
 from gitlab_mcp.actions.scopes import InProjectOrGroup, Paged
 from gitlab_mcp.actions.tool import Tool
@@ -42,4 +46,32 @@ class GetUpload(InProjectOrGroup):
     async def run(self, gitlab: GitLab) -> Result:
         return await gitlab.stream(
             self.request(), lambda chunks, _: download_result(chunks, f"upload {self.upload_id}")
+        )
+
+
+@browse.action(
+    "by_address",
+    GET(
+        "/projects/{project_id}/uploads/{address_hex}/{filename}",
+        "/groups/{group_id}/uploads/{address_hex}/{filename}",
+    ),
+    example={
+        "project_id": 111,
+        "address_hex": "e1cd2de701845a597753c641e808cb95",
+        "filename": "note.txt",
+    },
+)
+class GetByAddress(InProjectOrGroup):
+    """Read the file that a text shows as /uploads/ADDRESS_HEX/FILENAME."""
+
+    address_hex: Annotated[str, Field(pattern=r"^[0-9a-f]{10,64}$"), Expects("hex digits from the address")]
+    filename: Annotated[
+        str,
+        Field(pattern=r"^(?!\.{1,2}$)[^/\\\x00-\x1f\x7f]{1,255}$"),
+        Expects("a name without a folder"),
+    ]
+
+    async def run(self, gitlab: GitLab) -> Result:
+        return await gitlab.stream(
+            self.request(), lambda chunks, _: download_result(chunks, f"upload {self.filename}")
         )

@@ -74,7 +74,7 @@ class MarkAllDone(Action):
     "restore",
     POST("/graphql"),
     danger=Danger.REVERSIBLE,
-    docs="api/graphql/reference",
+    docs="user/todos/",
     example={"todo_id": 82},
     repeatable=True,
     recover_with=PENDING,
