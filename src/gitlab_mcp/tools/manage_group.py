@@ -18,7 +18,7 @@ from gitlab_mcp.actions.action import (
 )
 from gitlab_mcp.actions.ask import Ask
 from gitlab_mcp.actions.danger import Risk, equals
-from gitlab_mcp.actions.exchange import GitLab
+from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.actions.fields import (
     AccessLevel,
     AlsoCalled,
@@ -80,8 +80,8 @@ class GroupSettings(Action):
         None
     )
     subgroup_creation_level: Literal["owner", "maintainer"] | None = None
-    share_with_group_lock: Guarded | None = None
-    require_two_factor_authentication: Guarded | None = None
+    share_with_group_lock: Flag | None = None
+    require_two_factor_authentication: Flag | None = None
     emails_enabled: Flag | None = None
     mentions_disabled: Flag | None = None
     lfs_enabled: Flag | None = None
@@ -110,6 +110,9 @@ class CreateGroup(GroupSettings):
         None
     )
     visibility: NewVisibility | None = None
+
+    async def completed(self, gitlab: GitLab, answer: Answer) -> Answer:
+        return await delayed_deletion.with_doomed_parent(gitlab, answer)
 
 
 @manage.action(
@@ -151,6 +154,8 @@ class UpdateGroup(GroupSettings):
         | None
     ) = None
     visibility: ChangedVisibility | None = None
+    share_with_group_lock: Guarded | None = None
+    require_two_factor_authentication: Guarded | None = None
 
     _changes_something = something_to_change("name")
 

@@ -28,8 +28,9 @@ from gitlab_mcp.actions.result import Notice
 from gitlab_mcp.actions.scopes import InProjectOrGroup
 from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.failures.codes import NoticeCode
-from gitlab_mcp.gitlab.faults import Refused
-from gitlab_mcp.workflows.member_refusals import refuse_error_inside, refuse_inherited
+from gitlab_mcp.gitlab.faults import FAULTS, Refused
+from gitlab_mcp.gitlab.paging import items_of
+from gitlab_mcp.workflows.member_refusals import refuse_error_inside, refuse_inherited, refuse_request
 from gitlab_mcp.workflows.membership import with_role_name
 
 manage = Tool(
@@ -170,6 +171,7 @@ class RemoveMember(OfMember):
         "access_level": "reporter",
         "expires_at": "2027-01-31",
     },
+    shows="email=invite_email access_level expires_at",
     # A second invitation of an address changes nothing.
     repeatable=True,
     recover_with=RecoveryLookup("browse_members invitations", "project_id group_id"),
@@ -183,7 +185,19 @@ class Invite(OfInvitation):
 
     async def completed(self, gitlab: GitLab, answer: Answer) -> Answer:
         refuse_error_inside(answer)
-        return answer
+        try:
+            waiting = items_of(await gitlab.get(self.request().path, query=self.email), self.request().path)
+        except FAULTS:
+            return answer
+        for each in waiting:
+            if str(each.get("invite_email")).casefold() == self.email.casefold():
+                return replace(answer, body=with_role_name(each))
+        message = (
+            "No invitation waits: an account has this address. Where it was a member already, nothing changed "
+            "(manage_member update changes a role); otherwise it is one now."
+        )
+        notice = Notice(NoticeCode.NOT_APPLIED, message, {"field": "email"})
+        return replace(answer, body={"invite_email": self.email}, warnings=(*answer.warnings, notice))
 
 
 @manage.action(
@@ -282,3 +296,11 @@ class DenyRequest(OfMember):
 )
 class RequestAccess(InProjectOrGroup):
     """Ask to become a member."""
+
+    async def run(self, gitlab: GitLab) -> Answer:
+        try:
+            return await gitlab.send(self.request())
+        except Refused as refused:
+            if refused.status == 403:
+                await refuse_request(gitlab, self.project_id, self.group_id)
+            raise

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from gitlab_mcp.actions.exchange import GitLab
-from gitlab_mcp.actions.result import Result
-from gitlab_mcp.failures.codes import Code
+from gitlab_mcp.actions.action import fill
+from gitlab_mcp.actions.exchange import Answer, GitLab
+from gitlab_mcp.actions.result import Notice, Result
+from gitlab_mcp.failures.codes import Code, NoticeCode
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.gitlab.faults import FAULTS, Refused
 from gitlab_mcp.refusals.alternatives import call
 
+_MARKED_PATH: Final = re.compile(r"^(.*-deletion_scheduled-\d+)/")
+"""GitLab renames what it marks."""
 _DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
@@ -125,3 +128,21 @@ def refuse_deletion(kind: Deletable, found: Any, *, permanently: bool) -> None:
                 alternatives=[call(f"{kind.tool} delete", {kind.id_field: number}, "Marks it for deletion.")],
             )
         )
+
+
+async def with_doomed_parent(gitlab: GitLab, answer: Answer) -> Answer:
+    """GitLab lets a group be created below one that is marked for deletion, and deletes it with that."""
+    above = _MARKED_PATH.match(str(answer.body.get("full_path")))
+    if above is None:
+        return answer
+    try:
+        parent = (await gitlab.get(fill("/groups/{id}", id=above[1]), with_projects="false")).body
+    except FAULTS:
+        return answer
+    if not parent.get("marked_for_deletion_on"):
+        return answer
+    message = (
+        "A group above it is marked for deletion and takes it along: manage_group restore takes that back."
+    )
+    notice = Notice(NoticeCode.NOT_APPLIED, message, {"group_id": parent["id"]})
+    return replace(answer, warnings=(*answer.warnings, notice))

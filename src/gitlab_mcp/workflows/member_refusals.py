@@ -75,3 +75,36 @@ async def refuse_inherited(
             retryable=False,
         )
     )
+
+
+async def refuse_request(gitlab: GitLab, project_id: str | None, group_id: str | None) -> None:
+    """Raises CallFailed where it is known why nobody can ask for access here: GitLab says no more than 403."""
+    root = fill("/projects/{id}", id=project_id) if project_id else fill("/groups/{id}", id=group_id)
+    try:
+        me = (await gitlab.get("/user")).body["id"]
+        member = (await gitlab.get(f"{root}/members/all/{me}")).body
+    except FAULTS:
+        member = None
+    if member is not None:
+        raise CallFailed(
+            Failure(Code.CONFLICT, "You are a member already.").knowing(
+                state="exists",
+                confidence="certain",
+                evidence=["the caller is among all members"],
+                suggested_fix="Ask an owner for a higher role where that is wanted.",
+                retryable=False,
+            )
+        )
+    try:
+        place = (await gitlab.get(root)).body
+    except FAULTS:
+        return
+    if place.get("request_access_enabled") is False:
+        raise CallFailed(
+            Failure(Code.FEATURE_UNAVAILABLE, "Nobody can ask for access here: it is switched off.").knowing(
+                confidence="certain",
+                evidence=["it says request_access_enabled: false"],
+                suggested_fix="Ask a maintainer or owner to add you (manage_member add).",
+                retryable=False,
+            )
+        )
