@@ -11,6 +11,7 @@ from tests.support.standin import StandIn
 from tests.support.standin.nouns.boards import Boards
 from tests.support.standin.nouns.ci_lint import CiLint, Linted
 from tests.support.standin.nouns.feature_flags import FeatureFlags
+from tests.support.standin.nouns.routes import Thing
 from tests.support.standin.nouns.runners import Runners
 from tests.support.standin.nouns.schedules import Schedules
 from tests.support.standin.nouns.suggestions import Suggestions
@@ -155,3 +156,20 @@ async def test_what_is_on_the_board_and_a_list_moves() -> None:
 
     assert await played("What is on the team's board? Move doing to the front", boards, tell) == 3
     assert boards.columns == [42, 41]
+
+
+async def test_an_issue_moves_to_another_column_of_the_board() -> None:
+    issue: Thing = {"id": 71, "iid": 1, "title": "Login fails", "state": "opened", "labels": ["todo", "bug"]}
+    boards = Boards(PLACE, "Team", ("todo", "doing"), (issue,))
+
+    async def tell(agent: Agent) -> None:
+        on_it = await agent.ask("browse_boards", "issues", **WEB, board_id=1)
+        assert [len(each["issues"]) for each in on_it.data["lists"]] == [1, 0]
+        await agent.ask(
+            "manage_issue", "update", **WEB, issue_iid=1, add_labels=["doing"], remove_labels=["todo"]
+        )
+        now_on_it = await agent.ask("browse_boards", "issues", **WEB, board_id=1)
+        assert [len(each["issues"]) for each in now_on_it.data["lists"]] == [0, 1]
+
+    assert await played("Move #1 from todo to doing", boards, tell) == 3
+    assert issue["labels"] == ["bug", "doing"]

@@ -104,6 +104,52 @@ async def test_a_cron_that_gitlab_may_read_is_sent(standin: StandIn, against: Ag
     assert schedules.made[1]["cron"] == " ".join(cron.split())
 
 
+async def test_a_time_zone_that_gitlab_does_not_know_is_named(standin: StandIn, against: Against) -> None:
+    with_part(standin, Schedules(PLACE))
+    refusal = {"message": {"cron_timezone": ["syntax is invalid"]}}
+    standin.answer("POST", "*/pipeline_schedules", 400, refusal)
+    failure = await refused(against(), "manage_schedule", {**NIGHTLY, "cron_timezone": "Mars/Base"})
+    assert failure.code == "REJECTED"
+    assert [each["field"] for each in failure.facts["invalid_fields"]] == ["cron_timezone"]
+
+
+@pytest.mark.parametrize(
+    "change", [{"action": "delete"}, {"action": "update", "active": False}], ids=["delete", "update"]
+)
+async def test_a_schedule_of_somebody_else_is_said_to_be_theirs(
+    standin: StandIn, against: Against, change: dict[str, Any]
+) -> None:
+    schedules, app = with_part(standin, Schedules(PLACE)), against()
+    await app.call("manage_schedule", NIGHTLY)
+    for method in ("PUT", "DELETE"):
+        standin.answer(method, "*/pipeline_schedules/1", 403, {"message": "403 Forbidden"})
+    failure = await refused(app, "manage_schedule", {**WEB, "schedule_id": 1, **change})
+    assert failure.code == "PERMISSION_DENIED"
+    assert "take_ownership" in failure.facts["suggested_fix"]
+    assert schedules.made[1]["active"] is True
+
+
+async def test_names_beyond_ascii_arrive_as_they_were_sent(standin: StandIn, against: Against) -> None:
+    schedules, app = with_part(standin, Schedules(PLACE, ("füñ/🙂",))), against()
+    arguments = {**NIGHTLY, "ref": "füñ/🙂", "description": "Nächtlich 🙂"}
+    assert (await app.call("manage_schedule", arguments)).data["ref"] == "füñ/🙂"
+    assert schedules.made[1]["description"] == "Nächtlich 🙂"
+    assert (await refused(app, "manage_schedule", {**NIGHTLY, "cron": "０ ３ * * *"})).code == "INVALID_VALUE"
+
+
+async def test_a_draft_of_a_megabyte_is_checked_and_its_many_errors_stay_readable(
+    standin: StandIn, against: Against
+) -> None:
+    errors = tuple(f"(<unknown>): did not find expected key at line {n}" for n in range(3000))
+    with_part(standin, CiLint(PLACE, {}, draft=Linted(errors=errors)))
+    arguments = {**WEB, "action": "lint", "content": "a: [\n" * 210_000}
+    result = await against().call("browse_ci_config", arguments)
+    assert len(standin.requests[-1].json["content"]) == 1_050_000
+    assert result.data["valid"] is False
+    assert len(str(result.data)) < 120_000
+    assert result.data["truncated"]
+
+
 async def test_inputs_of_a_schedule_go_out_as_gitlab_takes_them(standin: StandIn, against: Against) -> None:
     schedules, app = with_part(standin, Schedules(PLACE)), against()
     await app.call("manage_schedule", {**NIGHTLY, "inputs": {"level": "high"}})

@@ -125,7 +125,7 @@ class CommentLine(Comment):
 
     line: Annotated[LineNumber, Field(description="As it is now")] | None = None
     old_line: LineNumber | None = None
-    start_line: Annotated[LineNumber, Field(description="First of several")] | None = None
+    start_line: LineNumber | None = None
     old_start_line: LineNumber | None = None
 
     @model_validator(mode="after")

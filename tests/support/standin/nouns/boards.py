@@ -15,7 +15,9 @@ class Boards(Routes):
         r"GET /boards/(\d+)/lists": "lists",
         r"POST /boards/(\d+)/lists": "create_list",
         r"PUT /boards/(\d+)/lists/(\d+)": "move_list",
-        r"GET /issues": "issues",
+        "GET /issues": "issues",
+        r"GET /issues/(\d+)": "issue",
+        r"PUT /issues/(\d+)": "relabel",
         r"GET /labels/([\w-]+)": "label",
     }
 
@@ -52,6 +54,17 @@ class Boards(Routes):
     def issues(self, received: Received) -> Reply:
         label = dict(received.params)["labels"]
         return page([each for each in self.on_it if label in each["labels"]])
+
+    def issue(self, received: Received, iid: str) -> Reply:
+        found = [each for each in self.on_it if each["iid"] == int(iid)]
+        return Reply.of(200, found[0]) if found else NOT_FOUND
+
+    def relabel(self, received: Received, iid: str) -> Reply:
+        added, removed = (received.json.get(name, "").split(",") for name in ("add_labels", "remove_labels"))
+        for each in self.on_it:
+            if each["iid"] == int(iid):
+                each["labels"] = [*(name for name in each["labels"] if name not in removed), *added]
+        return self.issue(received, iid)
 
     def label(self, received: Received, name: str) -> Reply:
         return Reply.of(200, {"id": self.labels[name], "name": name}) if name in self.labels else NOT_FOUND
