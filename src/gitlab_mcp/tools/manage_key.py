@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from gitlab_mcp.actions.action import DELETE, POST, Action, Danger
 from gitlab_mcp.actions.fields import FutureDate, Id, NonEmpty, Title, UserId
-from gitlab_mcp.actions.recovery_lookup import RecoveryLookup, has
+from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup
 from gitlab_mcp.actions.tool import Tool
 
 manage = Tool(
@@ -19,8 +20,16 @@ manage = Tool(
     instead={"add create": "add_ssh", "delete remove": "remove_ssh"},
 )
 
-
 FIND_GPG = RecoveryLookup("browse_keys get_gpg", "user_id key_id")
+
+
+def _same_ssh_key(write: LostWrite, found: Mapping[str, Any]) -> bool:
+    """GitLab keeps type and key and writes a comment of its own; titles are not unique."""
+    return str(found["key"]).split()[:2] == str(write.sent["key"]).split()[:2]
+
+
+def _same_gpg_key(write: LostWrite, found: Mapping[str, Any]) -> bool:
+    return str(found["key"]).strip() == str(write.sent["key"]).strip()
 
 
 class OfUserOrOwn(Action):
@@ -37,7 +46,7 @@ class OfUserOrOwn(Action):
         "key": "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFiaJ2yWOBE1OFU0wAeM8P0aFbDu7X5O",
     },
     shows="id title usage_type expires_at",
-    recover_with=RecoveryLookup("browse_keys list_ssh", "user_id", proof=has("title")),
+    recover_with=RecoveryLookup("browse_keys list_ssh", "user_id", proof=_same_ssh_key),
 )
 class AddSshKey(OfUserOrOwn):
     """Add an SSH key."""
@@ -67,7 +76,7 @@ class RemoveSshKey(OfUserOrOwn):
     danger=Danger.DANGEROUS,
     example={"key": "-----BEGIN PGP PUBLIC KEY BLOCK-----\n…\n-----END PGP PUBLIC KEY BLOCK-----"},
     shows="id created_at",
-    recover_with=RecoveryLookup("browse_keys list_gpg", "user_id", proof=has("key")),
+    recover_with=RecoveryLookup("browse_keys list_gpg", "user_id", proof=_same_gpg_key),
 )
 class AddGpgKey(OfUserOrOwn):
     """Add a GPG key; commits signed with it count as verified."""
