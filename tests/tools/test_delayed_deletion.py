@@ -184,6 +184,10 @@ async def test_the_state_of_a_group_is_told_where_it_refuses_and_before(
     """Synthetic: no write to such a group itself was recorded, so nothing is called certain."""
     standin.answer("GET", "/metadata", body={"version": "19.3.0-ee", "enterprise": True})
     standin.answer("GET", "/groups/114", body={"id": 114, "full_path": "acme", **group})
+    standin.answer("GET", "/user", body={"id": 2, "username": "alice"})
+    token = {"user_id": 2, "scopes": ["api"], "active": True}
+    standin.answer("GET", "/personal_access_tokens/self", body=token)
+    standin.answer("GET", "/groups/114/members/all/2", body={"access_level": 50})
     standin.answer("POST", "/groups/114/labels", 403, {"message": "403 Forbidden"})
     call = {"action": "create", "group_id": "114", "name": "bug", "color": "#111111"}
     failure = await refused(against(), "manage_label", call)
