@@ -148,8 +148,8 @@ def project_read_only(case: Case) -> Finding | None:
 
 
 def group_closed(case: Case) -> Finding | None:
-    """An archived group, or one that is marked for deletion. Which writes each refuses was measured for projects alone:
-    an archived group takes none, and a marked one still takes groups in it."""
+    """An archived group, or one that is marked for deletion. Never certain: which writes to the group itself either
+    refuses was not measured."""
     group = case.group or {}
     if not case.writes or _OPENS_A_GROUP.fullmatch(case.refused.request.path):
         return None
@@ -157,7 +157,7 @@ def group_closed(case: Case) -> Finding | None:
         return Finding(
             Code.CONFLICT,
             Confidence.LIKELY,
-            "The group is archived: what is in it can only be read.",
+            "The group is archived, and GitLab refused to change it.",
             ("the group says archived",),
             "Ask an owner to unarchive the group.",
             {"state": "archived"},

@@ -222,7 +222,7 @@ class OfArtifacts(InProject):
 
     job_id: JobId | None = None
     ref_name: RefName | None = None
-    job: Annotated[NonEmpty, Field(description="A name, with ref_name")] | None = None
+    job: Annotated[NonEmpty, Field(description="With ref_name")] | None = None
 
     @model_validator(mode="after")
     def _a_job_by_name(self) -> Self:

@@ -232,9 +232,6 @@ def _obstacles(action: type[Action], place: Place, tiers: TierMap) -> Iterator[_
             yield _Obstacle(Code.CONFLICT, "The project is marked for deletion.")
         elif project.get("archived"):
             yield _Obstacle(Code.CONFLICT, "The project is archived.")
-    group = place.effective_tier.group
-    if group and spec.writes and group.get("archived") and not _opens(action):
-        yield _Obstacle(Code.CONFLICT, "The group is archived.")
     switch = spec.switch or next(filter(None, (switch_of(each.path) for each in spec.endpoints)), None)
     if project and switch and (off := switched_off(switch, project)):
         titles = " and ".join(each.title for each in off)
@@ -249,10 +246,6 @@ def _obstacles(action: type[Action], place: Place, tiers: TierMap) -> Iterator[_
 def _is_closed_to(action: type[Action]) -> bool:
     """Whether a project that is archived or waits for its deletion refuses it."""
     return not any(works_in_closed_projects(endpoint.path) for endpoint in action.spec.endpoints)
-
-
-def _opens(action: type[Action]) -> bool:
-    return any(endpoint.path.endswith(("/unarchive", "/restore")) for endpoint in action.spec.endpoints)
 
 
 def _requirements(action: type[Action], place: Place, tiers: TierMap) -> ActionRequirements:
