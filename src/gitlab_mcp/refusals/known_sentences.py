@@ -213,10 +213,15 @@ KNOWN_SENTENCES: Final = (
         state="archived",
     ),
     _row(
+        Code.REJECTED,
+        r"to apply this suggestion, edit",
+        "The merge request is closed: its suggestions cannot be applied.",
+        "Reopen it with manage_merge_request reopen, or make the change itself with manage_file update.",
+    ),
+    _row(
         Code.CONFLICT,
-        r"can't apply (this suggestion|as )|to apply this suggestion, edit",
-        "The suggestion cannot be applied: it is applied already, its lines have changed since, or the merge request "
-        "is closed.",
+        r"can't apply (this suggestion|as )",
+        "The suggestion cannot be applied: it is applied already, or its lines have changed since.",
         "Read its thread with browse_discussions list; where the change is still wanted, manage_file update makes it.",
         state="not appliable",
     ),
