@@ -149,7 +149,7 @@ KNOWN_SENTENCES: Final = (
     ),
     _row(
         Code.PERMISSION_DENIED,
-        r"not (allowed|authorized|permitted) to|^not (allowed|authorized)|no access granted"
+        r"not (allowed|authorized|permitted) to|^not (allowed|authorized)"
         r"|(insufficient|(do|does)(n't| not|nt) have|no) (enough |sufficient )?permission"
         r"|cannot push to|must be (an )?(admin|owner|maintainer)|insufficient (access|rights)"
         r"|only (admins?|administrators?|owners?|maintainers?) (can|may)|could not provision owner|access denied"
