@@ -216,7 +216,7 @@ KNOWN_SENTENCES: Final = (
         Code.REJECTED,
         r"to apply this suggestion, edit",
         "The merge request is closed: its suggestions cannot be applied.",
-        "Reopen it with manage_merge_request reopen, or make the change itself with manage_file update.",
+        "Reopen it with manage_merge_request update, or make the change itself with manage_file update.",
     ),
     _row(
         Code.CONFLICT,
