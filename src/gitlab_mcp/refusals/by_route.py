@@ -45,6 +45,12 @@ ROUTE_MEANINGS: Final = (
         role=Role.DEVELOPER,
     ),
     RouteMeaning(
+        "DELETE", "/projects/*/runners/*", (403,), Code.CONFLICT, "only project",
+        "A runner cannot be taken away from the only project it has, nor one that the whole group or instance shares.",
+        "browse_runners get shows its projects; manage_runner delete removes the runner itself.",
+        role=Role.MAINTAINER,
+    ),
+    RouteMeaning(
         "PUT", "/projects/*/merge_requests/*/discussions/*", (403,), Code.CONFLICT, "not resolvable",
         "A plain comment cannot be resolved; only threads can.", "Reply to it instead.", role=Role.DEVELOPER,
     ),

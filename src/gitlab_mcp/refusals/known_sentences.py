@@ -184,7 +184,7 @@ KNOWN_SENTENCES: Final = (
     ),
     _row(
         Code.PERMISSION_DENIED,
-        r"not (allowed|authorized|permitted) to|^not (allowed|authorized)|no access granted"
+        r"not (allowed|authorized|permitted) to|^not (allowed|authorized)"
         r"|(insufficient|(do|does)(n't| not|nt) have|no) (enough |sufficient )?permission"
         r"|cannot push to|must be (an )?(admin|owner|maintainer)|insufficient (access|rights)"
         r"|only (admins?|administrators?|owners?|maintainers?) (can|may)|could not provision owner|access denied"
@@ -248,10 +248,15 @@ KNOWN_SENTENCES: Final = (
         state="archived",
     ),
     _row(
+        Code.REJECTED,
+        r"to apply this suggestion, edit",
+        "The merge request is closed: its suggestions cannot be applied.",
+        "Reopen it with manage_merge_request update, or make the change itself with manage_file update.",
+    ),
+    _row(
         Code.CONFLICT,
-        r"can't apply (this suggestion|as )|to apply this suggestion, edit",
-        "The suggestion cannot be applied: it is applied already, its lines have changed since, or the merge request "
-        "is closed.",
+        r"can't apply (this suggestion|as )",
+        "The suggestion cannot be applied: it is applied already, or its lines have changed since.",
         "Read its thread with browse_discussions list; where the change is still wanted, manage_file update makes it.",
         state="not appliable",
     ),

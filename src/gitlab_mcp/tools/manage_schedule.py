@@ -215,7 +215,7 @@ def _played_already() -> Failure:
         confidence="likely",
         evidence=["GitLab answers so to a second play while the first waits"],
         suggested_fix="Look with browse_schedules pipelines; play it again when that pipeline is there.",
-        retryable=False,
+        retryable=True,
     )
 
 
