@@ -71,6 +71,8 @@ class RecoveryLookup:
     """The list begins with the oldest."""
     because: str = ""
     """Where a write that may not be repeated has no proof: why."""
+    then: str = ""
+    """What to do where the read shows that it happened; the agent is told."""
 
     @property
     def proves(self) -> bool:

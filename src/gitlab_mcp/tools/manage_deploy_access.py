@@ -18,6 +18,7 @@ from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.failures.codes import NoticeCode
 from gitlab_mcp.gitlab.paging import every_page
 from gitlab_mcp.results.secret_redaction import keep_visible
+from gitlab_mcp.tools.manage_access_token import MAKE_ANOTHER, ONLY_THE_ANSWER
 
 manage = Tool(
     "manage_deploy_access",
@@ -57,7 +58,8 @@ PublicKey = Annotated[NonEmpty, Field(description="The public half, like ssh-ed2
     recover_with=RecoveryLookup(
         "browse_deploy_access list_tokens",
         "project_id group_id",
-        because="only the lost answer had the token: revoke what was made, and create another",
+        because=ONLY_THE_ANSWER,
+        then=MAKE_ANOTHER,
     ),
 )
 class CreateDeployToken(InProjectOrGroup):
