@@ -89,6 +89,16 @@ class RecoveryLookup:
         return arguments
 
 
+def lost_token(read: str, give: str) -> RecoveryLookup:
+    """For what makes a token, which GitLab shows once."""
+    return RecoveryLookup(
+        read,
+        give,
+        because="only the lost answer had the token",
+        then="If it did, nobody has the token: revoke what was made, and create another.",
+    )
+
+
 def made(*keys: str) -> Proof:
     """It is this caller's, is not older than the write, and has what was sent under these names."""
     return lambda write, found: write.made(found) and write.has(found, *keys)

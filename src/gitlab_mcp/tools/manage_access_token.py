@@ -26,7 +26,7 @@ from gitlab_mcp.actions.fields import (
     Words,
     broken_rule,
 )
-from gitlab_mcp.actions.recovery_lookup import RecoveryLookup
+from gitlab_mcp.actions.recovery_lookup import RecoveryLookup, lost_token
 from gitlab_mcp.actions.result import Notice, Result
 from gitlab_mcp.actions.scopes import InProjectOrGroup
 from gitlab_mcp.actions.token_scopes import Scopes
@@ -58,11 +58,7 @@ manage = Tool(
 CREATED = "id name token shown_once scopes access_level expires_at active user_id granular"
 _DAYS = 30
 _SELF = "/personal_access_tokens/self"
-ONLY_THE_ANSWER = "only the lost answer had the token"
-MAKE_ANOTHER = "If it did, nobody has the token: revoke what was made, and create another."
-FIND_LOST = RecoveryLookup(
-    "browse_access_tokens list", "project_id group_id user_id", because=ONLY_THE_ANSWER, then=MAKE_ANOTHER
-)
+FIND_LOST = lost_token("browse_access_tokens list", "project_id group_id user_id")
 
 ExpiresAt = Annotated[FutureDate, Field(description=f"At most a year ahead; without it {_DAYS} days")]
 

@@ -11,14 +11,13 @@ from gitlab_mcp.actions.action import DELETE, POST, PUT, Danger, fill, something
 from gitlab_mcp.actions.danger import Risk, equals
 from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.actions.fields import Anywhere, Expects, Flag, FutureDate, Id, Listed, NonEmpty, Title
-from gitlab_mcp.actions.recovery_lookup import RecoveryLookup, has
+from gitlab_mcp.actions.recovery_lookup import RecoveryLookup, has, lost_token
 from gitlab_mcp.actions.result import Notice
 from gitlab_mcp.actions.scopes import InProject, InProjectOrGroup
 from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.failures.codes import NoticeCode
 from gitlab_mcp.gitlab.paging import every_page
 from gitlab_mcp.results.secret_redaction import keep_visible
-from gitlab_mcp.tools.manage_access_token import MAKE_ANOTHER, ONLY_THE_ANSWER
 
 manage = Tool(
     "manage_deploy_access",
@@ -55,12 +54,7 @@ PublicKey = Annotated[NonEmpty, Field(description="The public half, like ssh-ed2
     danger=Danger.DANGEROUS,
     example={"project_id": "acme/website", "name": "deploy", "scopes": ["read_repository"]},
     shows="id name username token shown_once scopes expires_at",
-    recover_with=RecoveryLookup(
-        "browse_deploy_access list_tokens",
-        "project_id group_id",
-        because=ONLY_THE_ANSWER,
-        then=MAKE_ANOTHER,
-    ),
+    recover_with=lost_token("browse_deploy_access list_tokens", "project_id group_id"),
 )
 class CreateDeployToken(InProjectOrGroup):
     """Create a deploy token; without expires_at it never expires."""

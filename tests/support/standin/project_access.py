@@ -26,12 +26,15 @@ class ProjectAccess:
 
     def owns(self, received: Received) -> bool:
         return self._below(received).partition("/")[0] in (*KINDS, "job_token_scope") or (
-            received.path in tuple(f"{API}/{name}" for name in ("personal_access_tokens/self", "metadata", "user"))
+            received.path
+            in tuple(f"{API}/{name}" for name in ("personal_access_tokens/self", "metadata", "user"))
         )
 
     def reply_to(self, received: Received) -> Reply:
         if received.path == f"{API}/personal_access_tokens/self":
-            return Reply.of(200, {"id": OWN_TOKEN, "name": "api", "scopes": ["api"], "active": True, "user_id": 2})
+            return Reply.of(
+                200, {"id": OWN_TOKEN, "name": "api", "scopes": ["api"], "active": True, "user_id": 2}
+            )
         if received.path == f"{API}/metadata":
             return Reply.of(200, {"version": "19.3.0", "enterprise": False})
         if received.path == f"{API}/user":
