@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -162,8 +161,8 @@ async def test_a_deploy_token_is_revoked_and_a_known_deploy_key_is_told() -> Non
         await agent.ask("manage_deploy_access", "revoke_token", **HERE, token_id=1)
         known = {"title": "again", "key": "ssh-ed25519 AAAA b"}
         added = await agent.ask("manage_deploy_access", "add_key", **HERE, **known)
-        [warning] = added.data["warnings"]
-        assert (warning["code"], warning["field"]) == ("NOT_APPLIED", "key")
+        told = {(warning["code"], warning["field"]) for warning in added.data["warnings"]}
+        assert ("NOT_APPLIED", "key") in told
 
     async with hearing(Story("Deploy access", lambda gitlab: gitlab.add(access), tell)):
         pass

@@ -26,7 +26,7 @@ from gitlab_mcp.actions.fields import (
     Words,
     broken_rule,
 )
-from gitlab_mcp.actions.recovery_lookup import RecoveryLookup
+from gitlab_mcp.actions.recovery_lookup import RecoveryLookup, lost_token
 from gitlab_mcp.actions.result import Notice, Result
 from gitlab_mcp.actions.scopes import InProjectOrGroup
 from gitlab_mcp.actions.token_scopes import Scopes
@@ -58,7 +58,7 @@ manage = Tool(
 CREATED = "id name token shown_once scopes access_level expires_at active user_id granular"
 _DAYS = 30
 _SELF = "/personal_access_tokens/self"
-_ONLY_THE_ANSWER = "only the lost answer had the token: revoke what was made, and create another"
+FIND_LOST = lost_token("browse_access_tokens list", "project_id group_id user_id")
 
 ExpiresAt = Annotated[FutureDate, Field(description=f"At most a year ahead; without it {_DAYS} days")]
 
@@ -136,7 +136,7 @@ def _own_token() -> Failure:
     danger=Danger.DANGEROUS,
     example={"project_id": "acme/website", "name": "ci bot", "scopes": ["read_api"], "access_level": 20},
     shows=CREATED,
-    recover_with=RecoveryLookup("browse_access_tokens list", "project_id group_id", because=_ONLY_THE_ANSWER),
+    recover_with=FIND_LOST,
 )
 class CreateToken(InProjectOrGroup, MakesToken):
     """Create a token of a project or group; GitLab makes a bot user for it."""
@@ -153,7 +153,7 @@ class CreateToken(InProjectOrGroup, MakesToken):
     danger=Danger.DANGEROUS,
     example={"user_id": 24, "name": "to rotate", "scopes": ["api"]},
     shows=CREATED,
-    recover_with=RecoveryLookup("browse_access_tokens list", "user_id", because=_ONLY_THE_ANSWER),
+    recover_with=FIND_LOST,
 )
 class CreatePersonalToken(MakesToken):
     """Create a personal token: as administrator for somebody; for yourself fine-grained, k8s_proxy or self_rotate."""
@@ -191,7 +191,7 @@ class CreatePersonalToken(MakesToken):
     danger=Danger.DANGEROUS,
     example={"project_id": "writes/app", "token_id": 52},
     shows=CREATED,
-    recover_with=RecoveryLookup("browse_access_tokens list", "project_id group_id", because=_ONLY_THE_ANSWER),
+    recover_with=FIND_LOST,
 )
 class RotateToken(OfToken, MakesToken):
     """Replace one by a new one with another number; the old stops at once, and using it again revokes the new too."""

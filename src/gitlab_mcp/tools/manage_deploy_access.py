@@ -11,7 +11,7 @@ from gitlab_mcp.actions.action import DELETE, POST, PUT, Danger, fill, something
 from gitlab_mcp.actions.danger import Risk, equals
 from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.actions.fields import Anywhere, Expects, Flag, FutureDate, Id, Listed, NonEmpty, Title
-from gitlab_mcp.actions.recovery_lookup import RecoveryLookup, has
+from gitlab_mcp.actions.recovery_lookup import RecoveryLookup, has, lost_token
 from gitlab_mcp.actions.result import Notice
 from gitlab_mcp.actions.scopes import InProject, InProjectOrGroup
 from gitlab_mcp.actions.tool import Tool
@@ -54,11 +54,7 @@ PublicKey = Annotated[NonEmpty, Field(description="The public half, like ssh-ed2
     danger=Danger.DANGEROUS,
     example={"project_id": "acme/website", "name": "deploy", "scopes": ["read_repository"]},
     shows="id name username token shown_once scopes expires_at",
-    recover_with=RecoveryLookup(
-        "browse_deploy_access list_tokens",
-        "project_id group_id",
-        because="only the lost answer had the token: revoke what was made, and create another",
-    ),
+    recover_with=lost_token("browse_deploy_access list_tokens", "project_id group_id"),
 )
 class CreateDeployToken(InProjectOrGroup):
     """Create a deploy token; without expires_at it never expires."""

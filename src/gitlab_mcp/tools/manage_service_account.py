@@ -19,7 +19,7 @@ from gitlab_mcp.actions.fields import (
     UserId,
     Words,
 )
-from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup, as_asked
+from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup, as_asked, lost_token
 from gitlab_mcp.actions.result import Notice, Result
 from gitlab_mcp.actions.scopes import InGroup, InGroupOrInstance
 from gitlab_mcp.actions.token_scopes import Scopes
@@ -91,9 +91,7 @@ class DeleteAccount(OfServiceAccount):
     example={"group_id": "acme", "user_id": 57, "name": "ci", "scopes": ["read_api"]},
     shows="id name scopes expires_at token",
     role=Role.OWNER,
-    recover_with=RecoveryLookup(
-        "browse_service_accounts list", "group_id", because="only the lost answer had the token"
-    ),
+    recover_with=lost_token("browse_service_accounts list", "group_id"),
 )
 class CreateToken(CreatesToken):
     """Create a token for a service account; it is shown once."""
@@ -110,9 +108,7 @@ class CreateToken(CreatesToken):
     example={"group_id": "acme", "user_id": 57, "token_id": 6},
     shows="id name scopes expires_at token",
     role=Role.OWNER,
-    recover_with=RecoveryLookup(
-        "browse_service_accounts list", "group_id", because="only the lost answer had the token"
-    ),
+    recover_with=lost_token("browse_service_accounts list", "group_id"),
 )
 class RotateToken(CreatesToken):
     """Replace a token by a new one; the old one stops at once, and the number changes."""

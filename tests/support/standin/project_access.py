@@ -26,7 +26,8 @@ class ProjectAccess:
 
     def owns(self, received: Received) -> bool:
         return self._below(received).partition("/")[0] in (*KINDS, "job_token_scope") or (
-            received.path in (f"{API}/personal_access_tokens/self", f"{API}/metadata")
+            received.path
+            in tuple(f"{API}/{name}" for name in ("personal_access_tokens/self", "metadata", "user"))
         )
 
     def reply_to(self, received: Received) -> Reply:
@@ -36,6 +37,8 @@ class ProjectAccess:
             )
         if received.path == f"{API}/metadata":
             return Reply.of(200, {"version": "19.3.0", "enterprise": False})
+        if received.path == f"{API}/user":
+            return Reply.of(200, {"id": 2, "username": received.caller})
         kind, _, rest = self._below(received).partition("/")
         if kind in self.refuses:
             return Reply.of(401, {"message": "401 Unauthorized"})
