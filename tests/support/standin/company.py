@@ -54,7 +54,7 @@ class Company:
     def group(self, path: str, **people: int) -> Place:
         parent, _, name = path.rpartition("/")
         self.made += 1
-        thing = {
+        thing: Thing = {
             "id": self.made,
             "path": name,
             "full_path": path,
