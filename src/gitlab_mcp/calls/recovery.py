@@ -136,6 +136,9 @@ class _RecoveringGitLab:
         if answer.status == _ACCEPTED and isinstance(body, Mapping) and "commands_changes" in body:
             # A text of nothing but quick actions: they were carried out, and no note was made.
             return True
+        if isinstance(body, Mapping) and "status" in body and body.keys() <= {"status", "message"}:
+            # Of members and invitations GitLab only says whether it worked. The action reads it.
+            return True
         # What makes several answers with a list of them.
         thing = body[0] if isinstance(body, list) and body else body
         fields = shown_fields(spec.shows).alone

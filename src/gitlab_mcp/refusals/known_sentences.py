@@ -210,7 +210,7 @@ KNOWN_SENTENCES: Final = (
     ),
     _row(
         Code.CONFLICT,
-        r"\btaken\b|already (exists|being used|a member|shared|assigned|related|linked)|duplicate"
+        r"\btaken\b|already (exists|being used|a member|shared|assigned|related|linked|in the job token)|duplicate"
         r"|same (name|path) .*exists",
         "It exists already.",
         "Read what is there, and change it instead of creating it again, or choose another name.",

@@ -10,6 +10,7 @@ from pydantic import Field, model_validator
 from gitlab_mcp.actions.action import PUT, Danger
 from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.actions.fields import Email, Expects, Listed, broken_rule
+from gitlab_mcp.actions.other_names import Instead
 from gitlab_mcp.actions.recovery_lookup import RecoveryLookup
 from gitlab_mcp.actions.scopes import InProjectOrGroup
 from gitlab_mcp.actions.tool import Tool
@@ -20,7 +21,11 @@ manage = Tool(
     "Choose which e-mails you get, everywhere or from a project or group.",
     toolset="planning",
     also=("notification_setting", "email_setting"),
-    instead={"update change": "set"},
+    instead={
+        "update change": "set",
+        "mute disable": Instead("set", {"level": "disabled"}),
+        "watch": Instead("set", {"level": "watch"}),
+    },
 )
 
 Event = Literal[

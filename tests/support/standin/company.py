@@ -48,11 +48,13 @@ def _user(number: int) -> Thing:
 class Company:
     places: dict[tuple[str, int], Place] = field(default_factory=dict)
     made: int = 700
+    notifications: dict[str, Thing] = field(default_factory=dict)
+    """What alice chose, by place; everywhere under the empty name."""
 
     def group(self, path: str, **people: int) -> Place:
         parent, _, name = path.rpartition("/")
         self.made += 1
-        thing = {
+        thing: Thing = {
             "id": self.made,
             "path": name,
             "full_path": path,
@@ -93,12 +95,14 @@ class Company:
 
     def owns(self, received: Received) -> bool:
         return received.route.startswith(
-            ("/groups", "/projects", "/users", "/user")
+            ("/groups", "/projects", "/users", "/user", "/notification_settings")
         ) or received.path.endswith("/graphql")
 
     def reply_to(self, received: Received) -> Reply:
         if received.path.endswith("/graphql"):
             return Reply.of(200, {"data": {"group": {"permanentDeletionDate": GONE_ON}}})
+        if received.route == "/notification_settings":
+            return self._notified("", received)
         if received.route == "/user":
             return Reply.of(200, _user(PEOPLE[received.caller]))
         if received.route == "/users":
@@ -129,6 +133,11 @@ class Company:
     def _itself(self, received: Received, place: Place, below: list[str]) -> Reply:
         if received.method == "GET":
             return Reply.of(200, place.thing)
+        if received.method == "PUT":
+            if path := received.json.pop("path", None):
+                self._rename(place, path)
+            place.thing |= received.json
+            return Reply.of(200, place.thing)
         if received.method != "DELETE":
             return NOT_FOUND
         if dict(received.params).get("permanently_remove") == "true":
@@ -139,6 +148,45 @@ class Company:
         self._rename(place, f"{place.thing['path']}-deletion_scheduled-{place.thing['id']}")
         place.thing["marked_for_deletion_on"] = TODAY
         return Reply.of(202, {"message": "202 Accepted"})
+
+    def _transfer(self, received: Received, place: Place, below: list[str]) -> Reply:
+        wanted = (received.json or {}).get("group_id")
+        if wanted == place.thing["parent_id"]:
+            said = "a root group" if wanted is None else "associated to the parent group"
+            return Reply.of(400, {"message": f"Transfer failed: Group is already {said}."})
+        above = self.places["groups", wanted].path if wanted else ""
+        if f"{above}/".startswith(f"{place.path}/"):
+            said = "Transfer failed: Cannot transfer group to one of its subgroup."
+            return Reply.of(400, {"message": said})
+        path = place.thing["path"]
+        place.thing |= {"parent_id": wanted, "full_path": f"{above}/{path}" if above else path}
+        return Reply.of(201, place.thing)
+
+    def _archive(self, received: Received, place: Place, below: list[str]) -> Reply:
+        if place.thing["archived"]:
+            return Reply.of(422, {"message": "Group is already archived!"})
+        place.thing["archived"] = True
+        return Reply.of(200, place.thing)
+
+    def _unarchive(self, received: Received, place: Place, below: list[str]) -> Reply:
+        if not place.thing["archived"]:
+            return Reply.of(422, {"message": "Group is already unarchived!"})
+        place.thing["archived"] = False
+        return Reply.of(200, place.thing)
+
+    def _subgroups(self, received: Received, place: Place, below: list[str]) -> Reply:
+        number = place.thing["id"]
+        found = [each.thing for each in self.places.values() if each.thing.get("parent_id") == number]
+        return Reply.of(200, found)
+
+    def _notification_settings(self, received: Received, place: Place, below: list[str]) -> Reply:
+        return self._notified(place.path, received)
+
+    def _notified(self, where: str, received: Received) -> Reply:
+        settings = self.notifications.setdefault(where, {"level": "participating"})
+        if received.method == "PUT":
+            settings |= received.json
+        return Reply.of(200, settings)
 
     def _rename(self, place: Place, path: str) -> None:
         parent = place.path.rpartition("/")[0]
@@ -203,6 +251,8 @@ class Company:
             return NOT_FOUND
         if received.method == "GET":
             return Reply.of(200, found[number])
+        if number not in place.members:
+            return NOT_FOUND
         if received.method == "DELETE":
             del place.members[number]
             return Reply.of(204)
@@ -240,9 +290,15 @@ class Company:
 
     def _invitations(self, received: Received, place: Place, below: list[str]) -> Reply:
         if received.method == "GET":
-            return Reply.of(200, list(place.invitations.values()))
+            wanted = dict(received.params).get("query", "")
+            return Reply.of(200, [each for email, each in place.invitations.items() if wanted in email])
         if received.method == "POST":
             sent = received.json
+            account = sent["email"].partition("@")[0]
+            if account in PEOPLE:
+                member = self._member(PEOPLE[account], sent["access_level"], sent.get("expires_at"))
+                place.members.setdefault(PEOPLE[account], member)
+                return Reply.of(201, {"status": "success"})
             invitation = {"invite_email": sent["email"], "access_level": sent["access_level"]}
             place.invitations[sent["email"]] = {**invitation, "expires_at": sent.get("expires_at")}
             return Reply.of(201, {"status": "success"})
