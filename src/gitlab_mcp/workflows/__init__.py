@@ -4,6 +4,8 @@
 - `project_deletion.py`: what became of a project that was deleted
 - `project_paths.py`: the path of a project beside its number
 - `name_lookup.py`: names in place of numbers
+- `variable_scopes.py`: which of several CI/CD variables of one key is meant
+- `generic_packages.py`: what names a file of a generic package
 - `explain_access.py`: what works for a caller at a place, and why the rest does not
 
 Why did a pipeline fail?
