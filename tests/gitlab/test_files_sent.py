@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from requests_toolbelt.multipart.decoder import MultipartDecoder  # type: ignore[import-untyped]
+from requests_toolbelt.multipart.decoder import MultipartDecoder
 
 from gitlab_mcp.actions.exchange import File, Request
 from gitlab_mcp.gitlab.faults import ReplayMiss, Unreachable

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from requests_toolbelt.multipart.decoder import MultipartDecoder  # type: ignore[import-untyped]
+from requests_toolbelt.multipart.decoder import MultipartDecoder
 
 from tests.journeys.everyday_jobs import SHOP, Do, Job, Play
 from tests.support.standin.exchange import Received, Reply

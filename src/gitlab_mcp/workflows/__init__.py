@@ -7,6 +7,8 @@
 - `who_can.py`: who may see a project, or push or merge to a branch
 - `project_paths.py`: the path of a project beside its number
 - `name_lookup.py`: names in place of numbers
+- `variable_scopes.py`: which of several CI/CD variables of one key is meant
+- `generic_packages.py`: what names a file of a generic package
 - `explain_access.py`: what works for a caller at a place, and why the rest does not
 
 Why did a pipeline fail?

@@ -82,8 +82,8 @@ class Recorded:
         request = requests.PreparedRequest()
         request.headers = CaseInsensitiveDict(received.headers)
         request.body = received.body
-        for body in recorded_bodies(request):
-            key = self._key(received.caller, received.method, received.path, received.query, body or "")
+        for sent in recorded_bodies(request):
+            key = self._key(received.caller, received.method, received.path, received.query, sent or "")
             if answers := self.answers.get(key):
                 return answers.popleft() if len(answers) > 1 else answers[0]
         return None
