@@ -23,6 +23,7 @@ SHAPED: dict[str, Any] = {
     "alternatives": st.just(
         [{"action": "browse_labels list", "description": "Labels.", "available_on": "Free"}]
     ),
+    "candidates": st.just([{"id": 7, "name": "acme/website"}]),
     "blockers": st.just([{"status": "conflict", "reason": "it conflicts", "lifted_by": "Resolve it."}]),
     "evidence": st.lists(TEXT, min_size=1, max_size=3),
     "gitlab_message": st.text(min_size=1),

@@ -1,9 +1,14 @@
 """Jobs made of several requests.
 
 - `batch.py`: many calls made as one
-- `project_deletion.py`: what became of a project that was deleted
+- `delayed_deletion.py`: what became of a project or group that was deleted
+- `membership.py`: where members have their roles from
+- `member_refusals.py`: writes about members that GitLab refuses without naming the cause
+- `who_can.py`: who may see a project, or push or merge to a branch
 - `project_paths.py`: the path of a project beside its number
 - `name_lookup.py`: names in place of numbers
+- `variable_scopes.py`: which of several CI/CD variables of one key is meant
+- `generic_packages.py`: what names a file of a generic package
 - `explain_access.py`: what works for a caller at a place, and why the rest does not
 
 Why did a pipeline fail?
