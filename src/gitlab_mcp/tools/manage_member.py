@@ -20,6 +20,7 @@ from gitlab_mcp.actions.fields import (
     Id,
     Needs,
     RoleName,
+    Within,
     UserId,
     broken_rule,
 )
@@ -52,7 +53,7 @@ manage = Tool(
 
 MEMBER = "id username access_level expires_at"
 Role = Annotated[RoleName, AlsoCalled("role", "permission", "level")]
-CustomRole = Annotated[Id, Needs("member_roles")]
+CustomRole = Annotated[Id, Needs("member_roles"), Within()]
 Person = Annotated[UserId, AlsoCalled("username", "member", "person")]
 
 
