@@ -20,8 +20,8 @@ from gitlab_mcp.actions.fields import (
     Id,
     Needs,
     RoleName,
-    Within,
     UserId,
+    Within,
     broken_rule,
 )
 from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup
