@@ -30,8 +30,6 @@ DIFFERENCES: dict[str, str] = {
     "browse_merge_requests pipelines: per_page is not known to GitLab": _PAGED,
     "browse_merge_request_details context_commits: page is not known to GitLab": _PAGED,
     "browse_merge_request_details context_commits: per_page is not known to GitLab": _PAGED,
-    "browse_merge_requests context_commits: page is not known to GitLab": _PAGED,
-    "browse_merge_requests context_commits: per_page is not known to GitLab": _PAGED,
     "browse_schedules pipelines: page is since 19.3 until None": _PAGED,
     "browse_schedules pipelines: per_page is since 19.3 until None": _PAGED,
     "manage_environment delete_review_apps: before is string, GitLab takes time": "a time under another name",

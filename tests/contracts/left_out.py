@@ -161,8 +161,6 @@ LEFT_OUT: dict[str, str] = {
     ),
     **_each("browse_project_details template", "source_template_project_id", _RARE),
     **_each("browse_instance_details templates", "popular", "only licences have it"),
-    **_each("browse_projects template", "source_template_project_id", _RARE),
-    **_each("browse_instance templates", "popular", "only licences have it"),
     **_each("browse_members list,browse_members direct", "user_ids", "get reads one; search finds several"),
     **_each("browse_members list,browse_members direct", "show_seat_info", _SHOWN),
     **_each("browse_members direct", "skip_users", _RARE),

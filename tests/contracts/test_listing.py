@@ -18,6 +18,11 @@ from gitlab_mcp.tiers.marks import TierMarks
 from tests.support.for_each import for_each
 from tests.support.read_listing import fields_only_named
 
+MOST_TOOLS, MOST_TOKENS = 25, 6_000
+"""Of the default listing."""
+TOOLS_KEPT_FOR_FINDING, TOKENS_KEPT_FOR_FINDING = 3, 600
+"""For find_actions, browse_action and run_action, which are not there yet: set to none when they are."""
+
 FORBIDDEN = {"anyOf", "oneOf", "allOf", "$ref", "$defs", "const", "format", "patternProperties", "default"}
 
 REGISTRY = Registry()
@@ -112,6 +117,8 @@ def test_what_a_name_does_not_explain_is_explained_in_the_default_listing() -> N
             ("browse_instance", "explain_access"),
             ("manage_review", "submit_review"),
             ("browse_users", "counts"),
+            ("manage_discussion", "create"),
+            ("manage_review", "apply"),
         )
         if f" {action}: " not in descriptions[name]
     ]
@@ -150,7 +157,7 @@ def told_takers(tool: dict[str, Any], field: str, note: str) -> set[str]:
         return every - listed if only[1] == "Not for" else listed
     if named:
         return named
-    if once := re.search(r"Unmarked fields: ([a-z_, ]+)\.", tool["description"]):
+    if once := re.search(r"Unmarked fields are for ([a-z_, ]+)\.", tool["description"]):
         return set(once[1].split(", "))
     return every
 
@@ -195,11 +202,11 @@ def test_what_the_listing_says_is_required_is_required(tool: dict[str, Any]) -> 
 
 def test_the_default_listing_costs_at_most_6000_tokens() -> None:
     default = json.dumps(REGISTRY.listing(["core"]), ensure_ascii=False, separators=(",", ":"))
-    assert openai.o200k_base().count(default) <= 6_000
+    assert openai.o200k_base().count(default) <= MOST_TOKENS - TOKENS_KEPT_FOR_FINDING
 
 
 def test_the_default_toolset_has_at_most_25_tools() -> None:
-    assert len(REGISTRY.listing(["core"])) <= 25
+    assert len(REGISTRY.listing(["core"])) <= MOST_TOOLS - TOOLS_KEPT_FOR_FINDING
 
 
 def test_every_tool_is_in_a_known_toolset() -> None:

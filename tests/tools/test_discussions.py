@@ -110,8 +110,8 @@ async def test_a_reaction_goes_to_the_note_when_one_is_named(
     standin: StandIn, against: Against, place: dict[str, int], path: str
 ) -> None:
     standin.answer("POST", path, 201, {"id": 4, "name": "eyes"})
-    arguments = {"action": "add_emoji", "project_id": "1", "name": "eyes", **place}
-    result = await against().call("manage_discussion", arguments)
+    arguments = {"action": "add", "project_id": "1", "name": "eyes", **place}
+    result = await against().call("manage_reaction", arguments)
     assert result.data == {"untrusted": ["name"], "id": 4, "name": "eyes"}
     assert [(request.route, request.json) for request in standin.requests] == [(path, {"name": "eyes"})]
 

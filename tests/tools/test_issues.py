@@ -10,6 +10,7 @@ from gitlab_mcp.app import App
 from gitlab_mcp.failures.failure import CallFailed
 from gitlab_mcp.settings import Secret
 from tests.support.recordings import rows
+from tests.support.read_listing import said_of_field
 from tests.support.standin import StandIn
 
 pytestmark = pytest.mark.anyio
@@ -129,7 +130,7 @@ async def test_a_link_without_a_project_stays_in_the_project(standin: StandIn, a
 
 async def test_subscribing_twice_says_that_nothing_had_to_change(replayed: App) -> None:
     arguments = {"action": "subscribe", "project_id": "acme/website", "issue_iid": 1}
-    assert (await replayed.call("manage_issue", arguments)).data == {"already": True}
+    assert (await replayed.call("manage_subscription", arguments)).data == {"already": True}
 
 
 @pytest.mark.parametrize(
@@ -196,8 +197,5 @@ async def test_issues_that_are_overdue_and_closed_are_told_apart(replayed: App) 
     assert {item["state"] for item in items} == {"opened", "closed"}
     still = (await replayed.call("browse_issues", {**overdue, "state": "opened"})).data["items"]
     assert {item["state"] for item in still} == {"opened"}
-    schema = replayed.listing()
-    field = next(tool for tool in schema if tool["name"] == "browse_issues")["inputSchema"]["properties"][
-        "due_date"
-    ]
-    assert "closed" in field["description"]
+    listed = next(tool for tool in replayed.listing() if tool["name"] == "browse_issues")
+    assert "closed" in said_of_field(dict(listed), "due_date")

@@ -276,7 +276,7 @@ async def test_approvals_that_were_reset_are_said_to_be_though_gitlab_says_only_
 ) -> None:
     standin.answer("PUT", "/projects/1/merge_requests/1/reset_approvals", 202, 202)
     arguments = {"action": "reset_approvals", "project_id": "1", "merge_request_iid": 1}
-    assert (await against().call("manage_merge_request", arguments)).data == {"done": True}
+    assert (await against().call("manage_merge_request_details", arguments)).data == {"done": True}
 
 
 @pytest.mark.parametrize("iid", [14, 15, 17])

@@ -484,8 +484,8 @@ async def test_drafts_are_written_rewritten_listed_and_thrown_away(
     first = listed.data["items"][0]
     assert (first["id"], first["file"], first["line"]) == (3, "src/login.py", 2)
     rewritten = {"draft_note_id": 4, "body": "A better second remark"}
-    await bob.call("manage_review", {"action": "update_draft", **there, **rewritten})
-    gone = await bob.call("manage_review", {"action": "delete_draft", **there, "draft_note_id": 6})
+    await bob.call("manage_draft", {"action": "update_draft", **there, **rewritten})
+    gone = await bob.call("manage_draft", {"action": "delete_draft", **there, "draft_note_id": 6})
     assert gone.data == {"done": True}
     assert [request.method for request in standin.requests] == ["POST", "GET", "PUT", "DELETE"]
 

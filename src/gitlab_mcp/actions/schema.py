@@ -115,7 +115,7 @@ def description(tool: Tool, marks: Marks) -> str:
     )
     places = [f"Give {field.replace('|', ' or ')}." for field in shared if "|" in field]
     unmarked = _unmarked(tool)
-    notes = [f"Unmarked fields: {unmarked}."] if unmarked else []
+    notes = [f"Unmarked fields are for {unmarked}."] if unmarked else []
     said = [tool.about, *_lines(tool), needed, *places, *notes, _more(tool, marks), _options(tool)]
     return " ".join(filter(None, said))
 
@@ -137,8 +137,9 @@ def _more(tool: Tool, marks: Marks) -> str:
         if not is_named_only(name, users, tool) or name == _ITEMS_ON_A_PAGE:
             continue
         takers = ", ".join(users) if len(users) < len(tool.actions) or len(users) == 1 else "all"
-        mark = marks.of_field(tool, name, list(users))
-        by_takers.setdefault(takers, []).append(f"{name} ({mark})" if mark else name)
+        text = next((shape.description for shape in users.values() if shape.description), "")
+        said = "; ".join(filter(None, (text, marks.of_field(tool, name, list(users)))))
+        by_takers.setdefault(takers, []).append(f"{name} ({said})" if said else name)
     more = "; ".join(f"{takers}({', '.join(_joined(names))})" for takers, names in by_takers.items())
     return f"More: {more}." if more else ""
 

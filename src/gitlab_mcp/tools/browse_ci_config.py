@@ -27,9 +27,9 @@ browse = Tool(
         "validate check verify validate_yaml get": "lint",
         "merged_yaml expand expanded includes full": "merged",
         "dry_run simulate what_runs preview list_jobs": "jobs",
-        "templates list_templates": Instead("browse_instance templates", {"type": "gitlab_ci_ymls"}),
+        "templates list_templates": Instead("browse_instance_details templates", {"type": "gitlab_ci_ymls"}),
         "template get_template": Instead(
-            "browse_instance template", {"type": "gitlab_ci_ymls"}, needs=("name",)
+            "browse_instance_details template", {"type": "gitlab_ci_ymls"}, needs=("name",)
         ),
     },
 )

@@ -27,7 +27,7 @@ browse = Tool(
         "comments notes list_comments": "list_notes",
         "threads discussions": "list",
         "drafts": "list_drafts",
-        "emoji reactions awards": "list_emoji",
+        "emoji reactions awards": "browse_reactions list",
     },
 )
 

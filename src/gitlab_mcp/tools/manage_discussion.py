@@ -66,6 +66,7 @@ class WrittenComment(OfIssueOrMergeRequest):
         proof=begun_with("body"),
         every_page=True,
     ),
+    has_line=True,
 )
 class CreateThread(WrittenComment):
     """Start a thread that can be answered, and on a merge request resolved."""

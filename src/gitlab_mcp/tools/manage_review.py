@@ -187,9 +187,10 @@ class CreateDraft(OfMergeRequest):
         "project_id merge_request_iid",
         because="before 19.3 GitLab does not show which suggestions are applied",
     ),
+    has_line=True,
 )
 class ApplySuggestions(OfMergeRequest):
-    """Commit suggestions to the source branch; threads show their ids since GitLab 19.3, before that only its pages."""
+    """Commit suggestions to the source branch. Threads show their ids since GitLab 19.3, before that only its pages."""
 
     suggestion_ids: Annotated[
         list[Annotated[Id, Anywhere("suggestion")]],

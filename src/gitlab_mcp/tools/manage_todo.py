@@ -23,8 +23,8 @@ manage = Tool(
         "all_done mark_all_as_done clear": "mark_all_done",
         "undo reopen": "restore",
         "create add": Instead(
-            "manage_issue create_todo",
-            advice="manage_issue create_todo and manage_merge_request create_todo put one on the list.",
+            "manage_subscription create_todo",
+            advice="manage_subscription create_todo puts an issue or a merge request on the list.",
         ),
     },
 )
