@@ -11,11 +11,11 @@ from gitlab_mcp.actions.arguments.validation import validate
 from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.failures.failure import CallFailed
 from tests.support.for_each import for_each
-from tests.support.guarded import Server, outcome, refused
+from tests.support.guarded import Server, refused
 from tests.support.standin import StandIn
 
 REGISTRY = Registry()
-HERE = InstanceDefaults()
+HERE = InstanceDefaults("https://gitlab.example.com")
 MOVED = [
     (now, old)
     for now, *before in REGISTRY.every_name()
@@ -55,11 +55,11 @@ def test_an_error_of_the_former_call_names_the_present_one(moved: tuple[ActionNa
 async def test_what_moved_can_be_called_where_only_its_former_toolset_is_switched_on(
     standin: StandIn, against: Server
 ) -> None:
-    standin.answer("POST", "/projects/1/issues/1/subscribe", 201, {"iid": 1}, times=None)
+    standin.answer("POST", "/projects/1/issues/1/subscribe", 201, {"iid": 1})
     app = against(toolsets=("core",))
-    former = await outcome(app, "manage_issue", SUBSCRIBE)
+    former = (await app.call("manage_issue", SUBSCRIBE)).data
     assert former["taken_as"] == {"action": "manage_subscription subscribe"}
-    present = await outcome(app, "manage_subscription", SUBSCRIBE)
+    present = (await app.call("manage_subscription", SUBSCRIBE)).data
     assert "taken_as" not in present
     assert len(standin.requests) == 2
     assert "manage_subscription" not in {tool["name"] for tool in app.listing()}

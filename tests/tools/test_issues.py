@@ -9,8 +9,8 @@ import pytest
 from gitlab_mcp.app import App
 from gitlab_mcp.failures.failure import CallFailed
 from gitlab_mcp.settings import Secret
-from tests.support.recordings import rows
 from tests.support.read_listing import said_of_field
+from tests.support.recordings import rows
 from tests.support.standin import StandIn
 
 pytestmark = pytest.mark.anyio

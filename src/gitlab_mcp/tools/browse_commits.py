@@ -139,7 +139,7 @@ class CommitDiff(OfCommit, Paged):
     "compare",
     GET("/projects/{project_id}/repository/compare"),
     example={"project_id": "acme/website", "from_ref": "main", "to_ref": "feature/login"},
-    seldom_given="straight from_project_id",
+    seldom_given="straight from_project_id diffs",
     has_line=True,
 )
 class Compare(InProject):

@@ -66,6 +66,7 @@ class OfIssueMergeRequestOrCommit(OfIssueOrMergeRequest):
     ),
     example={"project_id": "acme/website", "merge_request_iid": 1},
     shows=SHOWN_THREAD,
+    seldom_given="system_notes",
 )
 class ListDiscussions(OfIssueMergeRequestOrCommit, Paged):
     """List the threads on something; a single comment is a thread of one note."""
@@ -111,7 +112,7 @@ class GetDiscussion(OfIssueMergeRequestOrCommit):
     GET(ISSUE + "/notes", MERGE_REQUEST + "/notes"),
     example={"project_id": "acme/website", "issue_iid": 1},
     shows=SHOWN_NOTE,
-    seldom_given="activity_filter",
+    seldom_given="activity_filter system_notes",
 )
 class ListNotes(OfIssueOrMergeRequest, Paged):
     """List comments, and with system_notes what GitLab itself noted, the newest first."""

@@ -86,6 +86,7 @@ RefName = Annotated[NonEmpty, Field(description="Branch or tag: newest success")
     GET("/projects/{project_id}/jobs", "/projects/{project_id}/pipelines/{pipeline_id}/jobs"),
     example={"project_id": "acme/website"},
     shows=JOB,
+    seldom_given="include_retried",
 )
 class ListJobs(InProject, Paged):
     """List the jobs of a project or of one pipeline, without those that start other pipelines."""
@@ -121,6 +122,7 @@ class GetJob(OfJob):
     "log",
     GET("/projects/{project_id}/jobs/{job_id}/trace"),
     example={"project_id": "acme/website", "job_id": 63},
+    seldom_given="byte_offset",
 )
 class ReadLog(OfJob):
     """Read the log of a job without colours and markers: its error and last lines, a range, or what a search finds."""

@@ -109,7 +109,7 @@ APPROVALS = (
     example={"project_id": "acme/website"},
     shows=MERGE_REQUEST,
     not_taken={"milestone_id": "milestone takes the title of the milestone, None or Any"},
-    seldom_given="search_in author_id assignee_id reviewer_id merge_user_username approved_by_usernames "
+    seldom_given="search_in author_id assignee_id reviewer_id merge_user_username approved_by_usernames milestone"
     "environment iids",
 )
 class ListMergeRequests(InProjectOrGroupOrOwn, Paged):

@@ -86,7 +86,7 @@ _ONLY_WITHOUT_A_GROUP = (
     GET("/projects", "/groups/{group_id}/projects", "/users/{user_id}/projects"),
     example={"group_id": "acme"},
     shows=PROJECT,
-    seldom_given="with_programming_language search_namespaces include_subgroups with_shared "
+    seldom_given="with_programming_language search_namespaces include_subgroups with_shared owned"
     " min_access_level topic starred archived visibility",
 )
 class ListProjects(Paged):

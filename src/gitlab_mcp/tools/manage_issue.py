@@ -111,7 +111,7 @@ EpicId = Annotated[Id, Needs("issue_epic_param"), Anywhere("epic")]
     recover_with=RecoveryLookup(
         "browse_issues list", "project_id", {"scope": "created_by_me"}, proof=made("title")
     ),
-    seldom_given="start_date epic_id issue_type",
+    seldom_given="start_date epic_id issue_type weight due_date",
 )
 class CreateIssue(InProject):
     """Open an issue."""
@@ -139,7 +139,7 @@ class CreateIssue(InProject):
         ("add_assignees", "add_assignee_ids"),
         "assignee_ids replaces the assignees: send everybody who shall be one",
     ),
-    seldom_given="start_date epic_id issue_type discussion_locked",
+    seldom_given="start_date epic_id issue_type discussion_locked weight due_date",
 )
 class UpdateIssue(OfIssue):
     """Change, close or reopen an issue."""

@@ -179,7 +179,7 @@ MergeAfter = Annotated[Time, Only(since="19.3")]
         {"state": "opened", "scope": "created_by_me"},
         proof=made("source_branch", "target_branch"),
     ),
-    seldom_given="target_project_id allow_collaboration",
+    seldom_given="target_project_id allow_collaboration remove_source_branch",
 )
 class CreateMergeRequest(InProject):
     """Create a merge request between two branches that exist."""
@@ -220,7 +220,7 @@ class CreateMergeRequest(InProject):
     example={**EXAMPLE, "title": "Draft: Add login and logout"},
     shows=UPDATED,
     not_taken=ADDING,
-    seldom_given="allow_collaboration discussion_locked",
+    seldom_given="allow_collaboration discussion_locked remove_source_branch",
 )
 class UpdateMergeRequest(OfMergeRequest):
     """Change, close or reopen a merge request."""
