@@ -53,7 +53,9 @@ def test_a_write_carries_its_fields_in_its_body(path: Path) -> None:
     for each in interactions(path):
         request = each["request"]
         if request["method"] in ("POST", "PUT", "PATCH"):
-            assert "?" not in request["uri"]
+            # Where the body is a file as it is, the query is the only place for them.
+            is_file = request["body"] is not None and not request["body"].startswith(("{", "["))
+            assert is_file or "?" not in request["uri"]
         else:
             assert request["body"] is None
 

@@ -1,9 +1,19 @@
 """Where a declaration differs from GitLab's own parameter list, and why."""
 
 _PAGED = "not declared; its answers are paged all the same"
-_GATHERED = "answered from what several endpoints say"
+
+_FLAG = "GitLab reads true and false as those"
+_FILE = "its name and content, or its path: sent as a file"
 
 DIFFERENCES: dict[str, str] = {
+    "browse_packages list: order_by allows ['project_path']": "of a group; a project refuses it",
+    "manage_snippet create: file_name is required by GitLab": "only where files are not given",
+    "manage_upload create: attached_file is object, GitLab takes array of string": _FILE,
+    "manage_upload create: attached_file is object, GitLab takes file": _FILE,
+    "manage_variable create: masked is boolean, GitLab takes string": _FLAG,
+    "manage_variable create: masked_and_hidden is boolean, GitLab takes string": _FLAG,
+    "manage_variable create: protected is boolean, GitLab takes string": _FLAG,
+    "manage_variable create: raw is boolean, GitLab takes string": _FLAG,
     "manage_commit comment: line is required by GitLab": "only where path is given",
     "manage_commit comment: line_type is required by GitLab": "only where path is given",
     "manage_commit set_status: coverage is number, GitLab takes number": "the same under two names",
@@ -21,12 +31,13 @@ DIFFERENCES: dict[str, str] = {
     "browse_merge_requests pipelines: per_page is not known to GitLab": _PAGED,
     "browse_merge_requests context_commits: page is not known to GitLab": _PAGED,
     "browse_merge_requests context_commits: per_page is not known to GitLab": _PAGED,
+    "browse_schedules pipelines: page is since 19.3 until None": _PAGED,
+    "browse_schedules pipelines: per_page is since 19.3 until None": _PAGED,
     "manage_environment delete_review_apps: before is string, GitLab takes time": "a time under another name",
     "browse_audit_events list_instance: entity_type is required by GitLab": "only where entity_id is given",
-    "browse_instance explain_access: project_id is not known to GitLab": _GATHERED,
-    "browse_instance explain_access: group_id is not known to GitLab": _GATHERED,
-    "browse_instance explain_access: toolset is not known to GitLab": _GATHERED,
-    "run_batch run: calls is not known to GitLab": "a batch is no endpoint of GitLab",
+    "manage_member invite: email is string, GitLab takes array of string": "one at a time, as everywhere else",
+    "manage_member add: member_role_id is not known to GitLab": "paid, and documented",
+    "browse_jobs log: byte_offset is since 19.3 until None": "of an older one the whole log is read, and cut here",
     "browse_vulnerabilities findings: pipeline_id is integer, GitLab takes string": "it is a number everywhere else",
     "manage_vulnerability link_issue: target_project_id is integer, GitLab takes string": "as for links between issues",
 }

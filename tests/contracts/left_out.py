@@ -15,6 +15,7 @@ _FIRST_REQUEST = "the action reads what it needs"
 
 _PROJECT_LISTS = "browse_projects forks,browse_users projects,browse_users starred_projects"
 _ALL_PROJECT_LISTS = f"browse_projects list,{_PROJECT_LISTS}"
+_GROUP_LISTS = "browse_groups list,browse_groups subgroups,browse_groups descendants"
 _MERGE_REQUEST_JOBS = (
     "browse_code_owners merge_request,browse_merge_requests merge_readiness,"
     "browse_merge_requests review_bundle,browse_pipelines failure_digest"
@@ -32,6 +33,17 @@ def _each(actions: str, parameters: str, reason: str) -> dict[str, str]:
 
 
 LEFT_OUT: dict[str, str] = {
+    **_each("browse_access_tokens list", "sort", _RARE),
+    **_each(
+        "browse_access_tokens overview",
+        "created_after created_before expires_after expires_before last_used_after last_used_before revoked search"
+        " sort state",
+        "all of them are shown",
+    ),
+    **_each("browse_packages list", "status include_versionless exclude_subgroups", _RARE),
+    **_each("browse_packages files", "order_by sort", "a package has few files"),
+    **_each("browse_registry list", "tags", "action tags lists them"),
+    **_each("browse_variables get", "filter", "sent as environment_scope"),
     **_each(
         "browse_environments deployment_merge_requests",
         "approved assignee_id assignee_username author_id created_after created_before deployed_after"
@@ -66,6 +78,23 @@ LEFT_OUT: dict[str, str] = {
         _MERGE_REQUEST_JOBS,
         "render_html include_diverged_commits_count include_rebase_in_progress",
         _FIRST_REQUEST,
+    ),
+    **_each("browse_boards issues", "page per_page", _FIRST_REQUEST),
+    **_each(
+        "browse_ci_config lint,browse_ci_config merged,browse_ci_config jobs",
+        "sha content_ref dry_run_ref dry_run include_jobs",
+        _SET_BY_ACTION,
+    ),
+    **_each(
+        "browse_runners list,browse_runners list_all", "scope", "the old name of type, status and paused"
+    ),
+    **_each("browse_runners get", "include_projects", _SHOWN),
+    **_each("browse_runners jobs", "system_id order_by", _RARE),
+    **_each("browse_runners jobs", "cursor", _CURSOR),
+    **_each(
+        "browse_schedules pipelines",
+        "scope created_after created_before updated_after updated_before",
+        "a schedule starts few a day; status narrows them",
     ),
     **_each("browse_epics list", "author_id not[author_id]", _A_NUMBER),
     **_each("browse_epics list", "not my_reaction_emoji", _RARE),
@@ -118,6 +147,29 @@ LEFT_OUT: dict[str, str] = {
     ),
     **_each("browse_projects template", "source_template_project_id", _RARE),
     **_each("browse_instance templates", "popular", "only licences have it"),
+    **_each("browse_members list,browse_members direct", "user_ids", "get reads one; search finds several"),
+    **_each("browse_members list,browse_members direct", "show_seat_info", _SHOWN),
+    **_each("browse_members direct", "skip_users", _RARE),
+    **_each("browse_members who_can", "query user_ids show_seat_info page per_page", _FIRST_REQUEST),
+    **_each(_GROUP_LISTS, "statistics", _SHOWN),
+    **_each(f"{_GROUP_LISTS},browse_groups shared_groups", "skip_groups", _RARE),
+    **_each(
+        f"{_GROUP_LISTS},browse_groups get,browse_groups shared_groups,browse_groups shared_projects",
+        "custom_attributes with_custom_attributes",
+        _ADMIN,
+    ),
+    **_each(_GROUP_LISTS, "marked_for_deletion_on", "nobody knows the day; active leaves them all out"),
+    **_each(
+        "browse_groups subgroups,browse_groups descendants", "all_available top_level_only", "below a group"
+    ),
+    **_each("browse_groups get", "with_projects", _SET_BY_ACTION),
+    **_each("browse_groups shared_groups", "search min_access_level", _RARE),
+    **_each("browse_groups shared_projects", "simple", _SHOWN),
+    **_each(
+        "browse_groups shared_projects",
+        "starred order_by with_issues_enabled with_merge_requests_enabled",
+        _RARE,
+    ),
     **_each("browse_labels list", "archived", "archiving labels is behind a flag"),
     **_each("browse_instance topics", "organization_id", "an instance has one organization"),
     **_each("browse_labels get", "include_descendant_groups only_group_labels", "one label is named"),
@@ -149,8 +201,8 @@ LEFT_OUT: dict[str, str] = {
     **_each("browse_files tree", "with_last_commit", _SHOWN),
     **_each(
         "browse_jobs log",
-        "byte_offset byte_limit",
-        "windows are lines: the number of a line is unknown where the bytes before it were not read",
+        "byte_limit",
+        "as many as the answer may hold",
     ),
     **_each(
         "browse_jobs artifacts,browse_jobs artifact_file",

@@ -4,9 +4,10 @@ has its reason."""
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from gitlab_mcp.actions.action import Action, Endpoint
-from gitlab_mcp.actions.fields import Csv, Names, Only
+from gitlab_mcp.actions.fields import Csv, Names, Only, SentAsNumber
 from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.actions.shape import Shape, sent_name, shapes
 from gitlab_mcp.api.endpoints import EndpointFacts, Parameter, find
@@ -34,7 +35,11 @@ def differences(action: type[Action]) -> set[str]:
     """What the declaration says otherwise than GitLab, in words that are the keys of DIFFERENCES."""
     where = f"{action.spec.tool.name} {action.spec.name}"
     found = {f"{where}: {problem}" for problem in marks_that_are_wrong(action)}
-    if any("run" in vars(base) for base in action.__mro__ if base is not Action and issubclass(base, Action)):
+    if any(
+        {"run", "run_with"} & vars(base).keys()
+        for base in action.__mro__
+        if base is not Action and issubclass(base, Action)
+    ):
         return found
     fields = dict(shapes(action))
     known_anywhere: set[str] = set()
@@ -96,6 +101,8 @@ def values_of(known: EndpointFacts, key: str) -> tuple[str, ...]:
 def mismatch(shape: Shape, param: Parameter, values: set[str]) -> list[str]:
     problems = []
     kind = param.type
+    if numbers := shape.mark(SentAsNumber):
+        shape = replace(shape, type="integer", values=tuple(map(str, numbers.numbers.values())))
     if shape.type == "array":
         if not (kind.startswith("array") or shape.mark(Csv) or kind == "any"):
             problems.append(f"is an array, GitLab takes {kind}")

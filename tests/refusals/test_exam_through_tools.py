@@ -61,7 +61,7 @@ class Graded:
             return bool(self.facts.get("warnings"))
         refused_early = self.code in REFUSED_HERE
         if self.called.row["status"] >= 500:
-            return refused_early or self.code == "SERVER_ERROR"
+            return refused_early or self.code in ("SERVER_ERROR", self.truth)
         return self.code == self.truth or (refused_early and self.truth in ("REJECTED", "PAYLOAD_TOO_LARGE"))
 
 

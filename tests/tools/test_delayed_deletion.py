@@ -168,3 +168,35 @@ async def test_a_project_of_an_archived_group_says_that_the_group_has_to_be_open
     failure = await refused(against(), "manage_project", {"action": "unarchive", "project_id": "58"})
     assert (failure.code, failure.facts["state"]) == ("CONFLICT", "archived")
     assert "group" in failure.facts["suggested_fix"]
+
+
+@pytest.mark.parametrize(
+    ("group", "state", "projects"),
+    [
+        ({"archived": True}, "archived", "Archived with it"),
+        ({"marked_for_deletion_on": "2026-11-18"}, "marked for deletion", "Can still be changed"),
+        ({"archived": False, "marked_for_deletion_on": None}, None, None),
+    ],
+)
+async def test_the_state_of_a_group_is_told_where_it_refuses_and_before(
+    standin: StandIn, against: Server, group: dict[str, Any], state: str | None, projects: str | None
+) -> None:
+    """Synthetic: no write to such a group itself was recorded, so nothing is called certain."""
+    standin.answer("GET", "/metadata", body={"version": "19.3.0-ee", "enterprise": True})
+    standin.answer("GET", "/groups/114", body={"id": 114, "full_path": "acme", **group})
+    standin.answer("GET", "/user", body={"id": 2, "username": "alice"})
+    token = {"user_id": 2, "scopes": ["api"], "active": True}
+    standin.answer("GET", "/personal_access_tokens/self", body=token)
+    standin.answer("GET", "/groups/114/members/all/2", body={"access_level": 50})
+    standin.answer("POST", "/groups/114/labels", 403, {"message": "403 Forbidden"})
+    call = {"action": "create", "group_id": "114", "name": "bug", "color": "#111111"}
+    failure = await refused(against(), "manage_label", call)
+    assert failure.facts.get("state") == state
+    assert failure.facts["confidence"] != "certain"
+    assert "PERMISSION_DENIED" in {failure.code, *failure.facts.get("also", ())}
+    explain = {"action": "explain_access", "group_id": "114"}
+    told = (await against().call("browse_instance", explain)).data
+    assert (told.get("projects_of_this_group") or "").startswith(projects or "")
+    assert ("projects_of_this_group" in told) is (projects is not None)
+    for name, value in group.items():
+        assert told["here"].get(name) == value

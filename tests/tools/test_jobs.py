@@ -4,13 +4,16 @@ import io
 import zipfile
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import parse_qsl
 
 import pytest
 
+from gitlab_mcp.api.versions import version_number
 from gitlab_mcp.app import App
 from gitlab_mcp.failures.failure import CallFailed
 from tests.support.recordings import rows
 from tests.support.standin import StandIn
+from tests.support.standin.exchange import Received, Reply
 
 pytestmark = pytest.mark.anyio
 Against = Callable[..., App]
@@ -95,7 +98,14 @@ async def test_a_range_beyond_the_log_says_where_the_log_ends(replayed: App) -> 
 
 @pytest.mark.parametrize(
     "window",
-    [{"tail": 5, "search": "x"}, {"tail": 5, "start_line": 2}, {"start_line": 9, "end_line": 3}, {"tail": 0}],
+    [
+        {"tail": 5, "search": "x"},
+        {"byte_offset": 5, "search": "x"},
+        {"byte_offset": -1},
+        {"tail": 5, "start_line": 2},
+        {"start_line": 9, "end_line": 3},
+        {"tail": 0},
+    ],
 )
 async def test_a_window_that_makes_no_sense_is_refused(replayed: App, window: dict[str, Any]) -> None:
     with pytest.raises(CallFailed) as failed:
@@ -190,3 +200,99 @@ async def test_cancelling_a_job_that_has_ended_says_that_nothing_was_cancelled(
     data = (await against().call("manage_job", arguments)).data
     assert data["status"] == "success"
     assert [warning["code"] for warning in data["warnings"]] == ["NOT_APPLIED"]
+
+
+class LogOf:
+    """Synthetic: a job with a long log on a GitLab of this version. Only 19.3 and later send single bytes of a log."""
+
+    def __init__(self, log: bytes, version: str, *, archived: bool = True) -> None:
+        self.log, self.version, self.archived = log, version, archived
+        self.sends_ranges = version_number(version) >= (19, 3)
+        self.sent: list[int] = []
+
+    def owns(self, received: Received) -> bool:
+        return received.method == "GET"
+
+    def reply_to(self, received: Received) -> Reply:
+        if received.route == "/metadata":
+            return Reply.of(200, {"version": self.version, "enterprise": True})
+        if not received.route.endswith("/trace"):
+            file = {"file_type": "trace", "size": len(self.log), "filename": "job.log"}
+            return Reply.of(200, {"id": 7, "status": "failed", "artifacts": [file] if self.archived else []})
+        asked = dict(parse_qsl(received.query))
+        part = self.log
+        if "byte_offset" in asked and self.sends_ranges:
+            offset = int(asked["byte_offset"])
+            part = self.log[offset : offset + int(asked["byte_limit"])]
+        self.sent.append(len(part))
+        return Reply.of(200, part.decode(), {"content-type": "text/plain"})
+
+
+LONG_LOG = b"".join(b"line %07d of the log\n" % number for number in range(1, 200_001))
+
+
+@pytest.mark.parametrize(
+    ("version", "archived", "downloads_whole"),
+    [("19.3.0-ee", True, 1), ("19.3.0-ee", False, 2), ("17.2.0-ee", True, 2), ("18.5.0-ee", True, 2)],
+)
+async def test_the_end_of_a_long_log_is_read_without_the_rest_where_gitlab_can(
+    standin: StandIn, against: Against, version: str, archived: bool, downloads_whole: int
+) -> None:
+    """The first try stops at two million bytes, though the stand-in has the whole ready."""
+    gitlab = LogOf(LONG_LOG, version, archived=archived)
+    standin.add(gitlab)
+    found = await log(against(), 7, tail=3)
+    assert found.text.content.splitlines() == [f"line {n:07} of the log" for n in (199_998, 199_999, 200_000)]
+    assert [size == len(LONG_LOG) for size in gitlab.sent].count(True) == downloads_whole
+    if downloads_whole == 1:
+        assert gitlab.sent[-1] <= 512_000
+        assert found.data == {"total_bytes": len(LONG_LOG), "only_the_end_was_read": True}
+    else:
+        assert found.data["start_line"] == 199_998
+
+
+async def test_more_last_lines_than_gitlab_sends_at_once_are_read_with_the_whole_log(
+    standin: StandIn, against: Against
+) -> None:
+    """Synthetic: of lines this long, one range holds fewer than were asked for."""
+    lines = [b"%05d \x1b[0K" % number + b"\x1b[0m" * 600 + b"\n" for number in range(1, 2_001)]
+    standin.add(LogOf(b"".join(lines), "19.3.0-ee"))
+    found = await log(against(), 7, tail=1_000)
+    assert found.data["total_lines"] == 2_000
+    assert found.data["start_line"] == 1_001
+
+
+@pytest.mark.parametrize("version", ["17.2.0-ee", "19.3.0-ee", "20.1.0-ee"])
+async def test_a_log_is_read_on_by_bytes_line_after_line(
+    standin: StandIn, against: Against, version: str
+) -> None:
+    text = "".join(f"line {number} ü\n" for number in range(1, 2_001))
+    standin.add(LogOf(text.encode(), version))
+    app, offset, read = against(), 0, ""
+    while offset is not None:
+        part = await log(app, 7, byte_offset=offset, max_bytes=5_000)
+        assert part.data.get("next_byte_offset", offset + 1) > offset
+        assert "warnings" not in part.data and "truncated" not in part.data
+        read += part.text.content + "\n"
+        offset = part.data.get("next_byte_offset")
+    assert read == text
+    beyond = await log(app, 7, byte_offset=10_000_000)
+    assert beyond.data == {"why_empty": "The log has nothing from byte 10000000 on."}
+
+
+async def test_a_range_that_gitlab_ignored_is_cut_out_of_the_whole_log(
+    standin: StandIn, against: Against
+) -> None:
+    gitlab = LogOf(LONG_LOG, "19.3.0-ee")
+    gitlab.sends_ranges = False
+    standin.add(gitlab)
+    found = await log(against(), 7, byte_offset=24 * 99_999)
+    assert found.text.content.startswith("line 0100000 of the log\n")
+
+
+async def test_bytes_of_a_line_that_is_too_long_are_shown_in_parts(
+    standin: StandIn, against: Against
+) -> None:
+    standin.add(LogOf(b"x" * 20_000, "19.3.0-ee"))
+    part = await log(against(), 7, byte_offset=0, max_bytes=2_000)
+    assert part.data["next_byte_offset"] == len(part.text.content)

@@ -65,3 +65,13 @@ async def test_other_lists_ask_nothing_more(standin: StandIn, against: Against) 
     standin.answer("GET", "*/merge_requests", body=[merge_request("acme/shop", 1)])
     assert await reviews_of(against(), project_id="acme/shop") == [None]
     assert [request.method for request in standin.requests] == ["GET"]
+
+
+async def test_projects_beyond_the_tenth_are_said_not_to_be_read(standin: StandIn, against: Against) -> None:
+    rows = [merge_request(f"acme/p{number}", 1) for number in range(12)]
+    standin.answer("GET", "*/merge_requests", body=rows)
+    standin.answer("POST", "/api/graphql", body=reviewed(1, "UNREVIEWED"))
+    result = await against().call("browse_merge_requests", {"action": "list", "reviewer_username": "bob"})
+    assert ["reviews" in row for row in result.data["items"]] == [True] * 10 + [False] * 2
+    (warning,) = result.data["warnings"]
+    assert (warning["code"], warning["unread"]) == ("PARTIAL", ["acme/p10", "acme/p11"])

@@ -12,6 +12,7 @@ from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.settings import Secret
 from tests.support.recordings.picked import picked
 from tests.support.standin import Drop, Reply, ReplyWith, StandIn
+from tests.support.standin.exchange import Received
 
 pytestmark = pytest.mark.anyio
 Against = Callable[..., App]
@@ -562,3 +563,92 @@ async def test_publishing_that_failed_and_cannot_be_looked_at_stays_a_failure_of
     standin.answer("GET", f"{PATH}/notes", 403, {"message": "403 Forbidden"})
     standin.answer("POST", f"{PATH}/draft_notes/bulk_publish", 500, {"message": "500 Internal Server Error"})
     assert (await refusal(against(), action="submit_review")).code == "SERVER_ERROR"
+
+
+class ReviewedHere:
+    """Synthetic, as no such answer was recorded: a draft of user 2 on !25, published as 19.3 declares it."""
+
+    def __init__(self, version: str, *, reviewers: dict[int, str], keeps: tuple[str, ...] = ()) -> None:
+        self.version, self.reviewers, self.keeps = version, dict(reviewers), keeps
+        self.drafts = [{"id": 7, "author_id": 2, "note": "Mind the gap.", "position": {}}]
+        self.notes: list[dict[str, Any]] = []
+
+    def owns(self, received: Received) -> bool:
+        return received.route == "/metadata" or received.route.startswith(PATH)
+
+    def reply_to(self, received: Received) -> Reply:
+        sent = received.json if received.body else {}
+        match received.method, received.route.removeprefix(PATH):
+            case "GET", "/metadata":
+                return Reply.of(200, {"version": self.version, "enterprise": True})
+            case "GET", "/draft_notes":
+                return Reply.of(200, self.drafts)
+            case "GET", "/notes":
+                return Reply.of(200, self.notes[::-1])
+            case "GET", "/reviewers":
+                return Reply.of(
+                    200, [{"user": {"id": id}, "state": state} for id, state in self.reviewers.items()]
+                )
+            case "POST", "/draft_notes/bulk_publish":
+                for draft in self.drafts:
+                    self._write(draft["note"])
+                self.drafts = []
+                if "note" in self.keeps and "note" in sent:
+                    self._write(sent["note"])
+                if "reviewer_state" in self.keeps and "reviewer_state" in sent:
+                    self.reviewers[2] = sent["reviewer_state"]
+                return Reply.of(204)
+            case "POST", "/notes":
+                if sent["body"] == "/request_changes":
+                    self.reviewers[2] = "requested_changes"
+                    return Reply.of(202, {"commands_changes": {}, "summary": ["Changes requested."]})
+                return Reply.of(201, self._write(sent["body"]))
+        return Reply.of(404, {"message": "404 Not found"})
+
+    def _write(self, body: Any) -> dict[str, Any]:
+        self.notes.append({"id": len(self.notes) + 1, "body": body, "author": {"id": 2}, "system": False})
+        return self.notes[-1]
+
+
+BOTH = ("note", "reviewer_state")
+
+
+@pytest.mark.parametrize(
+    ("version", "keeps", "requests"),
+    [
+        ("19.3.0-ee", BOTH, ["/draft_notes/bulk_publish"]),
+        ("19.3.0-ee", ("reviewer_state",), ["/draft_notes/bulk_publish", "/notes"]),
+        ("17.2.0-ee", (), ["/notes", "/draft_notes/bulk_publish", "/notes"]),
+        ("18.5.0-ee", (), ["/notes", "/draft_notes/bulk_publish", "/notes"]),
+    ],
+)
+async def test_a_review_with_verdict_and_summary_is_one_request_where_gitlab_takes_it(
+    standin: StandIn, against: Against, version: str, keeps: tuple[str, ...], requests: list[str]
+) -> None:
+    gitlab = ReviewedHere(version, reviewers={2: "unreviewed"}, keeps=keeps)
+    standin.add(gitlab)
+    arguments = {"action": "submit_review", **REVIEWED, "verdict": "request_changes", "body": "Not yet."}
+    result = await against().call("manage_review", arguments)
+    assert result.data == {"verdict": "changes requested", "published": 1, "note_id": 2}
+    assert [note["body"] for note in gitlab.notes] == ["Mind the gap.", "Not yet."]
+    assert written(standin) == [f"POST {PATH}{path}" for path in requests]
+
+
+async def test_a_verdict_that_gitlab_took_and_did_not_keep_is_told(
+    standin: StandIn, against: Against
+) -> None:
+    standin.add(ReviewedHere("19.3.0-ee", reviewers={2: "unreviewed"}, keeps=("note",)))
+    arguments = {"action": "submit_review", **REVIEWED, "verdict": "request_changes"}
+    result = await against().call("manage_review", arguments)
+    assert result.data["published"] == 1
+    assert "verdict" not in result.data
+    assert [(each["code"], each["field"]) for each in result.data["warnings"]] == [("NOT_APPLIED", "verdict")]
+
+
+async def test_who_is_no_reviewer_publishes_nothing_with_a_verdict(
+    standin: StandIn, against: Against
+) -> None:
+    standin.add(ReviewedHere("19.3.0-ee", reviewers={9: "unreviewed"}, keeps=BOTH))
+    failure = await refusal(against(), action="submit_review", verdict="request_changes")
+    assert failure.facts["state"] == "not a reviewer"
+    assert written(standin) == []

@@ -15,7 +15,7 @@ from gitlab_mcp.actions.action_facts import Differs, looked_up
 from gitlab_mcp.actions.danger import Danger as Danger
 from gitlab_mcp.actions.danger import Risk
 from gitlab_mcp.actions.exchange import Answer, File, GitLab, Request
-from gitlab_mcp.actions.fields import Csv, Names, broken_rule
+from gitlab_mcp.actions.fields import Csv, Names, SentAsNumber, broken_rule
 from gitlab_mcp.actions.narrowing_defaults import NARROWING_DEFAULTS
 from gitlab_mcp.actions.result import Result
 from gitlab_mcp.actions.sent_files import SentFile
@@ -193,6 +193,15 @@ class Action(BaseModel):
     )
 
     spec: ClassVar[Spec]
+    named_by: ClassVar[tuple[str, ...]] = ()
+    """For GraphQL, whose path names nothing: the alternatives of what must be given, as `project_id+work_item_iid`."""
+
+    @classmethod
+    def alternatives(cls) -> list[frozenset[str]]:
+        """The fields that name what a call is about, one set for each way to say it."""
+        if cls.named_by:
+            return [frozenset(fields.split("+")) for fields in cls.named_by]
+        return [frozenset(endpoint.placeholders) for endpoint in cls.spec.endpoints]
 
     async def run(self, gitlab: GitLab) -> Answer | Result:
         """Send the fields to the endpoint. Override where GitLab needs more than that."""
@@ -203,7 +212,7 @@ class Action(BaseModel):
         return answer
 
     async def run_with(self, server: Server) -> Answer | Result:
-        """Override in place of `run` where a read needs more than GitLab: other tools, the tiers."""
+        """Override in place of `run` where GitLab is not enough: the version it has, other tools, the tiers."""
         return await self.run(server.gitlab)
 
     async def pinned(self, ask: Ask) -> Self:
@@ -309,6 +318,8 @@ def _no_names_left(action: type[Action], field: str, value: Any) -> None:
 def _as_sent(action: type[Action], name: str, value: Any) -> Any:
     if isinstance(value, list) and shapes(action)[name].mark(Csv):
         return ",".join(str(item) for item in value)
+    if mark := shapes(action)[name].mark(SentAsNumber):
+        return mark.numbers[value]
     return _plain(value)
 
 

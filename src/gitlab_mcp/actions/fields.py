@@ -1,7 +1,8 @@
 """The vocabulary of fields: what a name means, in every tool alike.
 
 A field is an annotated type. Its description is the sentence an agent reads; leave it out where the name
-says it all. Marks beside it: `SentAs` when GitLab calls it something else, `Csv` when GitLab wants commas,
+says it all. Marks beside it: `SentAs` when GitLab calls it something else, `SentAsNumber` when it wants a number for
+each word, `Csv` when GitLab wants commas,
 `Needs` when the field alone is paid, `Only` when some versions of GitLab lack it, `AlsoCalled` when people know it by
 another name here, `Names` when a name is taken where GitLab wants a number.
 
@@ -33,6 +34,13 @@ class SentAs:
     """The name GitLab uses, where ours is another."""
 
     name: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SentAsNumber:
+    """A choice of words for which GitLab wants numbers."""
+
+    numbers: Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +186,10 @@ def _not_past(value: str) -> str:
     return value
 
 
+def _not_past_or_empty(value: str) -> str:
+    return _not_past(value) if value else value
+
+
 def _a_time(value: str) -> str:
     datetime.fromisoformat(value)
     return value
@@ -286,6 +298,11 @@ Time = Annotated[str, AfterValidator(_a_time), Expects("a time as 2026-01-31T12:
 DateOrEmpty = Annotated[
     str, AfterValidator(_a_date_or_empty), Expects("a date as YYYY-MM-DD, or empty to remove it")
 ]
+FutureDateOrEmpty = Annotated[
+    DateOrEmpty,
+    AfterValidator(_not_past_or_empty),
+    Expects("a date as YYYY-MM-DD, not in the past, or empty to remove it"),
+]
 Duration = Annotated[
     str,
     Field(pattern=r"^-?\s*(\d+(\.\d+)?\s*(mo|w|d|h|m|s)\s*)+$", description="Like 1w 2d 3h"),
@@ -327,6 +344,14 @@ Username = Annotated[NonEmpty, BeforeValidator(_without_at), Field(max_length=25
 Usernames = Annotated[
     list[Username], BeforeValidator(_listed), Names("username"), Expects("an array of strings")
 ]
+OtherGroup = Annotated[
+    str | int,
+    _name_or_number(""),
+    Names("group"),
+    Expects("a path or number"),
+    Field(description="Path or number"),
+]
+"""A group beside the one that the call is about; GitLab takes only its number."""
 GroupIds = Annotated[
     list[Annotated[str | int, _name_or_number("")]],
     BeforeValidator(_listed),
@@ -344,6 +369,12 @@ MilestoneOrZero = Annotated[
 LabelId = Annotated[NonEmpty, Field(description="Name or number of the label"), Within()]
 DiscussionId = Annotated[
     str, Field(pattern=r"^[0-9a-f]{40}$"), Expects("40 hex digits, the id of a thread"), Within()
+]
+Email = Annotated[
+    str,
+    Field(pattern=r"^[^@\s,/]+@[^@\s,/]+$", max_length=254),
+    Expects("an e-mail address"),
+    ReachesNothing(),
 ]
 Title = Annotated[str, Field(min_length=1, max_length=255)]
 Visibility = Literal["private", "internal", "public"]
@@ -405,8 +436,50 @@ PerPage = Annotated[Integer, Field(ge=1, le=100)]
 Sort = Literal["asc", "desc"]
 Numbered = BeforeValidator(_number)
 """Beside a choice of numbers: it may come as text."""
-AccessLevel = Annotated[Literal[10, 15, 20, 25, 30, 40, 50], Numbered]
-"""15 is Planner and 25 Security manager, which only newer versions of GitLab have."""
+ROLES: Final[Mapping[str, int]] = {
+    "guest": 10,
+    "planner": 15,
+    "reporter": 20,
+    "security_manager": 25,
+    "developer": 30,
+    "maintainer": 40,
+    "owner": 50,
+}
+"""Planner and security manager exist only in newer versions of GitLab."""
+_ROLES_BY_NUMBER: Final = {str(number): name for name, number in ROLES.items()}
+
+
+def _role_word(value: Any) -> Any:
+    return re.sub(r"[\s-]+", "_", value.strip().lower()) if isinstance(value, str) else value
+
+
+def _role_name(value: Any) -> Any:
+    """`Developer`, 30 and "30" are developer."""
+    word = _role_word(value)
+    return value if isinstance(value, bool) else _ROLES_BY_NUMBER.get(str(word), word)
+
+
+def _level(value: Any) -> Any:
+    """30, "30" and developer are 30."""
+    word = _role_word(value)
+    return ROLES.get(word, _number(value)) if isinstance(word, str) else value
+
+
+AccessLevel = Annotated[Literal[10, 15, 20, 25, 30, 40, 50], BeforeValidator(_level)]
+"""By GitLab's numbers; the names of `ROLES` are taken, too."""
+RoleName = Annotated[
+    Literal["guest", "planner", "reporter", "security_manager", "developer", "maintainer", "owner"],
+    BeforeValidator(_role_name),
+    SentAsNumber(ROLES),
+]
+"""By name; GitLab's numbers are taken, too."""
+
+
+def role_name(level: Any) -> Any:
+    """The name for a number of GitLab's; what has none stays as it is."""
+    return _ROLES_BY_NUMBER.get(str(level), level)
+
+
 EventAction = Annotated[
     Literal[
         "created",

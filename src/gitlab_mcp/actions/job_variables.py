@@ -20,8 +20,11 @@ class JobVariable(BaseModel):
     value: str
 
 
+VariableType = Literal["env_var", "file"]
+
+
 class Variable(JobVariable):
-    variable_type: Literal["env_var", "file"] | None = None
+    variable_type: VariableType | None = None
 
 
 Variables = Annotated[list[Variable], FromJson, Expects("an array of {key, value}")]

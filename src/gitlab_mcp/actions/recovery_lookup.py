@@ -71,6 +71,8 @@ class RecoveryLookup:
     """The list begins with the oldest."""
     because: str = ""
     """Where a write that may not be repeated has no proof: why."""
+    then: str = ""
+    """What to do where the read shows that it happened; the agent is told."""
 
     @property
     def proves(self) -> bool:
@@ -85,6 +87,16 @@ class RecoveryLookup:
             if (source or name) in given:
                 arguments[name] = given[source or name]
         return arguments
+
+
+def lost_token(read: str, give: str) -> RecoveryLookup:
+    """For what makes a token, which GitLab shows once."""
+    return RecoveryLookup(
+        read,
+        give,
+        because="only the lost answer had the token",
+        then="If it did, nobody has the token: revoke what was made, and create another.",
+    )
 
 
 def made(*keys: str) -> Proof:

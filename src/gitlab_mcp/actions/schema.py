@@ -85,9 +85,9 @@ def description(tool: Tool) -> str:
 def required_fields(action: type[Action]) -> list[str]:
     """What a call must hold; alternatives are joined by a bar: `project_id|group_id`."""
     fields = required(action)
-    places = [
-        [name for name in endpoint.placeholders if name not in fields] for endpoint in action.spec.endpoints
-    ]
+    named_by = [name.split("+") for name in action.named_by]
+    ways = named_by or [list(endpoint.placeholders) for endpoint in action.spec.endpoints]
+    places = [[name for name in way if name not in fields] for way in ways]
     if places and all(places):
         # What another alternative needs and more is no alternative of its own.
         least = [place for place in places if not any(set(other) < set(place) for other in places)]

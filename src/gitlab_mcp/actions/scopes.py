@@ -31,6 +31,7 @@ from gitlab_mcp.actions.fields import (
     PipelineId,
     ProjectId,
     TagName,
+    Within,
 )
 from gitlab_mcp.actions.names import fields_that_name
 
@@ -127,6 +128,10 @@ class OfPipeline(InProject):
 
 class OfJob(InProject):
     job_id: JobId
+
+
+class OfSchedule(InProject):
+    schedule_id: Annotated[Id, Within()]
 
 
 class OfTag(InProject):

@@ -281,7 +281,10 @@ class Dispatch:
             return await action.run_with(server)
         from gitlab_mcp.calls.recovery import run_recovering
 
-        return await run_recovering(action, server.gitlab, self._read_of, self.claims, server.caller)
+        def run(gitlab: GitLab) -> Awaitable[Answer | Result]:
+            return action.run_with(replace(server, session=replace(server.session, gitlab=gitlab)))
+
+        return await run_recovering(action, server.gitlab, run, self._read_of, self.claims, server.caller)
 
     async def _check_success(self, action: Action, answer: Answer | Result, ask: Ask) -> Sequence[Notice]:
         from gitlab_mcp.success_checks.all_checks import run_all_checks

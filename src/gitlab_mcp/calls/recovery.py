@@ -51,11 +51,16 @@ _NOT_MODIFIED = 304
 
 
 async def run_recovering(
-    action: Action, gitlab: GitLab, read_of: ReadOf, claims: Claims, caller: CallerKey
+    action: Action,
+    gitlab: GitLab,
+    run: Callable[[GitLab], Awaitable[Answer | Result]],
+    read_of: ReadOf,
+    claims: Claims,
+    caller: CallerKey,
 ) -> Answer | Result:
     recovering = _RecoveringGitLab(gitlab, action, read_of, claims, caller)
     try:
-        outcome = await action.run(recovering)
+        outcome = await run(recovering)
     except (CallFailed, *FAULTS):
         raise
     except Exception:
@@ -130,6 +135,9 @@ class _RecoveringGitLab:
             return True
         if answer.status == _ACCEPTED and isinstance(body, Mapping) and "commands_changes" in body:
             # A text of nothing but quick actions: they were carried out, and no note was made.
+            return True
+        if isinstance(body, Mapping) and "status" in body and body.keys() <= {"status", "message"}:
+            # Of members and invitations GitLab only says whether it worked. The action reads it.
             return True
         # What makes several answers with a list of them.
         thing = body[0] if isinstance(body, list) and body else body

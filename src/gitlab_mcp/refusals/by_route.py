@@ -39,6 +39,18 @@ ROUTE_MEANINGS: Final = (
         role=Role.DEVELOPER,
     ),
     RouteMeaning(
+        "PUT DELETE", "/projects/*/pipeline_schedules/**", (403,), Code.PERMISSION_DENIED, "another's schedule",
+        "The schedule is somebody else's: only its owner may change it, or a maintainer who took it over.",
+        "Ask its owner, whom browse_schedules get names; a maintainer can call manage_schedule take_ownership first.",
+        role=Role.DEVELOPER,
+    ),
+    RouteMeaning(
+        "DELETE", "/projects/*/runners/*", (403,), Code.CONFLICT, "only project",
+        "A runner cannot be taken away from the only project it has, nor one that the whole group or instance shares.",
+        "browse_runners get shows its projects; manage_runner delete removes the runner itself.",
+        role=Role.MAINTAINER,
+    ),
+    RouteMeaning(
         "PUT", "/projects/*/merge_requests/*/discussions/*", (403,), Code.CONFLICT, "not resolvable",
         "A plain comment cannot be resolved; only threads can.", "Reply to it instead.", role=Role.DEVELOPER,
     ),

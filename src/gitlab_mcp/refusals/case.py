@@ -137,8 +137,8 @@ async def with_context(case: Case, ask: Ask, *, who: bool = True) -> Case:
                 token = await ask.token()
         elif group_id:
             role = await ask.group_role(group_id)
-            if case.requirements and instance.is_gitlab_com:
-                # On GitLab.com each top-level group has a tier of its own.
+            # A group may be archived; and on GitLab.com each top-level group has a tier of its own.
+            if case.writes or (case.requirements and instance.is_gitlab_com):
                 group = await ask.group(group_id)
     return replace(case, token=token, instance=instance, project=project, group=group, role=role)
 

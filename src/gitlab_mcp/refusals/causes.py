@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from gitlab_mcp.actions.action import ROLE_NAMES, Role
-from gitlab_mcp.api.switches import WHERE, Switch, switched_off
+from gitlab_mcp.api.switches import WHERE, Switch, instance_runs_no_registry, switched_off
 from gitlab_mcp.failures import allowed_words
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.refusals.by_route import meaning_at_route
@@ -147,6 +147,38 @@ def project_read_only(case: Case) -> Finding | None:
     )
 
 
+def group_closed(case: Case) -> Finding | None:
+    """An archived group, or one that is marked for deletion. Never certain: which writes to the group itself either
+    refuses was not measured."""
+    group = case.group or {}
+    if not case.writes or _OPENS_A_GROUP.fullmatch(case.refused.request.path):
+        return None
+    if group.get("archived"):
+        return Finding(
+            Code.CONFLICT,
+            Confidence.LIKELY,
+            "The group is archived, and GitLab refused to change it.",
+            ("the group says archived",),
+            "Ask an owner to unarchive the group.",
+            {"state": "archived"},
+            (Code.PERMISSION_DENIED,),
+        )
+    if on := marked_for_deletion(group):
+        return Finding(
+            Code.CONFLICT,
+            Confidence.POSSIBLE,
+            "The group is marked for deletion, and GitLab refused to change it.",
+            (f"the group says marked_for_deletion_on: {on}",),
+            "To keep the group, ask an owner to restore it.",
+            {"state": "marked for deletion"},
+            (Code.PERMISSION_DENIED,),
+        )
+    return None
+
+
+_OPENS_A_GROUP: Final = re.compile(r"/groups/[^/]+/(restore|unarchive)")
+
+
 def namespace_closed(group: Mapping[str, Any] | None) -> Finding | None:
     """A group that takes no new projects."""
     for key, state in (("archived", "archived"), ("marked_for_deletion_on", "marked for deletion")):
@@ -162,9 +194,9 @@ def namespace_closed(group: Mapping[str, Any] | None) -> Finding | None:
     return None
 
 
-def marked_for_deletion(project: Mapping[str, Any]) -> str | None:
+def marked_for_deletion(place: Mapping[str, Any]) -> str | None:
     """The day that GitLab names."""
-    return allowed_words.day(project.get("marked_for_deletion_on"))
+    return allowed_words.day(place.get("marked_for_deletion_on"))
 
 
 def feature_switched_off(case: Case) -> Finding | None:
@@ -190,10 +222,9 @@ def _switched_off_finding(off: tuple[Switch, ...]) -> Finding | None:
 
 
 def registry_off(case: Case) -> Finding | None:
-    # A project shows its image prefix only where the instance runs a registry.
     if case.switch != "container_registry" or case.project is None:
         return None
-    if "container_registry_image_prefix" in case.project:
+    if not instance_runs_no_registry(case.project):
         return None
     return Finding(
         Code.FEATURE_UNAVAILABLE,
@@ -303,10 +334,11 @@ def most_likely(case: Case, causes: tuple[Cause, ...], otherwise: Finding) -> Fi
 
 
 CAUSES_OF_401: Final[tuple[Cause, ...]] = (
-    tier_too_low, add_on_missing, project_read_only, role_too_low, known_at_route,
+    tier_too_low, add_on_missing, project_read_only, role_too_low, group_closed, known_at_route,
 )  # fmt: skip
 CAUSES_OF_403: Final[tuple[Cause, ...]] = (
-    tier_too_low, add_on_missing, project_read_only, feature_switched_off, role_too_low, known_at_route,
+    tier_too_low, add_on_missing, project_read_only, feature_switched_off, role_too_low, group_closed,
+    known_at_route,
 )  # fmt: skip
 CAUSES_OF_404_ROUTE: Final[tuple[Cause, ...]] = (tier_too_low, not_in_this_edition)
 CAUSES_OF_404_UNEXPLAINED: Final[tuple[Cause, ...]] = (
@@ -317,5 +349,5 @@ CAUSES_OF_404_RECORD: Final[tuple[Cause, ...]] = (
 )  # fmt: skip
 CAUSES_OF_OTHER_STATUSES: Final[tuple[Cause, ...]] = (tier_too_low, known_at_route)
 CAUSES_OF_HIDDEN_IN_GRAPHQL: Final[tuple[Cause, ...]] = (
-    tier_too_low, project_read_only, feature_switched_off, role_too_low,
+    tier_too_low, project_read_only, feature_switched_off, role_too_low, group_closed,
 )  # fmt: skip

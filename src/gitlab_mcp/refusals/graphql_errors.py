@@ -26,6 +26,9 @@ from gitlab_mcp.tiers.feature_map import TierMap
 from gitlab_mcp.tiers.requirements import requirements_of_call
 
 _HIDDEN: Final = re.compile(r"does not exist or you don't have permission", re.IGNORECASE)
+_NO_SUCH_WIDGET: Final = re.compile(
+    r"widget keys are not supported by|field is not defined on workitem", re.IGNORECASE
+)
 _NOT_IN_SCHEMA: Final = {"undefinedField", "undefinedType", "argumentNotAccepted"}
 
 
@@ -52,6 +55,9 @@ async def _decide(case: Case, errors: tuple[Mapping[str, Any], ...], ask: Ask) -
     if ours and codes & _NOT_IN_SCHEMA:
         case = await with_context(case, ask)
         return causes.most_likely(case, (causes.tier_too_low,), _not_in_schema(case))
+    if any(_NO_SUCH_WIDGET.search(text) for text in case.body.sentences):
+        case = await with_context(case, ask)
+        return causes.most_likely(case, (causes.tier_too_low,), _no_such_widget())
     if any(_HIDDEN.search(text) for text in case.body.sentences):
         return await _hidden(case, ask)
     sentence = None if codes else recognise(case.body.sentences)
@@ -75,6 +81,16 @@ async def _hidden(case: Case, ask: Ask) -> Finding:
         return token_not_accepted(case)
     return causes.most_likely(
         case, (hidden_from_fine_grained, *causes.CAUSES_OF_HIDDEN_IN_GRAPHQL), missing_record(case, None)
+    )
+
+
+def _no_such_widget() -> Finding:
+    return Finding(
+        Code.REJECTED,
+        Confidence.LIKELY,
+        "This type of work item has no place for one of the fields.",
+        ("GitLab names the widget in gitlab_message",),
+        "Leave the field out; browse_work_items types says which widgets each type has.",
     )
 
 

@@ -120,6 +120,41 @@ KNOWN_SENTENCES: Final = (
         "The CI/CD configuration does not allow this pipeline.",
         "Read .gitlab-ci.yml with browse_files get, and mend it with manage_file update.",
     ),
+    # Work items, whose place under another decides what they may be.
+    _row(
+        Code.CONFLICT,
+        r"type cannot be changed to .* when linked to a parent",
+        "It has a parent under which that type has no place.",
+        "Take it out first: manage_work_item remove_parent. Then convert it.",
+        state="has a parent",
+    ),
+    _row(
+        Code.CONFLICT,
+        r"type cannot be changed to .* with .*child",
+        "It has children that the type cannot have.",
+        "Take them out first: manage_work_item remove_parent of each.",
+        state="has children",
+    ),
+    _row(
+        Code.CONFLICT,
+        r"cannot be added: .*non-confidential .* to a confidential parent|child items must be confidential",
+        "A confidential parent has only confidential children.",
+        "Send confidential=true for the children.",
+        state="confidential",
+    ),
+    _row(
+        Code.REJECTED,
+        r"not allowed to add this type of (parent|child) item|already present in this item's hierarchy",
+        "GitLab does not put an item of this type under that one.",
+        "Tasks go under issues and incidents, issues under epics, key results under objectives.",
+    ),
+    _row(
+        Code.TIER_RESTRICTED,
+        r"not allowed to change the work item type to epic",
+        "Epics need GitLab Premium, and a place in a group.",
+        "Ask for an upgrade, or do without it.",
+        upgrade_url="https://about.gitlab.com/pricing/",
+    ),
     # Mistakes that sound like a lack of rights.
     _row(
         Code.REJECTED,
@@ -149,7 +184,7 @@ KNOWN_SENTENCES: Final = (
     ),
     _row(
         Code.PERMISSION_DENIED,
-        r"not (allowed|authorized|permitted) to|^not (allowed|authorized)|no access granted"
+        r"not (allowed|authorized|permitted) to|^not (allowed|authorized)"
         r"|(insufficient|(do|does)(n't| not|nt) have|no) (enough |sufficient )?permission"
         r"|cannot push to|must be (an )?(admin|owner|maintainer)|insufficient (access|rights)"
         r"|only (admins?|administrators?|owners?|maintainers?) (can|may)|could not provision owner|access denied"
@@ -175,7 +210,7 @@ KNOWN_SENTENCES: Final = (
     ),
     _row(
         Code.CONFLICT,
-        r"\btaken\b|already (exists|being used|a member|shared|assigned|related|linked)|duplicate"
+        r"\btaken\b|already (exists|being used|a member|shared|assigned|related|linked|in the job token)|duplicate"
         r"|same (name|path) .*exists",
         "It exists already.",
         "Read what is there, and change it instead of creating it again, or choose another name.",
@@ -213,6 +248,19 @@ KNOWN_SENTENCES: Final = (
         state="archived",
     ),
     _row(
+        Code.REJECTED,
+        r"to apply this suggestion, edit",
+        "The merge request is closed: its suggestions cannot be applied.",
+        "Reopen it with manage_merge_request update, or make the change itself with manage_file update.",
+    ),
+    _row(
+        Code.CONFLICT,
+        r"can't apply (this suggestion|as )",
+        "The suggestion cannot be applied: it is applied already, or its lines have changed since.",
+        "Read its thread with browse_discussions list; where the change is still wanted, manage_file update makes it.",
+        state="not appliable",
+    ),
+    _row(
         Code.CONFLICT,
         r"branch cannot be merged|can't perform this action automatically|merge conflict|fast-forward|can't apply",
         "It cannot be merged or applied automatically.",
@@ -242,9 +290,15 @@ KNOWN_SENTENCES: Final = (
     # What is missing.
     _row(
         Code.NOT_FOUND,
+        r"^is ambiguous",
+        "There is no such branch or tag; or a branch and a tag share the name.",
+        "Look it up with browse_branches list; where both exist, send refs/heads/NAME or refs/tags/NAME.",
+    ),
+    _row(
+        Code.NOT_FOUND,
         r"(does not|doesn't|don't) exist|not[ -]found|(could not|cannot|couldn't|can't) (be )?(find|found)|no such"
         r"|target .* is invalid|invalid reference name|when you are on a branch|commits' sha is not valid"
-        r"|unknown (ref|branch|commit|revision)|for nil\b|not found or has expired|^is ambiguous"
+        r"|unknown (ref|branch|commit|revision)|for nil\b|not found or has expired"
         r"|is not in the job token scope",
         "Something the arguments name does not exist, or this user may not see it.",
         LOOK_IT_UP,

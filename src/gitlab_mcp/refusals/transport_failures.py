@@ -94,6 +94,8 @@ def outcome_unknown(failure: Failure, action: Action | None) -> Failure:
     fix = _CHECK_FIRST
     if failure.facts.get("http_status") == 500:
         fix += " If it did not, check the arguments: patterns, numbers, positions, names."
+    if action is not None and action.spec.recover_with is not None and action.spec.recover_with.then:
+        fix += f" {action.spec.recover_with.then}"
     return failure.knowing(
         outcome="unknown", check_with=check_with(action), suggested_fix=fix, retryable=False
     )

@@ -6,6 +6,7 @@ import base64
 import binascii
 import mimetypes
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from gitlab_mcp.actions.result import Image, Notice, Result, Text
@@ -92,6 +93,16 @@ def export_result(chunks: Iterator[bytes], name: str) -> Result:
         text=Text(text, name),
         warnings=[] if is_whole else [Notice(NoticeCode.TRUNCATED, message)],
     )
+
+
+def download_result(chunks: Iterator[bytes], path: str) -> Result:
+    """A file as GitLab sends it; only its beginning where it is too large."""
+    data, is_whole = read_beginning(chunks, LARGEST_EXPORT)
+    result = content_result(data, path, {"size": len(data)} if is_whole else {"larger_than": LARGEST_EXPORT})
+    if is_whole:
+        return result
+    message = f"Only the first {LARGEST_EXPORT} bytes were read."
+    return replace(result, warnings=[Notice(NoticeCode.TRUNCATED, message)])
 
 
 def read_beginning(chunks: Iterator[bytes], most: int) -> tuple[bytes, bool]:

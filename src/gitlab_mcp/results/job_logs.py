@@ -29,6 +29,8 @@ class LogWindow:
     """Lines that were asked for and did not fit the limit."""
     is_tail: bool = False
     error: Excerpt | None = None
+    only_end_of: int | None = None
+    """The bytes of a log of which only the end was read. The numbers of its lines are not known then."""
 
     @property
     def start_line(self) -> int:
@@ -38,7 +40,9 @@ class LogWindow:
     def truncated(self) -> tuple[Omission, ...]:
         if not self.omitted:
             return ()
-        if self.is_tail:
+        if self.only_end_of is not None:
+            how = "start_line and end_line, or search: they read the whole log"
+        elif self.is_tail:
             how = f"end_line={self.start_line - 1}"
         elif self.matches is None:
             how = f"start_line={self.excerpts[-1].end_line + 1}"

@@ -39,7 +39,7 @@ class Verdict(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class CheckedFeature:
     feature: Feature
     verdict: Verdict
     reason: str
@@ -56,7 +56,7 @@ class Checked:
     places: Mapping[str, str]
     """The path of the project and of the group that were asked about."""
     tier: str | None
-    findings: tuple[Finding, ...]
+    findings: tuple[CheckedFeature, ...]
     stopped_by: Exception | None = None
 
     def count(self, verdict: Verdict) -> int:
@@ -122,7 +122,7 @@ async def check_map(
     """
     features = [feature for feature in features if feature.without_it]
     places: dict[str, _Place] = {}
-    findings: list[Finding] = []
+    findings: list[CheckedFeature] = []
     instance = InstanceFacts()
     stopped_by: Exception | None = None
     try:
@@ -137,7 +137,7 @@ async def check_map(
     except (_Stop, ReplayMiss) as stop:
         stopped_by = stop.fault if isinstance(stop, _Stop) else stop
         left = features[len(findings) :]
-        findings += [Finding(each, Verdict.NOT_ASKABLE, NOT_ASKED) for each in left]
+        findings += [CheckedFeature(each, Verdict.NOT_ASKABLE, NOT_ASKED) for each in left]
     tiers = [place.tier.known.name for place in places.values() if place.tier.known]
     return Checked(
         instance,
@@ -233,20 +233,20 @@ def _nearest_tier(tier: EffectiveTier, group: Mapping[str, Any], project: _Place
     return project.tier if same or not tier.instance.is_gitlab_com else tier
 
 
-async def _found(feature: Feature, gitlab: GitLab, places: Mapping[str, _Place]) -> Finding:
+async def _found(feature: Feature, gitlab: GitLab, places: Mapping[str, _Place]) -> CheckedFeature:
     question = _question(feature, places)
     if isinstance(question, str):
-        return Finding(feature, Verdict.NOT_ASKABLE, question)
+        return CheckedFeature(feature, Verdict.NOT_ASKABLE, question)
     lacks = question.place.tier.lacks(feature)
     if lacks is None:
         reason = "the tier here is not known; where you know it, set GITLAB_TIER"
-        return Finding(feature, Verdict.NOT_ASKABLE, reason, question.endpoint)
+        return CheckedFeature(feature, Verdict.NOT_ASKABLE, reason, question.endpoint)
     try:
         reply = await _reply(gitlab, question.path, **question.query)
     except ReplayMiss:
-        return Finding(feature, Verdict.NOT_ASKABLE, "it is not in the recording", question.endpoint)
+        return CheckedFeature(feature, Verdict.NOT_ASKABLE, "it is not in the recording", question.endpoint)
     verdict, reason = _judged(feature, question, reply, lacks=lacks)
-    return Finding(feature, verdict, reason, question.endpoint, reply.status)
+    return CheckedFeature(feature, verdict, reason, question.endpoint, reply.status)
 
 
 def _question(feature: Feature, places: Mapping[str, _Place]) -> _Question | str:

@@ -39,12 +39,14 @@ THREAD = "/discussions/{discussion_id}"
 NOTE = "/notes/{note_id}"
 
 POSITION = "file=position.new_path line=position.new_line old_line=position.old_line"
+SUGGESTIONS = "suggestion_ids=suggestions.id applied=suggestions.applied"
 SHOWN_NOTE = (
-    f"id author body created_at system:mark resolvable resolved internal:mark {POSITION}"
+    f"id author body created_at system:mark resolvable resolved internal:mark {POSITION} {SUGGESTIONS}"
     " | updated_at resolved_by"
 )
 SHOWN_THREAD = (
-    f"id individual_note:mark notes(id author body created_at system:mark resolved internal:mark {POSITION})"
+    "id individual_note:mark"
+    f" notes(id author body created_at system:mark resolved internal:mark {POSITION} {SUGGESTIONS})"
 )
 SHOWN_EMOJI = "id name user created_at"
 

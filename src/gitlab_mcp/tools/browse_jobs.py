@@ -24,14 +24,16 @@ from gitlab_mcp.actions.fields import (
     broken_rule,
 )
 from gitlab_mcp.actions.other_names import Instead
-from gitlab_mcp.actions.result import Notice, Result
+from gitlab_mcp.actions.result import Notice, Result, Text
 from gitlab_mcp.actions.scopes import InProject, OfJob, Paged
+from gitlab_mcp.actions.server import Server
 from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.failures.codes import NoticeCode
 from gitlab_mcp.results.archives import archive_result
 from gitlab_mcp.results.file_contents import content_result, read_beginning
 from gitlab_mcp.results.job_explanations import why_no_log
 from gitlab_mcp.results.job_logs import DEFAULT_TAIL, LogWindow, read_log
+from gitlab_mcp.workflows.job_log_ranges import read_range, read_tail
 
 browse = Tool(
     "browse_jobs",
@@ -76,7 +78,7 @@ ArtifactPath = Annotated[
     AfterValidator(_inside_the_archive),
     Expects("a path inside the archive, without // and dots alone"),
 ]
-RefName = Annotated[NonEmpty, Field(description="Branch or tag, of its newest successful pipeline")]
+RefName = Annotated[NonEmpty, Field(description="Branch or tag: newest success")]
 
 
 @browse.action(
@@ -123,30 +125,47 @@ class GetJob(OfJob):
 class ReadLog(OfJob):
     """Read the log of a job without colours and markers: its error and last lines, a range, or what a search finds."""
 
-    tail: (
-        Annotated[Integer, Field(ge=1, le=10_000, description=f"Last lines; {DEFAULT_TAIL} by default")]
-        | None
-    ) = None
+    tail: Annotated[Integer, Field(ge=1, le=10_000, description=f"{DEFAULT_TAIL} by default")] | None = None
     search: Search | None = None
     start_line: LineNumber | None = None
     end_line: LineNumber | None = None
+    byte_offset: Annotated[Integer, Field(ge=0)] | None = None
 
     @model_validator(mode="after")
     def _one_window(self) -> Self:
         ranged = self.start_line is not None or self.end_line is not None
-        if sum((self.tail is not None, self.search is not None, ranged)) > 1:
-            raise broken_rule("only one of tail, search, or start_line and end_line", field="tail")
+        windows = (self.tail, self.search, self.byte_offset)
+        if sum((ranged, *(window is not None for window in windows))) > 1:
+            raise broken_rule(
+                "only one of tail, search, byte_offset, or start_line and end_line", field="tail"
+            )
         _check_lines(self.start_line, self.end_line)
         return self
 
-    async def run(self, gitlab: GitLab) -> Result:
-        path = self.request().path
+    async def run_with(self, server: Server) -> Result:
+        gitlab, path = server.gitlab, self.request().path
+        if self.byte_offset is not None:
+            return await self._from_byte(self.byte_offset, server, path)
+        if self.tail is not None:
+            window = await read_tail(gitlab, server.ask, path, self.tail, LONGEST_WINDOW)
+        else:
+            window = await self._window(gitlab, path)
+        if window.total_bytes and not _has_error_before(window):
+            return self._shown(window)
+        job = (await gitlab.get(path.removesuffix("/trace"))).body
+        if window.total_bytes:
+            # Programs talk of errors that they get over. Only the job tells whether it failed.
+            shown = self._shown(window if job["status"] != "success" else replace(window, error=None))
+            return replace(shown, data={"status": job["status"], **shown.data})
+        # GitLab answers 200 and nothing for a log that was erased, was lost or never written; the job tells which.
+        return Result(data={"empty": True, "status": job["status"], "why_empty": why_no_log(job)})
+
+    async def _window(self, gitlab: GitLab, path: str) -> LogWindow:
         start, end = self._lines()
 
         def read(chunks: Iterator[bytes], headers: Mapping[str, str]) -> LogWindow:
             return read_log(
                 chunks,
-                tail=self.tail,
                 search=self.search,
                 start=start,
                 end=end,
@@ -154,17 +173,17 @@ class ReadLog(OfJob):
                 find_error=self.model_fields_set <= {"project_id", "job_id"},
             )
 
-        window = await gitlab.stream(Request("GET", path), read)
-        if window.total_bytes and not _has_error_before(window):
-            return self._shown(window)
-        if window.total_bytes:
-            # Programs talk of errors that they get over. Only the job tells whether it failed.
-            job = (await gitlab.get(path.removesuffix("/trace"))).body
-            shown = self._shown(window if job["status"] != "success" else replace(window, error=None))
-            return replace(shown, data={"status": job["status"], **shown.data})
-        # GitLab answers 200 and nothing for a log that was erased, was lost or never written; the job tells which.
-        job = (await gitlab.get(path.removesuffix("/trace"))).body
-        return Result(data={"empty": True, "status": job["status"], "why_empty": why_no_log(job)})
+        return await gitlab.stream(Request("GET", path), read)
+
+    async def _from_byte(self, offset: int, server: Server, path: str) -> Result:
+        # Half of what the answer may hold, since text grows when it is written as JSON.
+        part = await read_range(server.gitlab, server.ask, path, offset, server.max_bytes // 2)
+        if not part.lines:
+            return Result(data={"why_empty": f"The log has nothing from byte {offset} on."})
+        data: dict[str, object] = {"byte_offset": offset}
+        if part.next_byte_offset is not None:
+            data["next_byte_offset"] = part.next_byte_offset
+        return Result(data=data, text=Text("\n".join(part.lines), self._source))
 
     def _lines(self) -> tuple[int | None, int | None]:
         """One line alone, as a link names it, says little: it comes with those around it."""
@@ -172,8 +191,15 @@ class ReadLog(OfJob):
             return self.start_line, self.end_line
         return max(1, self.start_line - LINES_AROUND), self.start_line + LINES_AROUND
 
+    @property
+    def _source(self) -> str:
+        return f"log of job {self.job_id}"
+
     def _shown(self, window: LogWindow) -> Result:
-        data: dict[str, object] = {"total_lines": window.total_lines}
+        if window.only_end_of is not None:
+            data: dict[str, object] = {"total_bytes": window.only_end_of, "only_the_end_was_read": True}
+            return Result(data=data, text=window.text(self._source), truncated=window.truncated)
+        data = {"total_lines": window.total_lines}
         if window.matches is not None:
             data["matches"] = window.matches
         if not window.excerpts:
@@ -183,7 +209,7 @@ class ReadLog(OfJob):
         data["start_line"] = window.start_line
         if window.error is not None and _has_error_before(window):
             data["error_lines"] = window.error.numbered()
-        return Result(data=data, text=window.text(f"log of job {self.job_id}"), truncated=window.truncated)
+        return Result(data=data, text=window.text(self._source), truncated=window.truncated)
 
 
 def _has_error_before(window: LogWindow) -> bool:
@@ -196,7 +222,7 @@ class OfArtifacts(InProject):
 
     job_id: JobId | None = None
     ref_name: RefName | None = None
-    job: Annotated[NonEmpty, Field(description="Name of the job, with ref_name")] | None = None
+    job: Annotated[NonEmpty, Field(description="With ref_name")] | None = None
 
     @model_validator(mode="after")
     def _a_job_by_name(self) -> Self:

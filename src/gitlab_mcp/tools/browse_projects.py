@@ -41,10 +41,9 @@ browse = Tool(
         "namespace",
     ),
     instead={
-        "members list_members collaborators": Instead(
-            "",
-            advice="Members and their roles are not offered yet. Action users lists who can see the project.",
-        ),
+        "members list_members collaborators": "browse_members list",
+        "access_requests": "browse_members access_requests",
+        "invitations": "browse_members invitations",
         "activity": "events",
         "files tree": "browse_files tree",
         "readme": Instead("browse_files get", {"file_path": "README.md"}),

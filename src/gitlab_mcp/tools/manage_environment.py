@@ -9,7 +9,8 @@ from pydantic import Field, model_validator
 
 from gitlab_mcp.actions.action import DELETE, POST, PUT, Danger, Role, something_to_change
 from gitlab_mcp.actions.allow_lists import AllowList
-from gitlab_mcp.actions.fields import Expects, Flag, Id, NonEmpty, Only, Ref, Sha, Time, WebUrl, broken_rule
+from gitlab_mcp.actions.cron import Cron, TimeZone
+from gitlab_mcp.actions.fields import Flag, Id, NonEmpty, Only, Ref, Sha, Time, WebUrl, broken_rule
 from gitlab_mcp.actions.other_names import Instead
 from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup, made, new
 from gitlab_mcp.actions.scopes import InProject, WithProtectedEnvironments
@@ -32,9 +33,6 @@ manage = Tool(
 Tier = Literal["production", "staging", "testing", "development", "other"]
 EnvironmentDescription = Annotated[str, Only(since="19.3")]
 AutoStop = Annotated[Literal["always", "with_action"], Only(since="19.3")]
-Cron = Annotated[
-    str, Field(pattern=r"^\S+( \S+){4}$", description="Cron, like 0 23 * * 5"), Expects("five cron fields")
-]
 Status = Literal["running", "success", "failed", "canceled"]
 FREEZE = "id freeze_start freeze_end cron_timezone"
 PROTECTED = (
@@ -274,7 +272,7 @@ class CreateFreezePeriod(InProject):
 
     freeze_start: Cron
     freeze_end: Cron
-    cron_timezone: NonEmpty | None = None
+    cron_timezone: TimeZone | None = None
 
 
 @manage.action(
@@ -296,7 +294,7 @@ class UpdateFreezePeriod(InProject):
     freeze_period_id: Id
     freeze_start: Cron | None = None
     freeze_end: Cron | None = None
-    cron_timezone: NonEmpty | None = None
+    cron_timezone: TimeZone | None = None
 
     _changes_something = something_to_change("freeze_start")
 

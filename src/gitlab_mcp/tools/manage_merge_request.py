@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from gitlab_mcp.actions.action import DELETE, POST, PUT, Danger, Role, something_to_change
+from gitlab_mcp.actions.action import DELETE, POST, PUT, Danger, Role, fill, something_to_change
 from gitlab_mcp.actions.action_facts import Differs
 from gitlab_mcp.actions.ask import Ask
 from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.actions.fields import (
+    AlsoCalled,
     Anywhere,
     Branch,
     Duration,
@@ -70,16 +72,8 @@ manage = Tool(
             advice="Use action update with "
             "reviewer_ids: it replaces the reviewers, so name everybody who shall be one.",
         ),
-        "mark_ready ready mark_as_ready undraft unmark_draft": Instead(
-            "update",
-            needs=("title",),
-            advice="Use action update with title: the title without Draft: in front makes it ready.",
-        ),
-        "draft mark_draft mark_as_draft": Instead(
-            "update",
-            needs=("title",),
-            advice="Use action update with title: the title with Draft: in front makes it a draft.",
-        ),
+        "mark_ready ready mark_as_ready undraft unmark_draft": Instead("update", {"draft": False}),
+        "draft mark_draft mark_as_draft": Instead("update", {"draft": True}),
         "label tag": Instead(
             "update", needs=("add_labels",), renames={"label": "add_labels", "labels": "add_labels"}
         ),
@@ -150,25 +144,20 @@ TIME = "human_time_estimate human_total_time_spent time_estimate total_time_spen
 COMMIT = "id=short_id title"
 
 Users = Annotated[UserIds, Needs("multiple_mr_assignees_reviewers")]
-DRAFT = "Draft: "
-_OF_DRAFTS = ("draft:", "[draft]", "(draft)")
+Draft = Annotated[Flag, AlsoCalled("is_draft", "wip", "work_in_progress")]
+_MARKS_OF_DRAFTS = re.compile(r"\s*(?:draft:|\[draft\]|\(draft\))\s*", re.IGNORECASE)
 
 
-def _draft_title(value: Any, given: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """A merge request is a draft by its title."""
-    title = given.get("title")
-    if not isinstance(title, str) or str(value).lower() not in ("true", "false"):
-        return None
-    prefix = next((each for each in _OF_DRAFTS if title.lower().startswith(each)), "")
-    if str(value).lower() == "true":
-        return {"title": title if prefix else DRAFT + title}
-    return {"title": title[len(prefix) :].lstrip()}
+def _title(title: str, draft: bool | None) -> str:
+    """GitLab knows a draft by its title alone."""
+    if draft is None:
+        return title
+    bare = title
+    while mark := _MARKS_OF_DRAFTS.match(bare):
+        bare = bare[mark.end() :]
+    return f"Draft: {bare}" if draft else bare
 
 
-DRAFTS = dict.fromkeys(("draft", "is_draft", "wip", "work_in_progress"), _draft_title)
-BY_TITLE = dict.fromkeys(
-    DRAFTS, "a merge request is a draft by its title: send title, with or without Draft: in front"
-)
 ADDING = {
     "add_reviewers": "reviewer_ids replaces the reviewers: send everybody who shall be one",
     "add_reviewer_ids": "reviewer_ids replaces the reviewers: send everybody who shall be one",
@@ -201,15 +190,14 @@ Shas = Annotated[Words, Field(min_length=1)]
         {"state": "opened", "scope": "created_by_me"},
         proof=made("source_branch", "target_branch"),
     ),
-    rewrites=DRAFTS,
-    not_taken=BY_TITLE,
 )
 class CreateMergeRequest(InProject):
-    """Create a merge request between two branches that exist; a title with Draft: in front makes a draft."""
+    """Create a merge request between two branches that exist."""
 
     source_branch: Branch
     target_branch: Branch
     title: Title
+    draft: Draft | None = None
     description: DescriptionText | None = None
     target_project_id: Annotated[ProjectNumber, Field(description="Where a fork's changes go")] | None = None
     assignee_ids: Users | None = None
@@ -227,7 +215,7 @@ class CreateMergeRequest(InProject):
             source_branch=(self.project_id, self.source_branch),
             target_branch=(self.target_project_id or self.project_id, self.target_branch),
         )
-        answer = await gitlab.send(self.request())
+        answer = await gitlab.send(self.request(draft=None, title=_title(self.title, self.draft)))
         return (
             replace(answer, warnings=(NOTHING_TO_MERGE,))
             if source is not None and source == target
@@ -241,14 +229,14 @@ class CreateMergeRequest(InProject):
     danger=Danger.REVERSIBLE,
     example={**EXAMPLE, "title": "Draft: Add login and logout"},
     shows=UPDATED,
-    rewrites=DRAFTS,
-    not_taken={**BY_TITLE, **ADDING},
+    not_taken=ADDING,
 )
 class UpdateMergeRequest(OfMergeRequest):
     """Change, close or reopen a merge request."""
 
     state_event: Literal["close", "reopen"] | None = None
     title: Title | None = None
+    draft: Draft | None = None
     description: DescriptionText | None = None
     target_branch: Branch | None = None
     assignee_ids: Users | None = None
@@ -270,7 +258,17 @@ class UpdateMergeRequest(OfMergeRequest):
             await require_branches(gitlab, target_branch=(self.project_id, self.target_branch))
         # GitLab takes [0], not [], for nobody.
         nobody = {name: [0] for name in ("assignee_ids", "reviewer_ids") if getattr(self, name) == []}
-        return await gitlab.send(self.request(**nobody))
+        return await gitlab.send(self.request(**nobody, draft=None, title=await self._new_title(gitlab)))
+
+    async def _new_title(self, gitlab: GitLab) -> str | None:
+        if self.title is not None:
+            return _title(self.title, self.draft)
+        if self.draft is None:
+            return None
+        present = await gitlab.get(
+            fill(MR, project_id=self.project_id, merge_request_iid=self.merge_request_iid)
+        )
+        return _title(present.body["title"], self.draft)
 
 
 def _merged(write: LostWrite, found: Mapping[str, Any]) -> bool:

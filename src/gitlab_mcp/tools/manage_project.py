@@ -33,7 +33,8 @@ from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup, made
 from gitlab_mcp.actions.result import Result
 from gitlab_mcp.actions.scopes import InProject
 from gitlab_mcp.actions.tool import Tool
-from gitlab_mcp.workflows.project_deletion import how_deleted, read_project, refuse_deletion
+from gitlab_mcp.workflows import delayed_deletion
+from gitlab_mcp.workflows.delayed_deletion import how_deleted, read_marked, refuse_deletion
 
 manage = Tool(
     "manage_project",
@@ -221,15 +222,15 @@ class DeleteProject(InProject):
 
     async def refuse_before_asking(self, ask: Ask) -> None:
         project = await ask.look(fill("/projects/{project_id}", project_id=self.project_id))
-        refuse_deletion(project, permanently=bool(self.permanently_remove))
+        refuse_deletion(delayed_deletion.PROJECT, project, permanently=bool(self.permanently_remove))
 
     async def run(self, gitlab: GitLab) -> Result:
         request = self.request()
         if not self.permanently_remove:
             await gitlab.send(request)
-            return await how_deleted(gitlab, request.path)
-        project = await read_project(gitlab, request.path)
-        refuse_deletion(project, permanently=True)
+            return await how_deleted(gitlab, delayed_deletion.PROJECT, request.path)
+        project = await read_marked(gitlab, delayed_deletion.PROJECT, request.path)
+        refuse_deletion(delayed_deletion.PROJECT, project, permanently=True)
         # GitLab wants to be told the path that it gave the project when it was marked.
         full_path = project["path_with_namespace"]
         await gitlab.send(

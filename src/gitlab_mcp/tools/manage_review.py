@@ -7,17 +7,19 @@ from typing import Annotated, Any, Self
 
 from pydantic import Field, model_validator
 
-from gitlab_mcp.actions.action import DELETE, POST, PUT, Danger, Role
+from gitlab_mcp.actions.action import DELETE, POST, PUT, Danger, Role, fill
 from gitlab_mcp.actions.ask import Ask
 from gitlab_mcp.actions.danger import Risk, equals
 from gitlab_mcp.actions.exchange import GitLab, Request
 from gitlab_mcp.actions.fields import (
+    Anywhere,
     DiscussionId,
     Expects,
     FilePath,
     Flag,
     Id,
     Integer,
+    Listed,
     SentAs,
     broken_rule,
 )
@@ -26,15 +28,17 @@ from gitlab_mcp.actions.quick_actions import CommentText
 from gitlab_mcp.actions.recovery_lookup import RecoveryLookup, begun_with
 from gitlab_mcp.actions.result import Notice, Result
 from gitlab_mcp.actions.scopes import AtHead, OfMergeRequest
+from gitlab_mcp.actions.server import Server
 from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.failures.codes import NoticeCode
 from gitlab_mcp.workflows.draft_notes import has_unknown_line
 from gitlab_mcp.workflows.review_position import CommentedLines, read_changed_file
 from gitlab_mcp.workflows.review_submission import Review, Verdict
+from gitlab_mcp.workflows.suggestions import apply_suggestions
 
 manage = Tool(
     "manage_review",
-    "Review a merge request: comment on lines, now or as drafts to submit.",
+    "Review a merge request: comment on lines, draft, submit.",
     instead={
         "approve": Instead(
             "submit_review",
@@ -56,6 +60,7 @@ manage = Tool(
         "submit publish publish_all finish bulk_publish": "submit_review",
         "inline_comment add_inline_comment line_comment": "comment_line",
         "draft add_draft draft_comment": "create_draft",
+        "apply_suggestion apply_suggestions accept_suggestion accept_suggestions batch_apply": "apply",
         "suggest": Instead(
             "comment_line", advice="Use action comment_line with a body that holds a suggestion block."
         ),
@@ -118,9 +123,9 @@ class Comment(OfMergeRequest):
 class CommentLine(Comment):
     """Comment on a line of a changed file, or on several; the position is worked out from the diff."""
 
-    line: Annotated[LineNumber, Field(description="In the file as it is now")] | None = None
-    old_line: Annotated[LineNumber, Field(description="As it was: for removed lines")] | None = None
-    start_line: Annotated[LineNumber, Field(description="First of several; line is the last")] | None = None
+    line: Annotated[LineNumber, Field(description="As it is now")] | None = None
+    old_line: LineNumber | None = None
+    start_line: LineNumber | None = None
     old_start_line: LineNumber | None = None
 
     @model_validator(mode="after")
@@ -225,6 +230,40 @@ class PublishDraft(OfMergeRequest):
 
 
 @manage.action(
+    "apply",
+    PUT("/suggestions/batch_apply"),
+    danger=Danger.REVERSIBLE,
+    example={"project_id": "writes/app", "merge_request_iid": 1, "suggestion_ids": [5, 6]},
+    role=Role.DEVELOPER,
+    repeatable=False,
+    recover_with=RecoveryLookup(
+        "browse_discussions list",
+        "project_id merge_request_iid",
+        because="before 19.3 GitLab does not show which suggestions are applied",
+    ),
+)
+class ApplySuggestions(OfMergeRequest):
+    """Commit suggestions to the source branch; threads show their ids since GitLab 19.3, before that only its pages."""
+
+    suggestion_ids: Annotated[
+        list[Annotated[Id, Anywhere("suggestion")]],
+        Listed,
+        Field(min_length=1, max_length=100),
+        Expects("an array of numbers"),
+    ]
+
+    @model_validator(mode="after")
+    def _each_once(self) -> Self:
+        if len(set(self.suggestion_ids)) < len(self.suggestion_ids):
+            raise broken_rule("each suggestion once", field="suggestion_ids")
+        return self
+
+    async def run(self, gitlab: GitLab) -> Result:
+        path = fill(MR, project_id=self.project_id, merge_request_iid=self.merge_request_iid)
+        return await apply_suggestions(gitlab, path, self.suggestion_ids)
+
+
+@manage.action(
     "submit_review",
     POST(f"{MR}/draft_notes/bulk_publish"),
     danger=Danger.REVERSIBLE,
@@ -257,6 +296,6 @@ class SubmitReview(AtHead):
     async def pinned(self, ask: Ask) -> Self:
         return await super().pinned(ask) if self.verdict == "approve" else self
 
-    async def run(self, gitlab: GitLab) -> Result:
+    async def run_with(self, server: Server) -> Result:
         path = self.request().path.removesuffix("/draft_notes/bulk_publish")
-        return await Review(gitlab, path).submit(self.body, self.verdict, self.sha)
+        return await Review(server.gitlab, path).submit(self.body, self.verdict, self.sha, server.ask)

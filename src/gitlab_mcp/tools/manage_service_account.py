@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import Field
 
@@ -12,18 +12,17 @@ from gitlab_mcp.actions.action import DELETE, POST, Danger, Role
 from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.actions.fields import (
     AccessLevel,
-    Expects,
     FutureDate,
     Id,
-    Listed,
     NonEmpty,
     Only,
     UserId,
     Words,
 )
-from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup, as_asked
+from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup, as_asked, lost_token
 from gitlab_mcp.actions.result import Notice, Result
 from gitlab_mcp.actions.scopes import InGroup, InGroupOrInstance
+from gitlab_mcp.actions.token_scopes import Scopes
 from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.failures.codes import NoticeCode
 from gitlab_mcp.results.custom_roles import custom_role
@@ -36,29 +35,6 @@ manage = Tool(
 )
 
 Permissions = Annotated[Words, Field(min_length=1, description="Like read_code")]
-TokenScope = Literal[
-    "api",
-    "read_api",
-    "read_user",
-    "create_runner",
-    "manage_runner",
-    "k8s_proxy",
-    "self_rotate",
-    "mcp",
-    "read_repository",
-    "write_repository",
-    "read_virtual_registry",
-    "write_virtual_registry",
-    "read_observability",
-    "write_observability",
-    "ai_features",
-    "sudo",
-    "admin_mode",
-    "read_service_ping",
-    "granular",
-    "mcp_orbit",
-]
-Scopes = Annotated[list[TokenScope], Field(min_length=1), Listed, Expects("an array of scopes")]
 
 
 def _has_the_given_name(write: LostWrite, found: Mapping[str, Any]) -> bool:
@@ -115,9 +91,7 @@ class DeleteAccount(OfServiceAccount):
     example={"group_id": "acme", "user_id": 57, "name": "ci", "scopes": ["read_api"]},
     shows="id name scopes expires_at token",
     role=Role.OWNER,
-    recover_with=RecoveryLookup(
-        "browse_service_accounts list", "group_id", because="only the lost answer had the token"
-    ),
+    recover_with=lost_token("browse_service_accounts list", "group_id"),
 )
 class CreateToken(CreatesToken):
     """Create a token for a service account; it is shown once."""
@@ -134,9 +108,7 @@ class CreateToken(CreatesToken):
     example={"group_id": "acme", "user_id": 57, "token_id": 6},
     shows="id name scopes expires_at token",
     role=Role.OWNER,
-    recover_with=RecoveryLookup(
-        "browse_service_accounts list", "group_id", because="only the lost answer had the token"
-    ),
+    recover_with=lost_token("browse_service_accounts list", "group_id"),
 )
 class RotateToken(CreatesToken):
     """Replace a token by a new one; the old one stops at once, and the number changes."""

@@ -170,7 +170,7 @@ async def _is_closed(ask: Ask, token: TokenFacts | None, path: str) -> bool:
 
 def _about(place: Place) -> dict[str, Any]:
     instance, token, known = place.effective_tier.instance, place.token, place.effective_tier.known
-    project = place.effective_tier.project
+    project, group = place.effective_tier.project, place.effective_tier.group
     off = [switch.title for switch in SWITCHES.values() if project and switch.is_off(project)]
     return {
         "gitlab": _known(
@@ -195,13 +195,23 @@ def _about(place: Place) -> dict[str, Any]:
         "here": _known(
             readable=None if place.is_readable else False if place.is_closed else "not with this token",
             role=ROLE_NAMES.get(place.role, str(place.role)) if place.role is not None else None,
-            archived=(project or {}).get("archived"),
-            marked_for_deletion_on=(project or {}).get("marked_for_deletion_on"),
+            archived=(project or group or {}).get("archived"),
+            marked_for_deletion_on=(project or group or {}).get("marked_for_deletion_on"),
             switched_off=off or None,
         )
         if place.kind
         else None,
+        "projects_of_this_group": _projects_of(group) if group else None,
     }
+
+
+def _projects_of(group: Mapping[str, Any]) -> str | None:
+    """What the state of a group means for its projects. A marked group does not show in them."""
+    if group.get("archived"):
+        return "Archived with it: nothing in them can be changed, and none can be made or moved here."
+    if group.get("marked_for_deletion_on"):
+        return "Can still be changed; they go with the group unless it is restored."
+    return None
 
 
 def _obstacles(action: type[Action], place: Place, tiers: TierMap) -> Iterator[_Obstacle]:

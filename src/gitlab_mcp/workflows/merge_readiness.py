@@ -25,7 +25,8 @@ _NOT_GREEN = ("failed", "canceled", "manual", "pending", "running")
 
 def merge_readiness(facts: MergeFacts) -> Result:
     merge_request = facts.merge_request
-    blockers = [_blocker(check, facts) for check in _failed_checks(facts)]
+    failed = _failed_checks(facts)
+    blockers = [_blocker(check, facts) for check in failed]
     waiting = _is_being_checked(facts)
     data: dict[str, Any] = {
         "mergeable": not blockers and not waiting and merge_request["state"] == "opened",
@@ -33,9 +34,9 @@ def merge_readiness(facts: MergeFacts) -> Result:
         **pick_fields(merge_request, _MERGE_REQUEST),
         "blockers": blockers,
         "you_may_merge": ((facts.checks or {}).get("userPermissions") or {}).get("canMerge"),
-        "auto_merge": _auto_merge(facts),
+        "auto_merge": _auto_merge(facts, failed),
         "approvals": _approvals(facts.approvals),
-        "remarks": _remarks(facts),
+        "remarks": _remarks(facts, failed),
     }
     warnings = partial_read_notices(facts.unread)
     if facts.checks is None:
@@ -147,24 +148,23 @@ def _approvals(approvals: Json | None) -> dict[str, Any]:
     return {name: value for name, value in shown.items() if value}
 
 
-def _auto_merge(facts: MergeFacts) -> str | None:
+def _auto_merge(facts: MergeFacts, failed: Sequence[str]) -> str | None:
+    others = [check for check in failed if check not in _WAITED_FOR_BY_MWPS]
     if facts.merge_request.get("merge_when_pipeline_succeeds"):
-        others = [check for check in _failed_checks(facts) if check not in _WAITED_FOR_BY_MWPS]
         return "set: it merges by itself once " + (
             "nothing of the above blocks it" if others else "its pipeline succeeds"
         )
     strategies = (facts.checks or {}).get("availableAutoMergeStrategies") or ()
-    others = [check for check in _failed_checks(facts) if check not in _WAITED_FOR_BY_MWPS]
     if strategies and not (others and "merge_when_checks_pass" not in strategies):
         return "possible: manage_merge_request merge with auto_merge"
     return None
 
 
-def _remarks(facts: MergeFacts) -> list[str]:
+def _remarks(facts: MergeFacts, failed: Sequence[str]) -> list[str]:
     """What does not block the merge, and is worth knowing all the same."""
     reviewers = [each for each in facts.reviewers if each.get("state") == "requested_changes"]
     remarks = []
-    if reviewers and "requested_changes" not in _failed_checks(facts):
+    if reviewers and "requested_changes" not in failed:
         people = counted(len(reviewers), "reviewer")
         remarks.append(f"Changes were requested by {people}, which does not block the merge here.")
     if facts.merge_request.get("rebase_in_progress"):

@@ -8,6 +8,8 @@ from dataclasses import replace
 from typing import Any, Final
 
 from gitlab_mcp.actions.exchange import Answer, GitLab
+from gitlab_mcp.actions.result import Notice
+from gitlab_mcp.failures.codes import NoticeCode
 from gitlab_mcp.gitlab.concurrently import concurrently
 from gitlab_mcp.gitlab.faults import FAULTS
 
@@ -25,20 +27,26 @@ async def with_review_states(gitlab: GitLab, answer: Answer) -> Answer:
     for row in rows:
         if place := _place(row):
             iids[place[0]].append(place[1])
-    asks: dict[str, Callable[[], Awaitable[Any]]] = {
-        project: lambda project=project: gitlab.graphql(_REVIEW_STATES, {"p": project, "i": iids[project]})  # type: ignore[misc]
-        for project in list(iids)[:_MOST_PROJECTS]
+    asked = list(iids)[:_MOST_PROJECTS]
+    answers = await concurrently([_question(gitlab, project, iids[project]) for project in asked])
+    read = {
+        project: data for project, data in zip(asked, answers, strict=True) if not isinstance(data, FAULTS)
     }
-    answers = await concurrently(list(asks.values()))
     states = {
-        (project, iid): reviews
-        for project, data in zip(asks, answers, strict=True)
-        if not isinstance(data, FAULTS)
-        for iid, reviews in _states(data).items()
+        (project, iid): reviews for project, data in read.items() for iid, reviews in _states(data).items()
     }
-    if not states:
-        return answer
-    return replace(answer, body=[_with_reviews(row, states) for row in answer.body])
+    unread = [project for project in iids if project not in read]
+    warnings = (*answer.warnings, _not_read(unread)) if unread else answer.warnings
+    return replace(answer, body=[_with_reviews(row, states) for row in answer.body], warnings=warnings)
+
+
+def _question(gitlab: GitLab, project: str, iids: Sequence[str]) -> Callable[[], Awaitable[Any]]:
+    return lambda: gitlab.graphql(_REVIEW_STATES, {"p": project, "i": iids})
+
+
+def _not_read(projects: Sequence[str]) -> Notice:
+    message = "What the reviewers said was not read in some projects: ask with project_id for one of them."
+    return Notice(NoticeCode.PARTIAL, message, {"unread": list(projects)})
 
 
 def _with_reviews(row: Any, states: Mapping[tuple[str, str], Mapping[str, str]]) -> Any:

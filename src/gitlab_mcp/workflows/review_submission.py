@@ -6,8 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from gitlab_mcp.actions.ask import Ask
 from gitlab_mcp.actions.exchange import GitLab, Request
 from gitlab_mcp.actions.result import Notice, Result
+from gitlab_mcp.api.versions import is_in
 from gitlab_mcp.failures.codes import Code, NoticeCode
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.gitlab.faults import FAULTS, BadAnswer, Refused, Unreachable, may_have_happened
@@ -18,6 +20,8 @@ from gitlab_mcp.workflows.draft_notes import Json, find_published, unpublished, 
 
 Verdict = Literal["approve", "request_changes"]
 
+_AT_ONCE_SINCE = "19.3"
+"""From here on GitLab publishes drafts together with a summary and the state of the review."""
 _FEW_DRAFTS = 10
 _LARGEST_PAGE = 100
 
@@ -29,7 +33,7 @@ class Review:
     gitlab: GitLab
     path: str
 
-    async def submit(self, body: str | None, verdict: Verdict | None, sha: str | None) -> Result:
+    async def submit(self, body: str | None, verdict: Verdict | None, sha: str | None, ask: Ask) -> Result:
         drafts = await self.drafts()
         if not drafts and not body and not verdict:
             raise CallFailed(_nothing_to_submit())
@@ -38,7 +42,9 @@ class Review:
         data: dict[str, Any] = {}
         if verdict == "approve":
             data["verdict"] = await self._approve(sha)
-        elif verdict == "request_changes":
+        if drafts and (body or verdict == "request_changes") and await _publishes_all_at_once(ask):
+            return await self._submit_at_once(drafts, before, body, verdict, data)
+        if verdict == "request_changes":
             data["verdict"] = await self._request_changes(drafts)
         warnings: list[Notice] = []
         if drafts:
@@ -46,6 +52,53 @@ class Review:
         if body and not warnings:
             data |= await self._write_summary(body, warnings)
         return Result(data=data, warnings=warnings)
+
+    async def _submit_at_once(
+        self,
+        drafts: Sequence[Json],
+        before: list[Json],
+        body: str | None,
+        verdict: Verdict | None,
+        data: dict[str, Any],
+    ) -> Result:
+        """The drafts, the summary and the state of the review in one request; then a look at what came of each."""
+        me = drafts[0]["author_id"]
+        sent: dict[str, Any] = {"note": body} if body else {}
+        if verdict == "request_changes":
+            sent["reviewer_state"] = "requested_changes"
+            reviewers = await self._reviewers()
+            if me not in reviewers:
+                raise CallFailed(
+                    _changes_not_requested(me, self.path, is_reviewer=False, others=list(reviewers))
+                )
+        warnings: list[Notice] = []
+        data |= await self._publish(drafts, before, warnings, has_verdict=verdict == "approve", sent=sent)
+        if body and not warnings:
+            data |= await self._summary(me, body, before, warnings)
+        if verdict == "request_changes":
+            try:
+                state = (await self._reviewers()).get(me)
+            except FAULTS:
+                warnings.append(Notice(NoticeCode.PARTIAL, "Whether changes are requested was not read."))
+            else:
+                if state == "requested_changes":
+                    data = {"verdict": "changes requested", **data}
+                else:
+                    message = "The drafts are published; that changes are requested, GitLab did not keep."
+                    warnings.append(Notice(NoticeCode.NOT_APPLIED, message, {"field": "verdict"}))
+        return Result(data=data, warnings=warnings)
+
+    async def _summary(self, author: int, body: str, before: list[Json], warnings: list[Notice]) -> Json:
+        """The note that the summary became; it is written now where it came to nothing."""
+        try:
+            notes = _new_notes(await self._notes(1), before)
+        except FAULTS:
+            return {}
+        wanted = {"note": body, "author_id": author}
+        if unpublished([wanted], notes):
+            return await self._write_summary(body, warnings)
+        note = find_published(wanted, notes)
+        return {"note_id": note["id"]} if note else {}
 
     async def publish(self, draft_note_id: int) -> Result:
         drafts = [draft for draft in await self.drafts() if draft["id"] == draft_note_id]
@@ -89,11 +142,17 @@ class Review:
         return f"it is published already, as note {note['id']}" if note else None
 
     async def _publish(
-        self, drafts: Sequence[Json], before: list[Json], warnings: list[Notice], *, has_verdict: bool
+        self,
+        drafts: Sequence[Json],
+        before: list[Json],
+        warnings: list[Notice],
+        *,
+        has_verdict: bool,
+        sent: Json | None = None,
     ) -> Json:
         """With `has_verdict` the verdict is given already, so a failure to publish becomes a warning."""
         try:
-            await self.gitlab.send(Request("POST", f"{self.path}/draft_notes/bulk_publish"))
+            await self.gitlab.send(Request("POST", f"{self.path}/draft_notes/bulk_publish", body=sent))
         except (Refused, Unreachable, BadAnswer) as fault:
             # GitLab may answer 500 after it published some. Those stay drafts, and must not be sent again.
             if not (may_have_happened(fault) or (isinstance(fault, Refused) and fault.status >= 500)):
@@ -139,12 +198,16 @@ class Review:
         """Sends a quick action, since REST has nothing else. Its answer does not say whether it had an effect."""
         await self.gitlab.send(Request("POST", f"{self.path}/notes", body={"body": "/request_changes"}))
         me = drafts[0]["author_id"] if drafts else (await self.gitlab.get("/user")).body["id"]
-        reviewers: Sequence[Json] = (await self.gitlab.get(f"{self.path}/reviewers")).body
-        mine = [reviewer["state"] for reviewer in reviewers if reviewer["user"]["id"] == me]
-        if "requested_changes" in mine:
+        reviewers = await self._reviewers()
+        if reviewers.get(me) == "requested_changes":
             return "changes requested"
-        others = [reviewer["user"]["id"] for reviewer in reviewers]
-        raise CallFailed(_changes_not_requested(me, self.path, is_reviewer=bool(mine), others=others))
+        others = list(reviewers)
+        raise CallFailed(_changes_not_requested(me, self.path, is_reviewer=me in reviewers, others=others))
+
+    async def _reviewers(self) -> dict[int, str]:
+        """The state of each one's review."""
+        reviewers: Sequence[Json] = (await self.gitlab.get(f"{self.path}/reviewers")).body
+        return {reviewer["user"]["id"]: reviewer["state"] for reviewer in reviewers}
 
     async def _write_summary(self, body: str, warnings: list[Notice]) -> Json:
         try:
@@ -157,6 +220,11 @@ class Review:
         return (
             {"note_id": answer.body["id"]} if "id" in answer.body else {"summary": answer.body.get("summary")}
         )
+
+
+async def _publishes_all_at_once(ask: Ask) -> bool:
+    version = (await ask.instance()).version
+    return version is not None and is_in(version, since=_AT_ONCE_SINCE) is True
 
 
 def _new_notes(after: list[Json], before: list[Json]) -> list[Json]:

@@ -11,6 +11,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
+import requests
+from requests.structures import CaseInsensitiveDict
+
+from gitlab_mcp.recording.request_bodies import recorded_bodies
 from tests.support.standin.exchange import Received, Reply
 
 DEFAULT_PAGING = (("page", "1"), ("per_page", "20"))
@@ -75,17 +79,14 @@ class Recorded:
             key = self._key(caller, method, parts.path, parts.query, body)
             self.answers.setdefault(key, deque()).append(reply)
         self.pending.clear()
-        key = self._key(
-            received.caller,
-            received.method,
-            received.path,
-            received.query,
-            received.body.decode("utf-8", "replace"),
-        )
-        answers = self.answers.get(key)
-        if answers is None:
-            return None
-        return answers.popleft() if len(answers) > 1 else answers[0]
+        request = requests.PreparedRequest()
+        request.headers = CaseInsensitiveDict(received.headers)
+        request.body = received.body
+        for sent in recorded_bodies(request):
+            key = self._key(received.caller, received.method, received.path, received.query, sent or "")
+            if answers := self.answers.get(key):
+                return answers.popleft() if len(answers) > 1 else answers[0]
+        return None
 
     def _key(self, caller: str, method: str, path: str, query: str, body: str) -> RequestKey:
         pairs = (pair for pair in parse_qsl(query, keep_blank_values=True) if pair not in DEFAULT_PAGING)

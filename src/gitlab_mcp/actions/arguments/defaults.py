@@ -50,8 +50,9 @@ def fill_in(
                 problems.wrong(key, "what the URL names, or no URL", "another value than the URL's")
             given.setdefault(key, value)
     if defaults.project and "project_id" in fields and "project_id" not in given:
-        others = action.spec.placeholders & {"group_id", "user_id", "username"}
-        fits = any(set(endpoint.placeholders) <= set(given) for endpoint in action.spec.endpoints)
+        ways = action.alternatives()
+        others = frozenset().union(*ways) & {"group_id", "user_id", "username"}
+        fits = any(way <= set(given) for way in ways)
         if not fits and not others & set(given):
             given["project_id"] = defaults.project
 

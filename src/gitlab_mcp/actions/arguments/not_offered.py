@@ -8,42 +8,26 @@ from gitlab_mcp.actions.registry import Registry
 _NOT_OFFERED: dict[str, tuple[str, str | None]] = {
     "variable": ("CI/CD variables of projects, groups and instances", None),
     "secret": ("CI/CD variables of projects, groups and instances", None),
-    "member": ("Members and their roles", "browse_projects users lists who can see a project"),
-    "invitation": ("Invitations", None),
-    "invite": ("Invitations", None),
-    "access_request": ("Access requests", None),
     "todo": ("The to-do list", "browse_users counts has the number of open to-dos"),
     "to_do": ("The to-do list", "browse_users counts has the number of open to-dos"),
-    "schedule": ("Pipeline schedules", "manage_pipeline create starts a pipeline now"),
     "trigger_token": ("Pipeline trigger tokens", "manage_pipeline create starts a pipeline"),
-    "lint": (
-        "Checking CI configuration",
-        "browse_pipelines list yaml_errors=true finds pipelines with errors in it",
-    ),
-    "ci_config": ("Checking CI configuration", "browse_files get reads .gitlab-ci.yml"),
     "upload": ("Uploads", None),
     "attachment": ("Uploads", None),
-    "group": ("Reading and changing groups themselves", "browse_projects namespaces finds groups"),
-    "subgroup": ("Reading and changing groups themselves", "browse_projects namespaces finds groups"),
     "work_item": (
         "Work items other than issues and epics",
         "browse_issues reads issues, incidents and tasks",
     ),
     "workitem": ("Work items other than issues and epics", "browse_issues reads issues, incidents and tasks"),
-    "suggestion": ("Applying suggestions", "manage_file update makes the change itself"),
     "access_token": ("Access tokens", "browse_instance token describes the token in use"),
     "personal_access_token": ("Access tokens", "browse_instance token describes the token in use"),
     "deploy_token": ("Deploy tokens", None),
     "deploy_key": ("Deploy keys", None),
     "ssh_key": ("Changing SSH keys", "browse_users keys reads them"),
-    "runner": ("Runners", None),
     "snippet": ("Snippets", "search snippets finds them"),
     "package": ("Packages", None),
     "registry": ("The container registry", None),
     "container": ("The container registry", None),
     "image": ("The container registry", None),
-    "feature_flag": ("Feature flags", None),
-    "board": ("Issue boards", "browse_epics boards reads epic boards"),
     "page_domain": ("GitLab Pages", None),
     "cluster": ("Clusters and agents", None),
     "agent": ("Clusters and agents", None),
@@ -72,7 +56,7 @@ def not_offered(registry: Registry, name: str) -> str | None:
     for span in spans:
         if span in _NOT_OFFERED and not _is_offered(registry, span):
             what, nearest = _NOT_OFFERED[span]
-            verb = "is" if what.startswith(("The ", "Reading", "Changing", "Checking", "Applying")) else "are"
+            verb = "is" if what.startswith(("The ", "Reading", "Changing")) else "are"
             return f"{what} {verb} not offered yet." + (
                 f" The nearest that works: {nearest}." if nearest else ""
             )

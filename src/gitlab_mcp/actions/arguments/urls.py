@@ -20,6 +20,7 @@ _NUMBERED = {
     "pipeline_schedules": "pipeline_schedule_id",
 }
 _NAMED = {"releases": "tag_name", "tags": "tag_name", "wikis": "slug", "packages": "package_id"}
+_WORK_ITEMS = ("work_items", "issues", "epics")
 _OF_A_REF = ("blob", "raw", "tree", "blame", "commits")
 
 
@@ -80,7 +81,8 @@ def _thing(segments: list[str]) -> dict[str, str]:
     if not tail:
         return {}
     if kind in _NUMBERED and tail[0].isdigit():
-        return {_NUMBERED[kind]: tail[0]}
+        also = {"work_item_iid": tail[0]} if kind in _WORK_ITEMS else {}
+        return {_NUMBERED[kind]: tail[0], **also}
     if kind in _NAMED:
         return {_NAMED[kind]: "/".join(tail)}
     if kind == "commit":

@@ -217,7 +217,7 @@ def _is_own(name: str, problems: Problems) -> bool:
 
 def _place(action: type[Action], given: Mapping[str, Any], problems: Problems) -> None:
     """Of several endpoints exactly one must be meant. What all of them need is the model's to miss."""
-    places = [set(endpoint.placeholders) - set(required(action)) for endpoint in action.spec.endpoints]
+    places = [place - set(required(action)) for place in action.alternatives()]
     if len(places) < 2:
         return
     chosen = set().union(*places) & set(given)

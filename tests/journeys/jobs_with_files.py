@@ -1,0 +1,230 @@
+"""Jobs with variables, to-dos, files, packages, images and snippets, each with a check of the end state.
+
+`Store` keeps what the recorded shop cannot: attached files, generic packages, and images, which the recorded GitLab had
+no registry for. All its replies are synthetic.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from requests_toolbelt.multipart.decoder import MultipartDecoder
+
+from tests.journeys.everyday_jobs import SHOP, Do, Job, Play
+from tests.support.standin.exchange import Received, Reply
+from tests.support.standin.shop import Shop
+
+PLACE = r"/projects/(?:77|acme%2Fshop)"
+NOTHING = Reply.of(404, {"message": "404 Not found"})
+TODO = {
+    "id": 31,
+    "action_name": "assigned",
+    "target_type": "Issue",
+    "target": {"title": "Coupons fail"},
+    "target_url": "https://gitlab.example.com/acme/shop/-/issues/1",
+    "body": "Coupons fail",
+    "state": "pending",
+    "author": {"username": "bob"},
+    "project": {"path_with_namespace": "acme/shop"},
+    "created_at": "2026-11-17T08:00:00.000Z",
+}
+
+
+@dataclass(slots=True)
+class Store:
+    uploads: dict[str, bytes] = field(default_factory=dict)
+    packages: dict[tuple[str, str, str], bytes] = field(default_factory=dict)
+    tags: dict[str, str] = field(default_factory=dict)
+    """When each tag of the one repository was made."""
+    todos: dict[int, dict[str, Any]] = field(default_factory=dict)
+    snippets: list[dict[str, Any]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.start_over()
+
+    def start_over(self) -> None:
+        self.uploads, self.packages, self.snippets = {}, {}, []
+        self.tags = {
+            "latest": "2026-11-17",
+            "dev-1": "2026-01-02",
+            "dev-2": "2026-01-03",
+            "v1.0.0": "2026-01-04",
+        }
+        self.todos = {31: dict(TODO), 32: {**TODO, "id": 32, "body": "Review me"}}
+
+    def owns(self, received: Received) -> bool:
+        return bool(re.search(r"/(uploads|packages|registry|todos|snippets)(/|$)", received.route))
+
+    def reply_to(self, received: Received) -> Reply:
+        for pattern, act in ACTS.items():
+            if match := re.fullmatch(pattern, f"{received.method} {received.route}"):
+                return act(self, match, received)
+        return NOTHING
+
+
+def _attach(store: Store, match: re.Match[str], received: Received) -> Reply:
+    [part] = MultipartDecoder(received.body, received.headers["content-type"]).parts
+    named = re.search(r'filename="([^"]+)"', part.headers[b"Content-Disposition"].decode())
+    assert named, part.headers
+    name, number = named[1], len(store.uploads) + 1
+    url = f"/uploads/{number:032x}/{name}"
+    store.uploads[url] = part.content
+    return Reply.of(201, {"id": number, "alt": name, "url": url, "markdown": f"![{name}]({url})"})
+
+
+def _put_package(store: Store, match: re.Match[str], received: Received) -> Reply:
+    name, version, file_name = match.groups()
+    store.packages[name, version, file_name] = received.body
+    assert dict(received.params)["select"] == "package_file"
+    answer = {"id": len(store.packages), "package_id": 1, "file_name": file_name, "size": len(received.body)}
+    return Reply.of(201, answer)
+
+
+def _get_package(store: Store, match: re.Match[str], received: Received) -> Reply:
+    name, version, file_name = match.groups()
+    content = store.packages.get((name, version, file_name))
+    return NOTHING if content is None else Reply.of(200, content)
+
+
+def _repositories(store: Store, match: re.Match[str], received: Received) -> Reply:
+    return Reply.of(200, [{"id": 5, "name": "", "path": "acme/shop", "project_id": 77}])
+
+
+def _tags(store: Store, match: re.Match[str], received: Received) -> Reply:
+    return Reply.of(200, [{"name": name, "location": f"r/acme/shop:{name}"} for name in store.tags])
+
+
+def _tag(store: Store, match: re.Match[str], received: Received) -> Reply:
+    if match[1] not in store.tags:
+        return NOTHING
+    return Reply.of(200, {"name": match[1], "created_at": store.tags[match[1]], "total_size": 1024})
+
+
+def _delete_tag(store: Store, match: re.Match[str], received: Received) -> Reply:
+    return Reply.of(200) if store.tags.pop(match[1], None) else NOTHING
+
+
+def _delete_tags(store: Store, match: re.Match[str], received: Received) -> Reply:
+    asked = dict(received.params)
+    fitting = [
+        name for name in store.tags if re.fullmatch(asked["name_regex_delete"], name) and name != "latest"
+    ]
+    newest = sorted(fitting, key=lambda name: store.tags[name], reverse=True)[: int(asked.get("keep_n", 0))]
+    for name in fitting:
+        if name not in newest:
+            del store.tags[name]
+    return Reply.of(202, 202)
+
+
+def _todos(store: Store, match: re.Match[str], received: Received) -> Reply:
+    wanted = dict(received.params).get("state", "pending")
+    return Reply.of(200, [each for each in store.todos.values() if each["state"] == wanted])
+
+
+def _todo_done(store: Store, match: re.Match[str], received: Received) -> Reply:
+    todo = store.todos.get(int(match[1]))
+    if todo is None:
+        return NOTHING
+    todo["state"] = "done"
+    return Reply.of(201, todo)
+
+
+def _snippet(store: Store, match: re.Match[str], received: Received) -> Reply:
+    sent = json.loads(received.body)
+    files = [{"path": each["file_path"]} for each in sent["files"]]
+    store.snippets.append(sent)
+    return Reply.of(201, {**sent, "id": 900, "files": files, "web_url": "https://gitlab.example.com/s/900"})
+
+
+_TAGS = rf"{PLACE}/registry/repositories/5/tags"
+_GENERIC = rf"{PLACE}/packages/generic/([^/]+)/([^/]+)/([^/]+)"
+ACTS = {
+    rf"POST {PLACE}/uploads": _attach,
+    rf"PUT {_GENERIC}": _put_package,
+    rf"GET {_GENERIC}": _get_package,
+    rf"GET {PLACE}/registry/repositories": _repositories,
+    rf"GET {_TAGS}": _tags,
+    rf"DELETE {_TAGS}": _delete_tags,
+    rf"GET {_TAGS}/([^/]+)": _tag,
+    rf"DELETE {_TAGS}/([^/]+)": _delete_tag,
+    r"GET /todos": _todos,
+    r"POST /todos/(\d+)/mark_as_done": _todo_done,
+    rf"POST {PLACE}/snippets": _snippet,
+}
+
+STORE = Store()
+JOBS: list[Job] = []
+
+
+def job(number: int, said: str) -> Callable[[Play], Play]:
+    def declare(play: Play) -> Play:
+        JOBS.append(Job(number, said, play))
+        return play
+
+    return declare
+
+
+@job(201, "Set the CI variable DEPLOY_ENV to staging, masked values stay out of the answer.")
+async def set_variable(do: Do, shop: Shop) -> None:
+    made = await do("manage_variable", "create", **SHOP, key="DEPLOY_ENV", value="staging-7421", masked=True)
+    assert "staging-7421" not in json.dumps(made)
+    await do("manage_variable", "update", **SHOP, key="DEPLOY_ENV", value="staging-7422")
+    read = await do("browse_variables", "get", **SHOP, key="DEPLOY_ENV")
+    assert "staging-742" not in json.dumps(read)
+    assert shop.thing("projects/77/variables", "DEPLOY_ENV")["value"] == "staging-7422"
+    shown = await do("manage_variable", "show_value", **SHOP, key="DEPLOY_ENV")
+    assert shown["value"] == "staging-7422"
+
+
+@job(202, "What is on my to-do list? Tick the first one off.")
+async def tick_off(do: Do, shop: Shop) -> None:
+    found = await do("browse_todos", "list")
+    assert [each["id"] for each in found["items"]] == [31, 32]
+    await do("manage_todo", "mark_done", todo_id=31)
+    assert [each["state"] for each in STORE.todos.values()] == ["done", "pending"]
+
+
+@job(203, "Comment on issue 1 with this screenshot.")
+async def attach(do: Do, shop: Shop) -> None:
+    picture = {"filename": "shot.png", "content": "iVBORw0KGgo=", "encoding": "base64"}
+    made = await do("manage_upload", "create", **SHOP, attached_file=picture)
+    await do("manage_discussion", "add_note", **SHOP, issue_iid=1, body=f"Look:\n\n{made['markdown']}")
+    [(url, content)] = STORE.uploads.items()
+    assert content == b"\x89PNG\r\n\x1a\n"
+    notes = shop.things["projects/77/issues/1/notes"].values()
+    assert any(url in note["body"] for note in notes)
+
+
+@job(204, "Publish tool 2.0.0 as a generic package, and check what is in it.")
+async def package(do: Do, shop: Shop) -> None:
+    where = {**SHOP, "package_name": "tool", "package_version": "2.0.0", "file_name": "tool.sh"}
+    script = {"filename": "tool.sh", "content": "echo 2\n"}
+    await do("manage_package", "upload", **where, package_file=script)
+    assert STORE.packages == {("tool", "2.0.0", "tool.sh"): b"echo 2\n"}
+    assert "echo 2" in (await do("browse_packages", "download", **where))["text"]
+
+
+@job(205, "Which images are in the registry? Delete the old dev ones and v1.0.0.")
+async def old_images(do: Do, shop: Shop) -> None:
+    [repository] = (await do("browse_registry", "list", **SHOP))["items"]
+    where = {**SHOP, "repository_id": repository["id"]}
+    tags = await do("browse_registry", "tags", **where)
+    assert [each["name"] for each in tags["items"]] == ["latest", "dev-1", "dev-2", "v1.0.0"]
+    told = await do(
+        "manage_registry", "delete_tags", **where, name_regex_delete="dev-.*", older_than="7d", keep_n=1
+    )
+    assert told["started"] is True
+    await do("manage_registry", "delete_tag", **where, tag_name="v1.0.0")
+    assert list(STORE.tags) == ["latest", "dev-2"]
+
+
+@job(206, "Put this query into a snippet of the project.")
+async def snippet(do: Do, shop: Shop) -> None:
+    files = [{"file_path": "orders.sql", "content": "select 1;\n"}]
+    made = await do("manage_snippet", "create", **SHOP, title="Orders", visibility="private", files=files)
+    assert made["files"] == ["orders.sql"]
+    assert [each["title"] for each in STORE.snippets] == ["Orders"]

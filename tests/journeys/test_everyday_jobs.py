@@ -1,0 +1,21 @@
+"""Every job is done to its end state, through a real client over stdio, and asks GitLab nothing that nobody answers."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.journeys.everyday_jobs import JOBS
+from tests.support.jobs import played
+
+
+@pytest.mark.anyio
+async def test_every_job_is_done_to_its_end() -> None:
+    failed = [
+        f"{done.job.number} {done.job.said}: {done.problem}" async for done in played(JOBS) if done.problem
+    ]
+    assert failed == []
+
+
+def test_jobs_are_numbered_once() -> None:
+    numbers = [job.number for job in JOBS]
+    assert sorted(set(numbers)) == sorted(numbers)
