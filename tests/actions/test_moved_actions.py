@@ -56,12 +56,13 @@ async def test_what_moved_can_be_called_where_only_its_former_toolset_is_switche
     standin: StandIn, against: Server
 ) -> None:
     standin.answer("POST", "/projects/1/issues/1/subscribe", 201, {"iid": 1})
-    app = against(toolsets=("core",))
+    app = against(toolsets=("core", "ci"))
     former = (await app.call("manage_issue", SUBSCRIBE)).data
     assert former["taken_as"] == {"action": "manage_subscription subscribe"}
     present = (await app.call("manage_subscription", SUBSCRIBE)).data
     assert "taken_as" not in present
     assert len(standin.requests) == 2
+    assert (await refused(app, "manage_todo", {"action": "mark_done", "todo_id": 1})).code == "OUT_OF_SCOPE"
     assert "manage_subscription" not in {tool["name"] for tool in app.listing()}
 
 

@@ -52,3 +52,17 @@ async def test_an_unknown_prompt_or_resource_is_refused_without_a_trace_in_the_l
         logging.WARNING,
         logging.WARNING,
     ]
+
+
+async def test_a_client_may_keep_the_listing_for_a_day_and_for_itself_alone(
+    era: Any, against: Server
+) -> None:
+    async with Client(against()._server(), mode=era) as client:
+        listed = await client.list_tools()
+        server = client.server_info
+    assert server is not None
+    assert [icon.mime_type for icon in server.icons or ()] == ["image/svg+xml"]
+    # How long it holds is not part of the older protocol.
+    holds = 24 * 60 * 60 * 1000 if era == "auto" else None
+    assert listed.model_dump(exclude_unset=True).get("ttl_ms") == holds
+    assert listed.cache_scope == "private"
