@@ -2,7 +2,6 @@
 
 _PAGED = "not declared; its answers are paged all the same"
 
-_GATHERED = "answered from what several endpoints say"
 _FLAG = "GitLab reads true and false as those"
 _FILE = "its name and content, or its path: sent as a file"
 
@@ -36,14 +35,8 @@ DIFFERENCES: dict[str, str] = {
     "browse_schedules pipelines: per_page is since 19.3 until None": _PAGED,
     "manage_environment delete_review_apps: before is string, GitLab takes time": "a time under another name",
     "browse_audit_events list_instance: entity_type is required by GitLab": "only where entity_id is given",
-    "browse_instance explain_access: project_id is not known to GitLab": _GATHERED,
-    "browse_instance explain_access: group_id is not known to GitLab": _GATHERED,
-    "browse_instance explain_access: toolset is not known to GitLab": _GATHERED,
-    "browse_members who_can: what is not known to GitLab": _GATHERED,
-    "browse_members who_can: branch is not known to GitLab": _GATHERED,
     "manage_member invite: email is string, GitLab takes array of string": "one at a time, as everywhere else",
     "manage_member add: member_role_id is not known to GitLab": "paid, and documented",
-    "run_batch run: calls is not known to GitLab": "a batch is no endpoint of GitLab",
     "browse_jobs log: byte_offset is since 19.3 until None": "of an older one the whole log is read, and cut here",
     "browse_vulnerabilities findings: pipeline_id is integer, GitLab takes string": "it is a number everywhere else",
     "manage_vulnerability link_issue: target_project_id is integer, GitLab takes string": "as for links between issues",

@@ -204,8 +204,8 @@ def test_every_field_of_the_catalogue_says_what_it_can_reach() -> None:
 LOOKED_FOR_BELOW_ITS_PLACE = {
     "approval_rule_id", "audit_event_id", "award_id", "block_id", "board_id", "check_id", "deployment_id",
     "draft_note_id", "environment_id", "epic_id", "epic_issue_id", "external_status_check_id", "freeze_period_id",
-    "hook_id", "issue_link_id", "link_id", "list_id", "member_role_id", "note_id", "related_epic_link_id", "token_id",
-    "version_id",
+    "hook_id", "issue_link_id", "key_id", "link_id", "list_id", "member_role_id", "note_id", "package_file_id",
+    "package_id", "related_epic_link_id", "repository_id", "snippet_id", "token_id", "upload_id", "version_id",
 }  # fmt: skip
 """Ids in a path behind a project or group. That GitLab looks for them there alone is taken from its routes and was not
 tried with an id of another place. A new one fails the test below, so that somebody asks."""

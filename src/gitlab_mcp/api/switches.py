@@ -27,7 +27,9 @@ SWITCHES: Final[Mapping[str, Switch]] = {
     "forking": Switch("Forks", "forking_access_level", within="repository"),
     "wiki": Switch("Wiki", "wiki_access_level"),
     "snippets": Switch("Snippets", "snippets_access_level"),
-    "packages": Switch("Package registry", "packages_enabled"),
+    "packages": Switch("Package registry", "packages_enabled", within="package_registry"),
+    # Newer GitLabs say it here, and leave the older key true.
+    "package_registry": Switch("Package registry", "package_registry_access_level"),
     "container_registry": Switch("Container registry", "container_registry_access_level"),
     "releases": Switch("Releases", "releases_access_level", within="repository"),
     "environments": Switch("Environments", "environments_access_level", within="builds"),
@@ -108,6 +110,11 @@ def switch_of(path: str) -> str | None:
         return None
     fitting = [known for known in BELOW_A_PROJECT if _begins(below, known.split("/"))]
     return BELOW_A_PROJECT[max(fitting, key=len)] if fitting else None
+
+
+def instance_runs_no_registry(project: Mapping[str, Any]) -> bool:
+    """A project shows its image prefix only where the instance runs a container registry."""
+    return "container_registry_image_prefix" not in project
 
 
 def _begins(path: Sequence[str], known: Sequence[str]) -> bool:

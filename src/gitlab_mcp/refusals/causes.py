@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from gitlab_mcp.actions.action import ROLE_NAMES, Role
-from gitlab_mcp.api.switches import WHERE, Switch, switched_off
+from gitlab_mcp.api.switches import WHERE, Switch, instance_runs_no_registry, switched_off
 from gitlab_mcp.failures import allowed_words
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.refusals.by_route import meaning_at_route
@@ -230,10 +230,9 @@ def _switched_off_finding(off: tuple[Switch, ...]) -> Finding | None:
 
 
 def registry_off(case: Case) -> Finding | None:
-    # A project shows its image prefix only where the instance runs a registry.
     if case.switch != "container_registry" or case.project is None:
         return None
-    if "container_registry_image_prefix" in case.project:
+    if not instance_runs_no_registry(case.project):
         return None
     return Finding(
         Code.FEATURE_UNAVAILABLE,
@@ -343,10 +342,10 @@ def most_likely(case: Case, causes: tuple[Cause, ...], otherwise: Finding) -> Fi
 
 
 CAUSES_OF_401: Final[tuple[Cause, ...]] = (
-    tier_too_low, add_on_missing, project_read_only, group_closed, role_too_low, known_at_route,
+    tier_too_low, add_on_missing, project_read_only, role_too_low, group_closed, known_at_route,
 )  # fmt: skip
 CAUSES_OF_403: Final[tuple[Cause, ...]] = (
-    tier_too_low, add_on_missing, project_read_only, group_closed, feature_switched_off, role_too_low,
+    tier_too_low, add_on_missing, project_read_only, feature_switched_off, role_too_low, group_closed,
     known_at_route,
 )  # fmt: skip
 CAUSES_OF_404_ROUTE: Final[tuple[Cause, ...]] = (tier_too_low, not_in_this_edition)
@@ -358,5 +357,5 @@ CAUSES_OF_404_RECORD: Final[tuple[Cause, ...]] = (
 )  # fmt: skip
 CAUSES_OF_OTHER_STATUSES: Final[tuple[Cause, ...]] = (tier_too_low, known_at_route)
 CAUSES_OF_HIDDEN_IN_GRAPHQL: Final[tuple[Cause, ...]] = (
-    tier_too_low, project_read_only, group_closed, feature_switched_off, role_too_low,
+    tier_too_low, project_read_only, feature_switched_off, role_too_low, group_closed,
 )  # fmt: skip

@@ -41,7 +41,7 @@ _FIELDS_OF_RECORD: Final[Mapping[str, tuple[str, ...]]] = {
     "namespace": ("namespace", "namespace_id", "namespace_path"),
 }
 _OTHER_REFERENCES: Final = ("token",)
-NOT_READABLE_ALONE: Final = ("ref_name", "user_id")
+NOT_READABLE_ALONE: Final = ("package_name", "ref_name", "repository_id", "user_id")
 """First fields of a path for which GitLab has no endpoint that reads just that object."""
 _SHORTEST_VALUE: Final = 2
 _WORDS: Final = re.compile(r"[a-z]+")

@@ -29,5 +29,6 @@ Some kinds of answers are read in a way of their own:
 - `job_explanations.py`: why a job failed, waits or has no log
 - `pipeline_test_reports.py`: the failed tests of a pipeline
 - `custom_roles.py`: a custom role
+- `short_refs.py`: `main` where GitLab keeps `refs/heads/main`
 - `notification_settings.py`: which notifications are on, in place of some twenty flags
 """

@@ -5,10 +5,15 @@ from __future__ import annotations
 from typing import Final
 
 from gitlab_mcp.actions.result import Notice
-from gitlab_mcp.api.switches import WHERE, switch_of, switched_off
+from gitlab_mcp.api.switches import WHERE, instance_runs_no_registry, switch_of, switched_off
 from gitlab_mcp.failures.codes import NoticeCode
 from gitlab_mcp.success_checks.success import Success
 
+NO_REGISTRY: Final = Notice(
+    NoticeCode.EMPTY_BECAUSE,
+    "This instance seems to run no container registry: the project shows no image prefix.",
+    {"suggested_fix": "Ask an administrator to switch the container registry on."},
+)
 _REFS: Final = ("ref", "ref_name", "sha", "branch", "source_branch", "target_branch")
 
 
@@ -40,8 +45,10 @@ def _by_arguments(success: Success) -> Notice | None:
 async def _switched_off(success: Success, project_id: str) -> Notice | None:
     switch = success.action.spec.switch or switch_of(success.path)
     project = await success.ask.project(project_id) if switch else None
-    if not switch or not project or not (off := switched_off(switch, project)):
+    if not switch or not project:
         return None
+    if not (off := switched_off(switch, project)):
+        return NO_REGISTRY if switch == "container_registry" and instance_runs_no_registry(project) else None
     titles = " and ".join(each.title for each in off)
     return Notice(
         NoticeCode.EMPTY_BECAUSE,

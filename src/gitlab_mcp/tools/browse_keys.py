@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from gitlab_mcp.actions.action import GET, Action
-from gitlab_mcp.actions.fields import Id, UserId
+from gitlab_mcp.actions.fields import Id, ReachesNothing, UserId
 from gitlab_mcp.actions.scopes import Paged
 from gitlab_mcp.actions.tool import Tool
 
@@ -37,7 +39,7 @@ class ListSshKeys(OfUserOrOwn, Paged):
 class GetSshKey(OfUserOrOwn):
     """Read one SSH key."""
 
-    key_id: Id
+    key_id: Annotated[Id, ReachesNothing()]
 
 
 @browse.action(
@@ -56,4 +58,4 @@ class ListGpgKeys(OfUserOrOwn, Paged):
 class GetGpgKey(OfUserOrOwn):
     """Read one GPG key."""
 
-    key_id: Id
+    key_id: Annotated[Id, ReachesNothing()]

@@ -15,13 +15,13 @@ from gitlab_mcp.actions.action import DELETE, POST, Action, Danger
 from gitlab_mcp.actions.ask import Ask
 from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.actions.fields import (
-    AccessLevel,
     FromJson,
     FutureDate,
     Id,
     NamesPlace,
     NonEmpty,
     Only,
+    RoleName,
     UserId,
     Words,
     broken_rule,
@@ -134,7 +134,12 @@ def _own_token() -> Failure:
     "create",
     POST("/projects/{project_id}/access_tokens", "/groups/{group_id}/access_tokens"),
     danger=Danger.DANGEROUS,
-    example={"project_id": "acme/website", "name": "ci bot", "scopes": ["read_api"], "access_level": 20},
+    example={
+        "project_id": "acme/website",
+        "name": "ci bot",
+        "scopes": ["read_api"],
+        "access_level": "reporter",
+    },
     shows=CREATED,
     recover_with=FIND_LOST,
 )
@@ -143,7 +148,7 @@ class CreateToken(InProjectOrGroup, MakesToken):
 
     name: NonEmpty
     scopes: Scopes
-    access_level: AccessLevel | None = None
+    access_level: RoleName | None = None
     description: Annotated[str, Only(since="19.3")] | None = None
 
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from gitlab_mcp.actions.action import DELETE, POST, Action, Danger
-from gitlab_mcp.actions.fields import FutureDate, Id, NonEmpty, Title, UserId
+from gitlab_mcp.actions.fields import FutureDate, Id, NonEmpty, ReachesNothing, Title, UserId
 from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup
 from gitlab_mcp.actions.tool import Tool
 
@@ -67,7 +67,7 @@ class AddSshKey(OfUserOrOwn):
 class RemoveSshKey(OfUserOrOwn):
     """Remove an SSH key."""
 
-    key_id: Id
+    key_id: Annotated[Id, ReachesNothing()]
 
 
 @manage.action(
@@ -94,7 +94,7 @@ class AddGpgKey(OfUserOrOwn):
 class RemoveGpgKey(OfUserOrOwn):
     """Remove a GPG key; what it signed stays verified."""
 
-    key_id: Id
+    key_id: Annotated[Id, ReachesNothing()]
 
 
 @manage.action(
@@ -109,4 +109,4 @@ class RemoveGpgKey(OfUserOrOwn):
 class RevokeGpgKey(OfUserOrOwn):
     """Revoke a GPG key: what it signed is no longer verified."""
 
-    key_id: Id
+    key_id: Annotated[Id, ReachesNothing()]

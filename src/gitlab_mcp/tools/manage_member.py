@@ -21,6 +21,7 @@ from gitlab_mcp.actions.fields import (
     Needs,
     RoleName,
     UserId,
+    Within,
     broken_rule,
 )
 from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup
@@ -52,7 +53,7 @@ manage = Tool(
 
 MEMBER = "id username access_level expires_at"
 Role = Annotated[RoleName, AlsoCalled("role", "permission", "level")]
-CustomRole = Annotated[Id, Needs("member_roles")]
+CustomRole = Annotated[Id, Needs("member_roles"), Within()]
 Person = Annotated[UserId, AlsoCalled("username", "member", "person")]
 
 

@@ -17,7 +17,7 @@ MOST_CALLS = 50
 
 run_batch = Tool(
     "run_batch",
-    f"Make up to {MOST_CALLS} calls of these tools at once: reads side by side, writes in order.",
+    f"Make up to {MOST_CALLS} calls at once: reads side by side, writes in order.",
     toolset="discover",
 )
 

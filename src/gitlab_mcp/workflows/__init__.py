@@ -8,13 +8,18 @@
 - `project_paths.py`: the path of a project beside its number
 - `name_lookup.py`: names in place of numbers
 - `variable_scopes.py`: which of several CI/CD variables of one key is meant
+- `board_issues.py`: the open issues of each list of a board
+- `work_items.py`: work items as GraphQL knows them, in the words of REST
+- `work_item_scopes.py`: the place, or the one work item, that an action is about
 - `generic_packages.py`: what names a file of a generic package
+- `access_overview.py`: what beside people has access to a project
 - `explain_access.py`: what works for a caller at a place, and why the rest does not
 
 Why did a pipeline fail?
 
 - `failure_facts.py`: reads jobs, logs, tests and downstream pipelines
 - `failure_digest.py`: says why it failed
+- `job_log_ranges.py`: part of a job's log by its bytes
 
 Can a merge request be merged?
 
@@ -31,6 +36,7 @@ Reviews of merge requests:
 - `thread_filters.py`: threads without what nobody asked for
 - `review_position.py`: the position of a comment on a line or a file
 - `diff_lines.py`: the old and the new number of each line of a diff
+- `suggestions.py`: the suggestions of a merge request, and their change made as a commit
 - `draft_notes.py`: which drafts can be published
 - `review_submission.py`: publishes the drafts and gives the verdict
 - `codeowners_file.py`: who owns a path

@@ -188,6 +188,12 @@ class Shop:
             return reply
         if steps[2:4] == ["repository", "files"]:
             return self._file(steps, received)
+        if (
+            steps[0] == "groups"
+            and len(steps) == 2
+            and (group := self.named("groups", full_path=unquote(steps[1])))
+        ):
+            return Reply.of(200, group[0])
         if steps == ["user"]:
             return Reply.of(200, self._person(received.caller))
         if steps == ["users"]:
