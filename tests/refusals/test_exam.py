@@ -67,6 +67,15 @@ def test_the_true_cause_is_named(paper: str) -> None:
 
 
 @pytest.mark.parametrize("paper", PAPERS)
+def test_rows_that_are_kept_aside_are_told_as_well_as_the_others(paper: str) -> None:
+    """A fifth of the labels, chosen by their hash: nobody mends the translator by looking at these."""
+    aside = [each for each in answered(paper) if exam.is_kept_aside(each[0])]
+    wrong = [question.row["label"] for question, failure in aside if failure.code != question.truth]
+    assert len(aside) > 60
+    assert 1 - len(wrong) / len(aside) >= 0.97, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("paper", PAPERS)
 def test_what_is_called_certain_is_true(paper: str) -> None:
     answers = answered(paper)
     certain = [each for each in answers if each[1].facts.get("confidence") == "certain"]
@@ -140,6 +149,6 @@ def test_what_is_missing_is_named_by_the_field_the_mistake_was_in(paper: str) ->
         if not truth & missing:
             wrong.append(f"{question.row['label']}: {missing} instead of {truth}")
     assert named.total() > 160
-    assert named[True] / named.total() >= 0.95, "\n".join(wrong)
+    assert named[True] / named.total() >= 0.98, "\n".join(wrong)
     # The recordings do not hold every parent object, so that some answers name it and its child.
     assert alone[True] / alone.total() >= 0.8

@@ -66,6 +66,19 @@ async def test_what_is_not_enabled_because_of_the_tier_is_told_as_the_tier() -> 
     assert (await told("merge_requests/merge_train_free")).code == "TIER_RESTRICTED"
 
 
+@pytest.mark.parametrize("version", ["17.2", "19.3"])
+async def test_what_no_switch_can_make_work_is_told_as_the_tier_and_the_switch_goes_along(
+    version: str,
+) -> None:
+    label = "mr_approval_rules/switched_off"
+    [question] = [each for each in exam.tiers("ee", version) if each.row["label"] == label]
+    failure = await question.asked()
+    assert failure.code == "TIER_RESTRICTED"
+    assert "FEATURE_UNAVAILABLE" in failure.facts["also"]
+    # 17.2 refuses it for the tier alone; 19.3 answers with nothing where merge requests are on.
+    assert failure.facts["confidence"] == ("certain" if version == "17.2" else "likely")
+
+
 async def test_dots_in_a_path_are_told_in_words_of_their_own() -> None:
     [row] = [row for row in rows("errors", "19.3") if row["label"] == "routes/encoded_dot_segments"]
     failure = await exam.Question(row, "context_ee", "19.3").asked()

@@ -165,11 +165,53 @@ def test_a_feature_that_moved_is_contradicted_and_the_exit_code_says_so(
 def test_a_refusal_that_the_role_explains_is_no_verdict(standin: StandIn, check: Check) -> None:
     licensed(standin, "Premium")
     standin.answer("GET", "/groups/7/members/all/2", 200, {"access_level": 10})
-    standin.answer("GET", "/groups/7/audit_events", 403, {"message": "403 Forbidden"})
+    standin.answer("GET", "/groups/7/hooks", 403, {"message": "403 Forbidden"})
     _, told = check(standin.url)
-    [audit] = [each for each in told["features"] if each["feature"] == "audit_events_group_project"]
-    assert audit["verdict"] == "not askable"
-    assert "role" in audit["reason"]
+    [hooks] = [each for each in told["features"] if each["feature"] == "group_webhooks"]
+    assert hooks["verdict"] == "not askable"
+    assert "role" in hooks["reason"]
+
+
+@pytest.mark.parametrize(("version", "least"), [("17.2", 25), ("19.3", 30)])
+def test_a_recording_is_asked_about_every_project_and_group_it_lists(
+    check: Check, cassettes: Path, version: str, least: int
+) -> None:
+    folder = cassettes.parent / version if cassettes.name in PLACES else cassettes / version
+    code, told = check("https://gitlab.example.com", "--replay", str(folder))
+    assert (code, of(told, "contradicted")) == (0, set())
+    assert len(of(told, "confirmed")) >= least
+    asked = {each["at"] for each in told["features"] if each["verdict"] == "confirmed"}
+    assert asked - {None} <= {*told["projects"], *told["groups"]}
+
+
+def test_a_feature_of_a_merge_request_is_asked_about_one_that_is_there(
+    standin: StandIn, check: Check, tmp_path: Path
+) -> None:
+    licensed(standin, "Premium")
+    merge_request = {"id": 611, "iid": 377, "title": "Takeover of Initech"}
+    standin.answer("GET", "/projects/5/merge_requests", 200, [merge_request])
+    state = {"approval_rules_overwritten": False, "rules": [{"id": 8, "name": "Initech"}]}
+    standin.answer("GET", "/projects/5/merge_requests/377/approval_state", 200, state)
+    places = ("--project", "5", "--group", "7")
+    _, told = check(standin.url, *places, "--record", "checked.json")
+    assert verdicts(told)["mr_approval_state"] == "confirmed"
+    text = (tmp_path / "checked.json").read_text()
+    assert not any(private in text for private in ("377", "611", "Initech"))
+    _, again = check(
+        "https://gitlab.example.com", "--replay", "checked.json", "--project", "1", "--group", "2"
+    )
+    assert verdicts(again) == verdicts(told)
+
+
+def test_where_there_is_no_merge_request_the_reason_says_so(standin: StandIn, check: Check) -> None:
+    licensed(standin, "Premium")
+    standin.answer("GET", "/projects/5/merge_requests", 200, [])
+    _, told = check(standin.url)
+    [state] = [each for each in told["features"] if each["feature"] == "mr_approval_state"]
+    assert (state["verdict"], state["reason"]) == (
+        "not askable",
+        "there are no merge requests in acme/website to ask about",
+    )
 
 
 def test_a_page_in_the_middle_stops_the_check_and_is_no_verdict(standin: StandIn, check: Check) -> None:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from tests.support.guarded import Server, refused
+from gitlab_mcp.app import App
+from gitlab_mcp.settings import Settings
+from tests.support.guarded import UNGUARDED, Server, refused
 from tests.support.recordings import rows
 from tests.support.standin import StandIn
+from tests.support.versions import NEWEST, cassettes_of
 
 pytestmark = pytest.mark.anyio
 
@@ -218,3 +222,56 @@ async def test_the_answer_to_a_commit_of_a_file_has_its_commit(
     arguments = {name: value for name, value in FILE.items() if action != "delete" or name != "content"}
     data = (await against().call("manage_file", {"action": action, **arguments})).data
     assert data["commit_id"] == sha
+
+
+@pytest.fixture(scope="module")
+def newest() -> Iterator[App]:
+    app = App(Settings(url="https://gitlab.example.com", replay=(cassettes_of(NEWEST),), **UNGUARDED))
+    yield app
+    app.close()
+
+
+@pytest.mark.parametrize(("action", "group"), [("code", {}), ("wiki", {}), ("wiki", {"group_id": "tiers-a"})])
+async def test_a_search_of_many_projects_is_told_with_its_tier_and_how_one_project_is_searched(
+    newest: App, action: str, group: dict[str, str]
+) -> None:
+    failure = await refused(newest, "search", {"action": action, "search": "readme", **group})
+    facts = failure.facts
+    assert (failure.code, facts["tier_required"], facts["current_tier"]) == (
+        "TIER_RESTRICTED",
+        "Premium",
+        "Free",
+    )
+    assert "wikis" in failure.message
+    first = facts["alternatives"][0]
+    assert (first["action"], first.get("arguments", {})) == ("browse_projects list", group)
+    assert "project_id" in first["description"]
+
+
+async def test_lists_say_what_is_confidential_a_draft_and_how_old(newest: App) -> None:
+    issues = (await newest.call("browse_issues", {"action": "list", "project_id": "acme/website"})).data
+    assert [each["iid"] for each in issues["items"] if each.get("confidential")] == [3]
+    assert all(each["created_at"].startswith("2026-11-18") for each in issues["items"])
+    requests = (
+        await newest.call("browse_merge_requests", {"action": "list", "project_id": "acme/website"})
+    ).data
+    assert [each["iid"] for each in requests["items"] if each.get("draft")] == [3]
+    assert all(each["updated_at"].startswith("2026-11-18") for each in requests["items"])
+
+
+async def test_a_comment_on_a_commit_shows_what_was_said(standin: StandIn, against: Server) -> None:
+    said = {"note": "Nice.", "path": "a.py", "line": 3, "line_type": "new", "created_at": "2026-11-18"}
+    standin.answer("POST", "/projects/1/repository/commits/abc123/comments", 201, said)
+    arguments = {"action": "comment", "project_id": "1", "sha": "abc123", "note": "Nice."}
+    data = (await against().call("manage_commit", arguments)).data
+    assert data["note"] == "Nice."
+
+
+@pytest.mark.parametrize(("place", "page"), [("project_id", "api/wikis/"), ("group_id", "api/group_wikis/")])
+async def test_a_wiki_is_documented_where_it_is(
+    standin: StandIn, against: Server, place: str, page: str
+) -> None:
+    standin.answer("*", "*/wikis*", 400, {"message": "content is empty"})
+    arguments = {"action": "update", place: "1", "slug": "a", "title": "a", "content": "x"}
+    failure = await refused(against(), "manage_wiki", arguments)
+    assert page in failure.facts["docs_url"]

@@ -133,7 +133,8 @@ def _as_json(checked: Checked, failure: Failure | None) -> dict[str, Any]:
         "edition": instance.edition,
         "gitlab_com": instance.is_gitlab_com,
         "tier": checked.tier,
-        **checked.places,
+        "projects": checked.places.get("project", ()),
+        "groups": checked.places.get("group", ()),
         "counts": {verdict.value: checked.count(verdict) for verdict in Verdict},
         "stopped": {"code": failure.code, "message": failure.message} if failure else None,
         "features": [
@@ -143,6 +144,7 @@ def _as_json(checked: Checked, failure: Failure | None) -> dict[str, Any]:
                 "verdict": finding.verdict.value,
                 "reason": finding.reason,
                 "asked": finding.asked,
+                "at": finding.at,
                 "status": finding.status,
             }
             for finding in checked.findings
@@ -159,7 +161,7 @@ def _show(checked: Checked, record: Path | None, *, no_color: bool) -> None:
     ]
     if rows:
         _show_rows(rows, no_color=no_color)
-    places = "".join(f", {kind} {printable(path)}" for kind, path in checked.places.items())
+    places = "".join(f", {kind} {printable(', '.join(paths))}" for kind, paths in checked.places.items())
     edition = {"CE": "Community Edition", "EE": "Enterprise Edition"}.get(
         instance.edition or "", "edition unknown"
     )

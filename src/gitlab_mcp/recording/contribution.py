@@ -31,6 +31,10 @@ _KEPT: Final = frozenset({"version", "plan", "trial", "kind", "visibility", "sco
 """The keys whose values are kept. Yes, no and nothing are kept under every key."""
 _STAND_INS: Final = {"path_with_namespace": "group/project", "full_path": "group"}
 _NUMBERED: Final = re.compile(r"(?<=/)(projects|groups|namespaces|members/all)/([^/?]+)")
+_BELOW: Final = re.compile(r"/(?:projects|groups)/[^/]+/.+")
+_THING: Final = re.compile(r"(?<=[a-z])/\d+(?=/|$)")
+_THINGS_NUMBER: Final = 4
+"""Of an issue or a merge request, whichever it was."""
 _NUMBERS: Final = {"projects": 1, "groups": 2, "namespaces": 2, "members/all": 3}
 
 
@@ -79,7 +83,7 @@ class Noting:
 
 
 def _interaction(request: Request, reply: Answer | Refused) -> Interaction:
-    path = _NUMBERED.sub(_numbered, request.path)
+    path = _with_other_numbers(request.path)
     query = {name: "group" if name == "group_path" else value for name, value in request.query.items()}
     if "project_id" in query:
         query["project_id"] = 1
@@ -106,6 +110,14 @@ def _interaction(request: Request, reply: Answer | Refused) -> Interaction:
     )
 
 
+def _with_other_numbers(path: str) -> str:
+    place, below, rest = _NUMBERED.sub(_numbered, path).partition("/members/all/")
+    if below or not _BELOW.fullmatch(place):
+        return f"{place}{below}{rest}"
+    kind, number, things = place[1:].split("/", 2)
+    return f"/{kind}/{number}/{_THING.sub(f'/{_THINGS_NUMBER}', things)}"
+
+
 def _numbered(match: re.Match[str]) -> str:
     # 0 is no project: GitLab is asked for it to see what a licence opens.
     return match[0] if match[2] == "0" else f"{match[1]}/{_NUMBERS[match[1]]}"
@@ -115,6 +127,8 @@ def _number_at(path: str) -> int:
     """The number that what is read there gets in its place."""
     if path in ("/user", "/personal_access_tokens/self"):
         return 3
+    if _BELOW.fullmatch(path):
+        return _THINGS_NUMBER
     return next((number for kind, number in _NUMBERS.items() if path.startswith(f"/{kind}")), 0)
 
 
@@ -135,6 +149,6 @@ def _emptied(value: Any, path: str, key: str = "") -> Any:
         case int() | float():
             if key == "user_id":
                 return 3
-            return _number_at(path) if key == "id" else 0
+            return _number_at(path) if key in ("id", "iid") else 0
         case _:
             return None

@@ -30,16 +30,22 @@ UPGRADE_URL: Final = "https://about.gitlab.com/pricing/"
 
 def tier_too_low(case: Case) -> Finding | None:
     if requirement := case.requirement_above_tier():
-        # Where GitLab usually accepts the call and does nothing, this refusal may have another cause.
-        refuses = case.expected_without(requirement).is_surely("refused")
-        return tier_finding(
-            case, requirement, Confidence.CERTAIN if refuses else Confidence.POSSIBLE, case.tier
-        )
+        return tier_finding(case, requirement, _confidence_in_tier(case, requirement), case.tier)
     if requirement := case.requirement_possibly_above_tier():
         # The tier or the version is unknown. A role that suffices makes the tier the likelier cause.
         confidence = Confidence.LIKELY if case.role_suffices else Confidence.POSSIBLE
         return tier_finding(case, requirement, confidence, None)
     return None
+
+
+def _confidence_in_tier(case: Case, requirement: Requirement) -> Confidence:
+    expected = case.expected_without(requirement)
+    if expected.is_surely("refused"):
+        return Confidence.CERTAIN
+    # GitLab usually accepts the call and does nothing, so this refusal may have another cause. It counts more than
+    # a switch: no switch makes the feature work.
+    useless = requirement.field is None and not expected.may_be("works")
+    return Confidence.LIKELY if useless and _is_switched_off(case) else Confidence.POSSIBLE
 
 
 def tier_finding(
@@ -200,11 +206,13 @@ def marked_for_deletion(place: Mapping[str, Any]) -> str | None:
 
 
 def feature_switched_off(case: Case) -> Finding | None:
-    if case.switch is None or case.project is None:
-        return None
-    found = _switched_off_finding(switched_off(case.switch, case.project))
+    found = _switched_off_finding(_is_switched_off(case))
     # Switching it on does not help alone where the tier lacks it too.
     return replace(found, confidence=Confidence.LIKELY) if found and case.requirement_above_tier() else found
+
+
+def _is_switched_off(case: Case) -> tuple[Switch, ...]:
+    return switched_off(case.switch, case.project) if case.switch and case.project is not None else ()
 
 
 def _switched_off_finding(off: tuple[Switch, ...]) -> Finding | None:

@@ -229,7 +229,9 @@ class Feature(_Entry):
 
     @property
     def is_plural(self) -> bool:
-        return self.name.endswith("s") and not self.name.endswith(("ss", "analytics"))
+        """By its head: of `Approval state of merge requests`, the approval state."""
+        head = self.name.partition(" of ")[0]
+        return head.endswith("s") and not head.endswith(("ss", "analytics"))
 
     def tier_in(self, version: str | None) -> Tier:
         """The tier in a version of GitLab: features move down with time. Where it is unknown, the newest."""

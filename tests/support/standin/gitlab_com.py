@@ -131,6 +131,13 @@ class GitLabCom:
                 method, _, route = endpoint.partition(" ")
                 if method == received.method and re.sub(r":\w+", ":", route) == f"/{kind}/:{asked}":
                     return self._reply_of(feature, path.split("/")[0])
+            for endpoint, names in feature.parameters.items():
+                if endpoint == f"{received.method} /{kind}/:id{asked}" and any(
+                    feature.is_needed_for(name, value)
+                    for name, value in dict(received.params).items()
+                    if name in names and name in feature.only
+                ):
+                    return self._reply_of(feature, path.split("/")[0])
         return Reply.of(200, [])
 
     def _reply_of(self, feature: Feature, namespace: str) -> Reply:
