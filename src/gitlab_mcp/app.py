@@ -9,10 +9,9 @@ from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from gitlab_mcp.actions.action import Danger
 from gitlab_mcp.actions.arguments.defaults import InstanceDefaults
+from gitlab_mcp.actions.danger import Danger
 from gitlab_mcp.actions.exchange import Report
-from gitlab_mcp.actions.places import is_elsewhere
 from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.actions.result import Result
 from gitlab_mcp.callers import NOBODY_TO_ASK, CallerKey, Consent, RequestContext, Token
@@ -24,19 +23,12 @@ from gitlab_mcp.observability.audit import Audit, PlannedWrite, to_file, to_stde
 from gitlab_mcp.observability.call_log import CallLog
 from gitlab_mcp.observability.outcome import Outcome
 from gitlab_mcp.observability.sentry import Sentry
-from gitlab_mcp.policy.action_patterns import ActionPatterns, unmatched_patterns
 from gitlab_mcp.policy.calls_per_caller import CallsPerCaller
-from gitlab_mcp.policy.listed_tools import ListedTools
 from gitlab_mcp.policy.loop_detection import LoopDetection
 from gitlab_mcp.policy.rules import Rules, last_guards, operator_guards, request_guards
 from gitlab_mcp.settings import Settings, SettingsError
-from gitlab_mcp.settings.errors import (
-    bad_tier_features,
-    no_redis,
-    no_such_action,
-    no_such_toolset,
-    not_a_gitlab,
-)
+from gitlab_mcp.settings.errors import bad_tier_features, no_redis
+from gitlab_mcp.settings.listing import listed_tools
 from gitlab_mcp.store import Store
 from gitlab_mcp.store.memory import MemoryStore
 
@@ -67,17 +59,7 @@ class App:
         self._sentry = Sentry(settings.sentry_dsn) if settings.sentry_dsn else None
         self._store = _store(settings)
         registry = Registry()
-        _check_toolsets(settings, registry)
-        _check_patterns(settings, registry)
-        _check_places(settings)
-        self._listed_tools = ListedTools(
-            registry,
-            toolsets=settings.toolsets,
-            read_only=settings.read_only,
-            patterns=ActionPatterns(settings.only_actions, settings.never_actions),
-            trust=_rules(settings).trust,
-            calls_unlisted=settings.callable_toolsets() is None,
-        )
+        self._listed_tools = listed_tools(settings, registry)
         audit = _audit(settings)
         self._dispatch = Dispatch(
             registry=registry,
@@ -425,25 +407,6 @@ def _store(settings: Settings) -> Store:
     except ImportError:
         raise SettingsError(no_redis(settings.sources.get("redis", "redis"))) from None
     return RedisStore(settings.redis.reveal())
-
-
-def _check_toolsets(settings: Settings, registry: Registry) -> None:
-    there = registry.toolsets()
-    if missing := [name for name in settings.toolsets if name not in (*there, "all")]:
-        raise SettingsError(no_such_toolset(settings.sources.get("toolsets", "toolsets"), missing[0], there))
-
-
-def _check_patterns(settings: Settings, registry: Registry) -> None:
-    for name in ("only_actions", "never_actions"):
-        for pattern in unmatched_patterns(getattr(settings, name), registry.every_name()):
-            raise SettingsError(no_such_action(name, settings.sources.get(name, name), pattern))
-
-
-def _check_places(settings: Settings) -> None:
-    for name in ("only_in", "never_in"):
-        for place in getattr(settings, name):
-            if is_elsewhere(place, settings.gitlabs()):
-                raise SettingsError(not_a_gitlab(name, settings.sources.get(name, name), place))
 
 
 def _rendered(style: str, failure: Failure) -> Mapping[str, Any]:

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from gitlab_mcp.actions.action import Danger
+from gitlab_mcp.actions.danger import Danger
 
 
 class Secret:

@@ -7,12 +7,14 @@ import json
 import pkgutil
 from collections.abc import Iterable, Mapping
 from importlib import resources
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from gitlab_mcp.actions.action import Action
 from gitlab_mcp.actions.action_name import ActionName
-from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.actions.toolsets import CORE, TOOLSETS, is_listed
+
+if TYPE_CHECKING:
+    from gitlab_mcp.actions.action import Action
+    from gitlab_mcp.actions.tool import Tool
 
 TOOLS_PACKAGE = "gitlab_mcp.tools"
 
@@ -128,6 +130,8 @@ def _noun_stem(name: str) -> str:
 
 def _imported(name: str) -> Tool:
     """The one tool of the module that has its name."""
+    from gitlab_mcp.actions.tool import Tool
+
     module = importlib.import_module(f"{TOOLS_PACKAGE}.{name}")
     [tool] = [value for value in vars(module).values() if isinstance(value, Tool)]
     return tool
