@@ -40,7 +40,9 @@ if TYPE_CHECKING:
     from gitlab_mcp.gitlab.instance import AnswerCache
     from gitlab_mcp.protocol.server import GitLabServer
     from gitlab_mcp.tiers.feature_map import TierMap
+    from gitlab_mcp.transports.front import Opening
     from gitlab_mcp.transports.http import HttpOptions
+    from gitlab_mcp.transports.standard_streams import StandardStreams
 
 _QUICK = 5.0
 """Seconds for a question about GitLab or a token, not about anything in it."""
@@ -170,14 +172,19 @@ class App:
 
         self._dispatch = replace(self._dispatch, call_log=replace(call_log, observe=all_of_them))
 
-    def serve_stdio(self) -> int:
+    def over_stdio(self) -> Callable[[StandardStreams, Opening], int]:
+        """What serves over standard input and output, with all that takes long to import."""
         from gitlab_mcp.transports import stdio
 
         server = self._server()
-        try:
-            return stdio.serve(server, self.close)
-        finally:
-            self.close()
+
+        def serve(streams: StandardStreams, opening: Opening) -> int:
+            try:
+                return stdio.serve(server, self.close, streams, opening)
+            finally:
+                self.close()
+
+        return serve
 
     def serve_http(self) -> int:
         address = self._settings.serving_address()

@@ -6,10 +6,16 @@ import ctypes
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any, Final
 
 from gitlab_mcp.settings import load
 
+if TYPE_CHECKING:
+    from gitlab_mcp.app import App
+    from gitlab_mcp.settings import Settings
+
+_CAN_FAIL: Final = ("audit_log", "audit_required", "redis", "sentry_dsn", "tier_features")
+"""The settings that only their part can check: it is made before anything is answered."""
 _TO_A_PERSON = (
     "gitlab-mcp speaks MCP on standard input and output, and waits for a client. `gitlab-mcp --help` shows "
     "what else there is; Ctrl-C ends it.\n"
@@ -18,17 +24,27 @@ _TO_A_PERSON = (
 
 def serve(flags: Mapping[str, Any]) -> int:
     settings = load(flags)
-    from gitlab_mcp.app import App
     from gitlab_mcp.observability import logs
 
     logs.configure(settings.log_level, settings.log_format)
     give_memory_back()
-    app = App(settings)
     if settings.http:
-        return app.serve_http()
+        return _app(settings).serve_http()
+    from gitlab_mcp.actions.registry import Registry
+    from gitlab_mcp.settings.listing import listed_tools
+    from gitlab_mcp.transports.front import serve_with_front
+
+    tools = listed_tools(settings, Registry())()
+    app = _app(settings) if any(getattr(settings, name) for name in _CAN_FAIL) else None
     if sys.stdin.isatty():
         sys.stderr.write(_TO_A_PERSON)
-    return app.serve_stdio()
+    return serve_with_front(tools, lambda: (app or _app(settings)).over_stdio())
+
+
+def _app(settings: Settings) -> App:
+    from gitlab_mcp.app import App
+
+    return App(settings)
 
 
 _M_MMAP_THRESHOLD, _M_ARENA_MAX = -3, -8
