@@ -11,15 +11,7 @@ from collections.abc import Iterable
 from typing import Any, cast
 
 import pytest
-from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
-
-from gitlab_mcp.actions.registry import Registry
-from gitlab_mcp.app import App
-from gitlab_mcp.settings import load
-from gitlab_mcp.settings.listing import listed_tools
-from gitlab_mcp.transports.front import Front, Opening
-from gitlab_mcp.transports.standard_streams import StandardStreams
-from scripts.first_answers import (
+from first_answers import (
     ENVELOPE,
     INITIALIZED,
     LEFT_TO_THE_SERVER,
@@ -28,6 +20,14 @@ from scripts.first_answers import (
     modern,
     said,
 )
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
+
+from gitlab_mcp.actions.registry import Registry
+from gitlab_mcp.app import App
+from gitlab_mcp.settings import load
+from gitlab_mcp.settings.listing import listed_tools
+from gitlab_mcp.transports.front import Front, Opening
+from gitlab_mcp.transports.standard_streams import StandardStreams
 
 Message = dict[str, Any]
 

@@ -6,7 +6,7 @@ import importlib
 import json
 import pkgutil
 from collections.abc import Iterable, Mapping
-from importlib import resources
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gitlab_mcp.actions.action_name import ActionName
@@ -111,7 +111,8 @@ class Registry:
 
 
 def _generated() -> list[dict[str, Any]]:
-    text = resources.files("gitlab_mcp").joinpath("catalogue.json").read_text("utf-8")
+    # importlib.resources takes as long to import as everything else that lists tools.
+    text = Path(__file__).parent.with_name("catalogue.json").read_text("utf-8")
     entries: list[dict[str, Any]] = json.loads(text)
     return entries
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
@@ -24,10 +23,6 @@ _TO_A_PERSON = (
 
 def serve(flags: Mapping[str, Any]) -> int:
     settings = load(flags)
-    from gitlab_mcp.observability import logs
-
-    logs.configure(settings.log_level, settings.log_format)
-    give_memory_back()
     if settings.http:
         return _app(settings).serve_http()
     from gitlab_mcp.actions.registry import Registry
@@ -42,6 +37,10 @@ def serve(flags: Mapping[str, Any]) -> int:
 
 
 def _app(settings: Settings) -> App:
+    from gitlab_mcp.observability import logs
+
+    logs.configure(settings.log_level, settings.log_format)
+    give_memory_back()
     from gitlab_mcp.app import App
 
     return App(settings)
@@ -53,6 +52,8 @@ _LARGE_BLOCK = 256 * 1024
 
 def give_memory_back() -> None:
     """Have glibc return large blocks to the system. Else each thread keeps those of the largest answer it has read."""
+    import ctypes
+
     with suppress(OSError, AttributeError, TypeError):
         libc = ctypes.CDLL(None)
         libc.mallopt(_M_MMAP_THRESHOLD, _LARGE_BLOCK)

@@ -16,9 +16,8 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future
 from dataclasses import dataclass, field
-from importlib import resources
+from pathlib import Path
 from threading import Thread
 from typing import Any, Final
 
@@ -44,15 +43,16 @@ Serve = Callable[[StandardStreams, Opening], int]
 
 def serve_with_front(tools: Sequence[Mapping[str, Any]], make: Callable[[], Serve]) -> int:
     """`make` imports and makes what serves. It is called in a thread."""
-    made: Future[Serve] = Future()
+    made = _Made(make)
     with StandardStreams() as streams:
-        Thread(target=_resolve, args=(made, make), daemon=True).start()
         front = Front(tools)
         signals = {each: signal.signal(each, _leave) for each in (signal.SIGTERM, signal.SIGINT)}
         for line in streams.lines:
             if (answer := front.answer(line)) is None:
                 break
             streams.write(answer)
+            # Not before the first answer: the client waits for that.
+            made.begin()
         else:
             _leave()
         serve = made.result()
@@ -61,11 +61,32 @@ def serve_with_front(tools: Sequence[Mapping[str, Any]], make: Callable[[], Serv
         return serve(streams, front.opening(line))
 
 
-def _resolve(made: Future[Serve], make: Callable[[], Serve]) -> None:
-    try:
-        made.set_result(make())
-    except BaseException as mistake:
-        made.set_exception(mistake)
+class _Made:
+    """What serves, made in a thread."""
+
+    def __init__(self, make: Callable[[], Serve]) -> None:
+        self._make = make
+        self._thread: Thread | None = None
+        self._mistake: BaseException | None = None
+
+    def begin(self) -> None:
+        if self._thread is None:
+            self._thread = Thread(target=self._run, daemon=True)
+            self._thread.start()
+
+    def result(self) -> Serve:
+        self.begin()
+        assert self._thread is not None
+        self._thread.join()
+        if self._mistake is not None:
+            raise self._mistake
+        return self._serve
+
+    def _run(self) -> None:
+        try:
+            self._serve = self._make()
+        except BaseException as mistake:
+            self._mistake = mistake
 
 
 def _leave(*_: object) -> None:
@@ -164,7 +185,7 @@ class Front:
 
 
 def first_answers() -> Mapping[str, Any]:
-    text = resources.files(__package__).joinpath("first_answers.json").read_text("utf-8")
+    text = Path(__file__).with_name("first_answers.json").read_text("utf-8")
     answers: Mapping[str, Any] = json.loads(text)
     return answers
 
