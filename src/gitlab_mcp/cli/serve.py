@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 from gitlab_mcp.settings import load
@@ -33,7 +34,7 @@ def serve(flags: Mapping[str, Any]) -> int:
     app = _app(settings) if any(getattr(settings, name) for name in _CAN_FAIL) else None
     if sys.stdin.isatty():
         sys.stderr.write(_TO_A_PERSON)
-    return serve_with_front(tools, lambda: (app or _app(settings)).over_stdio())
+    return serve_with_front(tools, lambda: (app or _app(settings)).over_stdio(), _warm_up)
 
 
 def _app(settings: Settings) -> App:
@@ -44,6 +45,24 @@ def _app(settings: Settings) -> App:
     from gitlab_mcp.app import App
 
     return App(settings)
+
+
+_EVERY_CALL_NEEDS: Final = (
+    "anyio._backends._asyncio",
+    "gitlab.v4.objects",
+    "gitlab_mcp.failures.render",
+    "gitlab_mcp.gitlab.attempt",
+    "gitlab_mcp.gitlab.client",
+    "gitlab_mcp.gitlab.instance",
+    "gitlab_mcp.results.present_answer",
+    "gitlab_mcp.success_checks.all_checks",
+)
+
+
+def _warm_up() -> None:
+    """Import what the first call would wait for."""
+    for module in _EVERY_CALL_NEEDS:
+        import_module(module)
 
 
 _M_MMAP_THRESHOLD, _M_ARENA_MAX = -3, -8

@@ -117,11 +117,9 @@ def _use_abortable_connections(manager: PoolManager) -> PoolManager:
 class _Session(requests.Session):
     def __init__(self) -> None:
         super().__init__()
-        self._from_environment: dict[tuple[Any, ...], dict[str, Any]] = {}
+        self._from_environment: dict[tuple[Any, ...], Any] = {}
 
-    def merge_environment_settings(
-        self, url: Any, proxies: Any, stream: Any, verify: Any, cert: Any
-    ) -> dict[str, Any]:
+    def merge_environment_settings(self, url: Any, proxies: Any, stream: Any, verify: Any, cert: Any) -> Any:
         """Proxies and certificates from the environment, read once for each host: that takes a third of the time that a
         request takes here, and the environment does not change while the server runs."""
         key = (urlsplit(url)[:2], stream, verify)

@@ -18,7 +18,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from threading import Thread
+from threading import Event, Thread
 from typing import Any, Final
 
 from gitlab_mcp.transports.standard_streams import StandardStreams
@@ -41,9 +41,11 @@ class Opening:
 Serve = Callable[[StandardStreams, Opening], int]
 
 
-def serve_with_front(tools: Sequence[Mapping[str, Any]], make: Callable[[], Serve]) -> int:
-    """`make` imports and makes what serves. It is called in a thread."""
-    made = _Made(make)
+def serve_with_front(
+    tools: Sequence[Mapping[str, Any]], make: Callable[[], Serve], warm_up: Callable[[], None]
+) -> int:
+    """`make` imports and makes what serves, `warm_up` imports what calls need. Both are called in a thread."""
+    made = _Made(make, warm_up)
     with StandardStreams() as streams:
         front = Front(tools)
         signals = {each: signal.signal(each, _leave) for each in (signal.SIGTERM, signal.SIGINT)}
@@ -62,11 +64,13 @@ def serve_with_front(tools: Sequence[Mapping[str, Any]], make: Callable[[], Serv
 
 
 class _Made:
-    """What serves, made in a thread."""
+    """What serves, made in a thread. Then, where no call came yet, what the first one needs is imported too."""
 
-    def __init__(self, make: Callable[[], Serve]) -> None:
+    def __init__(self, make: Callable[[], Serve], warm_up: Callable[[], None]) -> None:
         self._make = make
+        self._warm_up = warm_up
         self._thread: Thread | None = None
+        self._is_made = Event()
         self._mistake: BaseException | None = None
 
     def begin(self) -> None:
@@ -76,8 +80,7 @@ class _Made:
 
     def result(self) -> Serve:
         self.begin()
-        assert self._thread is not None
-        self._thread.join()
+        self._is_made.wait()
         if self._mistake is not None:
             raise self._mistake
         return self._serve
@@ -87,6 +90,10 @@ class _Made:
             self._serve = self._make()
         except BaseException as mistake:
             self._mistake = mistake
+            return
+        finally:
+            self._is_made.set()
+        self._warm_up()
 
 
 def _leave(*_: object) -> None:
