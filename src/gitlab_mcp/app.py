@@ -51,7 +51,7 @@ _QUICK = 5.0
 class App:
     """One server's life. Nothing is imported or opened before the first call that needs it."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, registry: Registry | None = None) -> None:
         self._settings = settings
         self._token = settings.token_source()
         self._upstreams: dict[str, Upstream] = {}
@@ -60,7 +60,7 @@ class App:
         self._calls_per_caller = CallsPerCaller(settings.calls_per_caller)
         self._sentry = Sentry(settings.sentry_dsn) if settings.sentry_dsn else None
         self._store = _store(settings)
-        registry = Registry()
+        registry = registry or Registry()
         self._listed_tools = listed_tools(settings, registry)
         audit = _audit(settings)
         self._dispatch = Dispatch(

@@ -63,6 +63,7 @@ CONVERSATIONS: dict[str, list[Message]] = {
     "two handshakes": [initialize("2025-11-25"), {**initialize("2025-06-18"), "id": 2}],
     "a handshake after modern": [modern(1, "tools/list"), {**initialize("2025-11-25"), "id": 2}],
     "modern after a handshake": [initialize("2025-11-25"), INITIALIZED, modern(2, "tools/list")],
+    "empty parameters": [initialize("2025-11-25"), {**INITIALIZED, "params": {}}, {**LISTED, "params": {}}],
     "a cursor": [initialize("2025-11-25"), INITIALIZED, asks(2, "tools/list", cursor="x")],
     "progress": [initialize("2025-11-25"), INITIALIZED, asks(2, "tools/list", _meta={"progressToken": "t"})],
     "an id twice": [initialize("2025-11-25"), INITIALIZED, asks(1, "ping")],

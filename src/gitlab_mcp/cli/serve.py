@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from gitlab_mcp.settings import load
 
 if TYPE_CHECKING:
+    from gitlab_mcp.actions.registry import Registry
     from gitlab_mcp.app import App
     from gitlab_mcp.settings import Settings
 
@@ -30,21 +31,22 @@ def serve(flags: Mapping[str, Any]) -> int:
     from gitlab_mcp.settings.listing import listed_tools
     from gitlab_mcp.transports.front import serve_with_front
 
-    tools = listed_tools(settings, Registry())()
-    app = _app(settings) if any(getattr(settings, name) for name in _CAN_FAIL) else None
+    registry = Registry()
+    tools = listed_tools(settings, registry)()
+    app = _app(settings, registry) if any(getattr(settings, name) for name in _CAN_FAIL) else None
     if sys.stdin.isatty():
         sys.stderr.write(_TO_A_PERSON)
-    return serve_with_front(tools, lambda: (app or _app(settings)).over_stdio(), _warm_up)
+    return serve_with_front(tools, lambda: (app or _app(settings, registry)).over_stdio(), _warm_up)
 
 
-def _app(settings: Settings) -> App:
+def _app(settings: Settings, registry: Registry | None = None) -> App:
     from gitlab_mcp.observability import logs
 
     logs.configure(settings.log_level, settings.log_format)
     give_memory_back()
     from gitlab_mcp.app import App
 
-    return App(settings)
+    return App(settings, registry)
 
 
 _EVERY_CALL_NEEDS: Final = (

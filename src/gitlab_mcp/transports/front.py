@@ -25,6 +25,7 @@ from gitlab_mcp.transports.standard_streams import StandardStreams
 
 _LONGEST_LINE: Final = 64 * 1024
 _MODERN: Final = "io.modelcontextprotocol/"
+_INITIALIZED: Final = {"method": "notifications/initialized"}
 _CLIENT_SAYS: Final = {"name", "version", "title", "description", "websiteUrl"}
 
 
@@ -121,7 +122,7 @@ class Front:
         message = _read(line)
         if message is None:
             return None
-        if message.keys() == {"method"} and message["method"] == "notifications/initialized":
+        if message == _INITIALIZED or message == {**_INITIALIZED, "params": {}}:
             return self._initialized(line)
         id, method, params = message.get("id"), message.get("method"), message.get("params", {})
         if not isinstance(id, str | int) or isinstance(id, bool) or not isinstance(params, dict):
