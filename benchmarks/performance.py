@@ -293,7 +293,7 @@ def long_log() -> Iterator[Row]:
         ("its error", {"find_error": True}),
     ):
         begun = time.perf_counter()
-        read_log(chunks, **question)  # type: ignore[arg-type]
+        read_log(chunks, **question)
         speed = sum(map(len, chunks)) / (time.perf_counter() - begun) / 1e6
         yield Row(f"a stamped, coloured job log: {what}", "MB/s", {"ours": speed}, more_is_better=True)
 
