@@ -29,14 +29,21 @@ def serve(flags: Mapping[str, Any]) -> int:
         return _app(settings).serve_http()
     from gitlab_mcp.actions.registry import Registry
     from gitlab_mcp.settings.listing import listed_tools
-    from gitlab_mcp.transports.front import serve_with_front
+    from gitlab_mcp.transports.front import Serve, serve_with_front
 
     registry = Registry()
     tools = listed_tools(settings, registry)()
     app = _app(settings, registry) if any(getattr(settings, name) for name in _CAN_FAIL) else None
     if sys.stdin.isatty():
         sys.stderr.write(_TO_A_PERSON)
-    return serve_with_front(tools, lambda: (app or _app(settings, registry)).over_stdio(), _warm_up)
+
+    def make() -> Serve:
+        over_stdio = (app or _app(settings, registry)).over_stdio()
+        for module in _EVERY_CALL_NEEDS:
+            import_module(module)
+        return over_stdio
+
+    return serve_with_front(tools, make)
 
 
 def _app(settings: Settings, registry: Registry | None = None) -> App:
@@ -59,13 +66,7 @@ _EVERY_CALL_NEEDS: Final = (
     "gitlab_mcp.results.present_answer",
     "gitlab_mcp.success_checks.all_checks",
 )
-
-
-def _warm_up() -> None:
-    """Import what the first call would wait for."""
-    for module in _EVERY_CALL_NEEDS:
-        import_module(module)
-
+"""Else the first call waits for it."""
 
 _M_MMAP_THRESHOLD, _M_ARENA_MAX = -3, -8
 _LARGE_BLOCK = 256 * 1024

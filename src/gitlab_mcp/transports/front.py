@@ -18,7 +18,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from threading import Event, Thread
+from threading import Thread
 from typing import Any, Final
 
 from gitlab_mcp.transports.standard_streams import StandardStreams
@@ -42,11 +42,9 @@ class Opening:
 Serve = Callable[[StandardStreams, Opening], int]
 
 
-def serve_with_front(
-    tools: Sequence[Mapping[str, Any]], make: Callable[[], Serve], warm_up: Callable[[], None]
-) -> int:
-    """`make` imports and makes what serves, `warm_up` imports what calls need. Both are called in a thread."""
-    made = _Made(make, warm_up)
+def serve_with_front(tools: Sequence[Mapping[str, Any]], make: Callable[[], Serve]) -> int:
+    """`make` imports and makes what serves, in a thread."""
+    made = _Made(make)
     with StandardStreams() as streams:
         front = Front(tools)
         signals = {each: signal.signal(each, _leave) for each in (signal.SIGTERM, signal.SIGINT)}
@@ -65,23 +63,21 @@ def serve_with_front(
 
 
 class _Made:
-    """What serves, made in a thread. Then, where no call came yet, what the first one needs is imported too."""
+    """What serves, made in a thread. Nothing else imports meanwhile: two threads whose imports meet in a circle could
+    each see half a module."""
 
-    def __init__(self, make: Callable[[], Serve], warm_up: Callable[[], None]) -> None:
+    def __init__(self, make: Callable[[], Serve]) -> None:
         self._make = make
-        self._warm_up = warm_up
-        self._thread: Thread | None = None
-        self._is_made = Event()
+        self._thread = Thread(target=self._run, daemon=True)
         self._mistake: BaseException | None = None
 
     def begin(self) -> None:
-        if self._thread is None:
-            self._thread = Thread(target=self._run, daemon=True)
+        if self._thread.ident is None:
             self._thread.start()
 
     def result(self) -> Serve:
         self.begin()
-        self._is_made.wait()
+        self._thread.join()
         if self._mistake is not None:
             raise self._mistake
         return self._serve
@@ -91,10 +87,6 @@ class _Made:
             self._serve = self._make()
         except BaseException as mistake:
             self._mistake = mistake
-            return
-        finally:
-            self._is_made.set()
-        self._warm_up()
 
 
 def _leave(*_: object) -> None:
