@@ -161,6 +161,11 @@ class Spec:
         least = self.role_at(endpoint)
         return None if least is None else level >= least or level in self._beside
 
+    def custom_permission_at(self, endpoint: Endpoint) -> str | None:
+        """What a custom role adds to let in somebody whose role is lower; None for nothing or unknown."""
+        permissions: Mapping[str, str] = looked_up(self.tool.name, self.name).get("custom", {})
+        return permissions.get(str(endpoint))
+
     @property
     def _beside(self) -> frozenset[int]:
         names: list[str] = looked_up(self.tool.name, self.name).get("beside", [])

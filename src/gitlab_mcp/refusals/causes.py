@@ -258,6 +258,8 @@ def role_too_low(case: Case) -> Finding | None:
     held = ROLE_NAMES.get(case.role) if case.role is not None and needed is not Role.ADMIN else None
     name = "an administrator" if needed is Role.ADMIN else f"the role {ROLE_NAMES[int(needed)]}"
     facts = {"role_required": ROLE_NAMES[int(needed)], **({"role_held": held} if held else {})}
+    if case.custom_permission:
+        return _beside_custom_roles(case, held, name, facts)
     if case.role_suffices is False:
         evidence = f"this user is {held} here" if held else "this user is no administrator"
         return Finding(
@@ -277,6 +279,21 @@ def role_too_low(case: Case) -> Finding | None:
         (),
         f"Check that this user has {name}.",
         facts,
+    )
+
+
+def _beside_custom_roles(case: Case, held: str | None, name: str, facts: Mapping[str, Any]) -> Finding:
+    """On Ultimate a custom role can add just what is missing."""
+    permission = case.custom_permission
+    own = case.custom_role["id"] if case.custom_role else None
+    with_role = f"{held} here, with the custom role {own}" if own else f"{held or 'not that'} here"
+    return Finding(
+        Code.PERMISSION_DENIED,
+        Confidence.CERTAIN if case.role_suffices is False else Confidence.LIKELY,
+        f"This needs {name} or a custom role that adds {permission}, and this user is {with_role}.",
+        (f"this user is {with_role}",) if held else (),
+        f"Ask an owner or maintainer for {name} or for a custom role that adds {permission}, or to do it.",
+        {**facts, "custom_permission": permission, **({"custom_role_held": own} if own else {})},
     )
 
 
