@@ -18,7 +18,7 @@ from gitlab_mcp.tiers.effective_tier import EffectiveTier, KnownTier
 from gitlab_mcp.tiers.feature_map import SILENT_EFFECTS, Effect, Expected
 from gitlab_mcp.tiers.requirements import Requirement
 
-_PROJECT_OR_GROUP = re.compile(r"^/(?P<kind>projects|groups)/(?P<id>[^/?]+)")
+_PROJECT_OR_GROUP = re.compile(r"^/(?:security/)?(?P<kind>projects|groups)/(?P<id>[^/?]+)")
 _MERGE_REQUEST = re.compile(r"^/projects/(?P<project>[^/]+)/merge_requests/(?P<iid>\d+)(?:/|$)")
 
 
