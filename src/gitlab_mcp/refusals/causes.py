@@ -323,7 +323,9 @@ def known_at_route(case: Case) -> Finding | None:
     if meaning is None or case.role_suffices is False:
         return None
     is_admin = bool(case.token and case.token.admin)
-    if case.role is not None and case.role < meaning.role and not is_admin:
+    if case.role is not None and not meaning.role <= case.role < meaning.until and not is_admin:
+        return None
+    if meaning.until is not Role.ADMIN and (case.role is None or is_admin):
         return None
     return Finding(
         meaning.code,
