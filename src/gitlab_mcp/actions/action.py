@@ -304,7 +304,7 @@ def something_to_change(field: str) -> Any:
 
     def rule(action: Action) -> Action:
         if action.model_fields_set <= action.spec.placeholders:
-            raise broken_rule("at least one thing to change", field=field)
+            raise broken_rule("a value, or another field to change", field=field)
         return action
 
     return model_validator(mode="after")(rule)

@@ -192,7 +192,7 @@ KNOWN_SENTENCES: Final = (
     ),
     _row(
         Code.PERMISSION_DENIED,
-        r"access level of the token contains permissions not held",
+        r"access level of the token contains permissions not held|could not provision owner access",
         "A token cannot have a higher role than the person who makes it.",
         "Give access_level as the caller's own role or a lower one.",
     ),
@@ -201,7 +201,7 @@ KNOWN_SENTENCES: Final = (
         r"not (allowed|authorized|permitted) to|^not (allowed|authorized)"
         r"|(insufficient|(do|does)(n't| not|nt) have|no) (enough |sufficient )?permission"
         r"|cannot push to|must be (an )?(admin|owner|maintainer)|insufficient (access|rights)"
-        r"|only (admins?|administrators?|owners?|maintainers?) (can|may)|could not provision owner|access denied"
+        r"|only (admins?|administrators?|owners?|maintainers?) (can|may)|access denied"
         r"|(do|does)(n't| not|nt) have (push |enough |sufficient )*(access|rights)|namespace (is )?not valid"
         r"|protected from force push|unauthorized",
         "GitLab does not let this user do that.",
