@@ -103,6 +103,7 @@ def test_a_free_namespace_is_refused_for_its_tier_and_an_ultimate_one_is_answere
     if isinstance(refused, Failure):
         assert (refused.code, refused.facts["current_tier"]) == ("TIER_RESTRICTED", "Free")
         assert refused.facts["confidence"] == "certain"
+        assert "this namespace is on Free" in refused.message
     else:
         assert [warning["current_tier"] for warning in refused["warnings"]] == ["Free"]
 

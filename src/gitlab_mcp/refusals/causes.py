@@ -55,7 +55,7 @@ def tier_finding(
     tier = feature.paid_tier_in(case.instance.version)
     subject = feature.name if field is None else f"{feature.name} ({field})"
     need = "need" if feature.is_plural and field is None else "needs"
-    here = f"; this GitLab is on {current.name}" if current else ""
+    here = f"; {case.effective_tier.whose} is on {current.name}" if current else ""
     evidence = [f"GitLab answered {case.refused.status} to a request that needs {feature.name}"]
     if current:
         evidence.append(current.evidence)
