@@ -45,6 +45,8 @@ NAMED_BY_NO_FIELD = {
 class Recorded:
     """GitLab as one recorded caller saw it: answers what was recorded, knows nothing else."""
 
+    base_url = "https://gitlab.example.com"
+
     def __init__(
         self, recording: str, actor: str, version: str = OLDEST, base_url: str = "https://gitlab.example.com"
     ) -> None:
