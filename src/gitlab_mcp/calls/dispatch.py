@@ -37,6 +37,7 @@ from gitlab_mcp.failures.tool_names import UNKNOWN, operation_name
 from gitlab_mcp.observability.audit import PlannedWrite
 from gitlab_mcp.observability.call_log import CallLog
 from gitlab_mcp.observability.outcome import Outcome
+from gitlab_mcp.policy.confirmation import AskForConfirmation
 from gitlab_mcp.policy.guard import Guard, ProposedCall
 from gitlab_mcp.policy.next_steps import callable_here
 from gitlab_mcp.policy.offered_tools import OfferedTools
@@ -394,6 +395,15 @@ class _Server:
         same_slot = replace(self.session, slot=nullcontext())
         dispatch = replace(self.dispatch, max_bytes=max_bytes)
         return await dispatch(tool, given, self.caller, lambda: same_slot, self.consent)
+
+    async def make_step(self, tool: str, arguments: Mapping[str, Any]) -> Result:
+        """The guards that are asked last are all asked but for the confirmation: what was confirmed is the whole."""
+        guards = tuple(
+            guard for guard in self.dispatch.last_guards if not isinstance(guard, AskForConfirmation)
+        )
+        server = replace(self, dispatch=replace(self.dispatch, last_guards=guards))
+        wanted = {"quick_actions": True} if self.call.options.quick_actions else {}
+        return await server.make_call(tool, {**wanted, **arguments}, max_bytes=MOST_BYTES)
 
     async def rehearse(self, tool: str, arguments: Mapping[str, Any]) -> Failure | None:
         return await self.dispatch.rehearse(tool, arguments, self.caller, self.session, self.consent)

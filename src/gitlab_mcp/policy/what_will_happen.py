@@ -56,6 +56,8 @@ async def what_will_happen(proposed: ProposedCall) -> str:
     named = _named_target(action, endpoint, names)
     in_brackets = f" ({', '.join(facts)})" if facts else ""
     sentences = [f"{summary}{f': {named}' if named else ''}{in_brackets}."]
+    if foretold := await action.foretold(ask):
+        sentences.append(foretold)
     if given := _given_values(proposed.call, endpoint, names):
         sentences.append(f"With {given}.")
     sentences += [f"{name}: {risk.because}." for name, risk in action.risks().items()]

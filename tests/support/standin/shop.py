@@ -385,7 +385,18 @@ class Shop:
         steps = match[1].split("/")
         branch, start = sent["branch"], sent.get("start_branch")
         branches = self.things.setdefault("projects/77/repository/branches", {})
-        if start and branch not in branches:
+        if start and branch in branches:
+            message = (
+                f"A branch called '{branch}' already exists. Switch to that branch in order to make changes"
+            )
+            return Reply.of(400, {"message": message})
+        if any(
+            each.get("last_commit_id") not in (None, self._head(start or branch))
+            for each in sent.get("actions", ())
+        ):
+            message = "You are attempting to update a file that has changed since you started editing it."
+            return Reply.of(400, {"message": message})
+        if start:
             branches[branch] = {"name": branch, "commit": {"id": self._head(start)}, "protected": False}
         actions = sent.get("actions") or [_file_action(received.method, unquote(steps[-1]), sent)]
         for each in actions:
