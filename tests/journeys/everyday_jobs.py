@@ -79,35 +79,27 @@ async def review(do: Do, shop: Shop) -> None:
 
 @job(3, "Bump the version in README.md on a branch and open a merge request.")
 async def bump(do: Do, shop: Shop) -> None:
+    before = shop.content("main", "README.md") or ""
     await do(
         "manage_file",
-        "update",
+        "edit",
         **SHOP,
-        file_path="README.md",
         branch="bump-version",
         start_branch="main",
-        content="# Shop 1.3.0\n",
         commit_message="Bump the version to 1.3.0",
+        edits=[{"file_path": "README.md", "old_text": "# Shop\n", "new_text": "# Shop 1.3.0\n"}],
+        merge_request_title="Bump the version to 1.3.0",
     )
-    await do(
-        "manage_merge_request",
-        "create",
-        **SHOP,
-        source_branch="bump-version",
-        target_branch="main",
-        title="Bump the version to 1.3.0",
-    )
-    assert shop.content("bump-version", "README.md") == "# Shop 1.3.0\n"
+    assert shop.content("bump-version", "README.md") == before.replace("# Shop\n", "# Shop 1.3.0\n") != before
     assert shop.named("projects/77/merge_requests", source_branch="bump-version", state="opened")
 
 
-@job(4, "Rename branch ci/flaky to ci/steady.")
+@job(4, "Rename branch ci/stuck to ci/waiting.")
 async def rename_branch(do: Do, shop: Shop) -> None:
-    head = shop.thing("projects/77/repository/branches", "ci/flaky")["commit"]["id"]
-    await do("manage_branch", "create", **SHOP, branch="ci/steady", ref="ci/flaky")
-    await do("manage_branch", "delete", **SHOP, branch="ci/flaky")
+    head = shop.thing("projects/77/repository/branches", "ci/stuck")["commit"]["id"]
+    await do("manage_branch", "rename", **SHOP, branch="ci/stuck", new_branch="ci/waiting")
     branches = shop.things["projects/77/repository/branches"]
-    assert branches["ci/steady"]["commit"]["id"] == head and "ci/flaky" not in branches
+    assert branches["ci/waiting"]["commit"]["id"] == head and "ci/stuck" not in branches
 
 
 @job(5, "Write release notes for what changed between v1.0.0 and v1.1.0.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -13,7 +13,6 @@ from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.failures.secret_text import REDACTED
 from tests.support.standin import LoseAnswer, Reply, ReplyWith, StandIn
 from tests.support.standin.shop import Shop
-from tests.support.versions import OLDEST, cassettes_of
 
 pytestmark = pytest.mark.anyio
 Against = Callable[..., App]
@@ -25,19 +24,12 @@ FILE = "/projects/acme%2Fshop/repository/files/README.md"
 COMMITS = "/projects/acme%2Fshop/repository/commits"
 
 
-@pytest.fixture(scope="module")
-def recorded() -> Shop:
-    return Shop(cassettes_of(OLDEST))
-
-
 @pytest.fixture
-def shop(standin: StandIn, recorded: Shop) -> Iterator[Shop]:
-    recorded.start_over()
-    standin.add(recorded)
-    recorded.files["main", README] = "# Shop\n\nVersion 1.2.0\n\nVersion of the API: 4\n"
-    recorded.files["main", "setup.cfg"] = "[metadata]\r\nversion = 1.2.0\r\n"
-    recorded.written |= {"files"}
-    yield recorded
+def shop(shop: Shop) -> Shop:
+    shop.files["main", README] = "# Shop\n\nVersion 1.2.0\n\nVersion of the API: 4\n"
+    shop.files["main", "setup.cfg"] = "[metadata]\r\nversion = 1.2.0\r\n"
+    shop.written |= {"files"}
+    return shop
 
 
 def edit(old: str, new: str, file_path: str = README) -> dict[str, str]:

@@ -202,6 +202,11 @@ class Shop:
         found = self.things.get("/".join(steps[:-1]), {}).get(unquote(steps[-1]))
         if found is not None:
             return Reply.of(200, found)
+        branch = self.things.get("projects/77/repository/branches", {}).get(unquote(steps[-1]))
+        if steps[2:4] == ["repository", "commits"] and branch:
+            return Reply.of(200, branch["commit"])
+        if steps[-2:-1] == ["branches"]:
+            return Reply.of(404, {"message": "404 Branch Not Found"})
         is_of_many = len(steps) == 1 or (steps[0] == "groups" and steps[-1] in ("issues", "merge_requests"))
         if is_of_many or "/".join(steps) in self.things or steps[-1] in self.written:
             return self._list(self._all(steps), received)
@@ -390,10 +395,10 @@ class Shop:
                 f"A branch called '{branch}' already exists. Switch to that branch in order to make changes"
             )
             return Reply.of(400, {"message": message})
-        if any(
-            each.get("last_commit_id") not in (None, self._head(start or branch))
-            for each in sent.get("actions", ())
-        ):
+        written = [
+            each for each in sent.get("actions", ()) if (start or branch, each["file_path"]) in self.files
+        ]
+        if any(each.get("last_commit_id") not in (None, self._head(start or branch)) for each in written):
             message = "You are attempting to update a file that has changed since you started editing it."
             return Reply.of(400, {"message": message})
         if start:
