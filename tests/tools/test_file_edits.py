@@ -179,6 +179,16 @@ async def test_a_lost_answer_is_found_again_and_nothing_is_committed_twice(
     assert len(shop.named("projects/77/repository/commits", message="Edit it")) == 1
 
 
+async def test_a_lost_answer_to_the_merge_request_is_found_among_merge_requests(
+    standin: StandIn, shop: Shop, against: Against
+) -> None:
+    standin.fault("POST", "/projects/acme%2Fshop/merge_requests", LoseAnswer())
+    arguments = {**NEW_BRANCH, "edits": [edit("1.2.0", "1.3.0")], "merge_request_title": "Bump"}
+    result = await against().call("manage_file", arguments)
+    [request] = shop.named("projects/77/merge_requests", source_branch="edit-it")
+    assert result.data["merge_request"]["iid"] == request["iid"]
+
+
 @pytest.mark.parametrize(
     ("content", "received"),
     [

@@ -283,7 +283,8 @@ class Dispatch:
         from gitlab_mcp.calls.recovery import run_recovering
 
         def run(gitlab: GitLab) -> Awaitable[Answer | Result]:
-            return action.run_with(replace(server, session=replace(server.session, gitlab=gitlab)))
+            session = replace(server.session, gitlab=gitlab)
+            return action.run_with(replace(server, session=session, session_of_steps=server.session))
 
         return await run_recovering(action, server.gitlab, run, self._read_of, self.claims, server.caller)
 
@@ -347,6 +348,8 @@ class _Server:
     caller: CallerKey
     session: Session
     consent: Consent
+    session_of_steps: Session | None = None
+    """Without the recovery of this call: each step looks for its own lost answer."""
 
     @property
     def can_ask_person(self) -> bool:
@@ -401,7 +404,8 @@ class _Server:
         guards = tuple(
             guard for guard in self.dispatch.last_guards if not isinstance(guard, AskForConfirmation)
         )
-        server = replace(self, dispatch=replace(self.dispatch, last_guards=guards))
+        dispatch = replace(self.dispatch, last_guards=guards)
+        server = replace(self, dispatch=dispatch, session=self.session_of_steps or self.session)
         wanted = {"quick_actions": True} if self.call.options.quick_actions else {}
         return await server.make_call(tool, {**wanted, **arguments}, max_bytes=MOST_BYTES)
 

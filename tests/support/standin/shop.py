@@ -432,7 +432,7 @@ class Shop:
     def _picked(self, match: re.Match[str], sent: Thing, received: Received) -> Reply:
         commit = self._new(["projects", "77", "repository", "commits"], received.caller)
         commit |= {"id": commit["sha"], "title": f"{match[2]} {match[1][:8]}", "parent_ids": [match[1]]}
-        commit["message"] = commit["title"]
+        commit["message"] = f"{commit['title']}\n\nThis reverts commit {match[1]}"
         self.things.setdefault("projects/77/repository/commits", {})[commit["sha"]] = commit
         branch = self.things["projects/77/repository/branches"].setdefault(
             sent["branch"], {"name": sent["branch"]}
