@@ -121,18 +121,10 @@ async def approve_and_merge(do: Do, shop: Shop) -> None:
 
 @job(7, "Move all open issues from milestone v1.1 to v1.2.")
 async def move_issues(do: Do, shop: Shop) -> None:
-    found = await do("browse_issues", "list", **SHOP, milestone="v1.1", state="opened")
-    calls = [
-        {
-            "tool": "manage_issue",
-            "arguments": {"action": "update", **SHOP, "issue_iid": issue["iid"], "milestone_id": "v1.2"},
-        }
-        for issue in found["items"]
-    ]
-    await do("run_batch", "run", calls=calls)
+    moved = await do("manage_issue", "bulk_update", **SHOP, with_milestone="v1.1", milestone_id="v1.2")
     opened = shop.named("projects/77/issues", state="opened")
     titles = [(issue.get("milestone") or {}).get("title") for issue in opened]
-    assert "v1.1" not in titles and titles.count("v1.2") >= len(calls) > 3
+    assert "v1.1" not in titles and titles.count("v1.2") >= len(moved["changed"]) > 3
 
 
 @job(8, "Who owns src/shop/pricing.py?")
@@ -229,20 +221,24 @@ async def overview(do: Do, shop: Shop) -> None:
 
 @job(29, "Close every issue labelled workflow::blocked with a friendly comment.")
 async def close_stale(do: Do, shop: Shop) -> None:
-    found = await do("browse_issues", "list", **SHOP, labels=["workflow::blocked"], state="opened")
-    calls: list[Data] = []
-    for issue in found["items"]:
-        here = {**SHOP, "issue_iid": issue["iid"]}
-        note = {"action": "create_note", **here, "body": "Closing for now: tell us when it is unblocked."}
-        calls += [
-            {"tool": "manage_discussion", "arguments": note},
-            {"tool": "manage_issue", "arguments": {"action": "update", **here, "state_event": "close"}},
-        ]
-    await do("run_batch", "run", calls=calls)
-    assert calls
-    for issue in found["items"]:
-        assert shop.thing("projects/77/issues", issue["iid"])["state"] == "closed"
-        assert shop.things[f"projects/77/issues/{issue['iid']}/notes"]
+    closed = await do(
+        "manage_issue",
+        "bulk_update",
+        **SHOP,
+        with_labels=["workflow::blocked"],
+        state_event="close",
+        body="Closing for now: tell us when it is unblocked.",
+    )
+    assert closed["changed"]
+    for iid in closed["changed"]:
+        assert shop.thing("projects/77/issues", iid)["state"] == "closed"
+        assert shop.things[f"projects/77/issues/{iid}/notes"]
+    blocked = [
+        each
+        for each in shop.named("projects/77/issues", state="opened")
+        if "workflow::blocked" in each["labels"]
+    ]
+    assert not blocked
 
 
 @job(31, "What was deployed to production last, by whom, which merge requests were in it?")

@@ -230,6 +230,8 @@ class Shop:
 
     def _list(self, things: Iterable[Thing], received: Received) -> Reply:
         asked = {name.removesuffix("[]"): value for name, value in received.params}
+        if "iids" in asked:
+            asked["iids"] = ",".join(value for name, value in received.params if name.startswith("iids"))
         page, size = int(asked.pop("page", 1)), int(asked.pop("per_page", 20))
         found = [each for each in things if _fits(each, asked, received.caller)]
         by = asked.get("order_by", "id")
@@ -638,7 +640,7 @@ def _passes(thing: Thing, name: str, wanted: str, caller: str) -> bool:
         case "milestone":
             return bool((thing.get("milestone") or {}).get("title") == wanted)
         case "iids":
-            return str(thing.get("iid")) == wanted
+            return str(thing.get("iid")) in wanted.split(",")
         case "created_after" | "updated_after" | "merged_after":
             at = str(thing.get(f"{name.partition('_')[0]}_at") or "")
             return bool(at) and datetime.fromisoformat(at) >= _time(wanted)
