@@ -64,17 +64,15 @@ async def why_red(do: Do, shop: Shop) -> None:
 async def review(do: Do, shop: Shop) -> None:
     bundle = await do("browse_merge_requests", "review_bundle", **SHOP, merge_request_iid=25)
     assert "src/shop/cart.py" in bundle["text"]
-    await do(
-        "manage_review",
-        "comment_line",
-        **SHOP,
-        merge_request_iid=25,
-        file_path="src/shop/cart.py",
-        line=1,
-        body="Why this import?",
-    )
-    [note] = shop.named("projects/77/merge_requests/25/notes", body="Why this import?")
-    assert note["position"]["new_line"] == 1
+    comments = [
+        {"file_path": "src/shop/cart.py", "line": 1, "body": "Why this import?"},
+        {"file_path": "src/shop/cart.py", "line": 27, "body": "Is this tested?"},
+    ]
+    written = await do("manage_review", "submit_review", **SHOP, merge_request_iid=25, comments=comments)
+    for comment in comments:
+        [note] = shop.named("projects/77/merge_requests/25/notes", body=comment["body"])
+        assert note["position"]["new_line"] == comment["line"]
+    assert len(written["notes"]) >= 2
 
 
 @job(3, "Bump the version in README.md on a branch and open a merge request.")

@@ -8,7 +8,6 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, model_validator
 
 from gitlab_mcp.actions.action import DELETE, POST, PUT, Danger, Role, something_to_change
-from gitlab_mcp.actions.action_facts import Differs
 from gitlab_mcp.actions.allow_lists import AllowList
 from gitlab_mcp.actions.ask import Ask
 from gitlab_mcp.actions.cron import Cron, TimeZone
@@ -268,7 +267,6 @@ class ApproveDeployment(OfDeployment):
     POST("/projects/{project_id}/deployments"),
     danger=Danger.DESTRUCTIVE,
     example={"project_id": "acme/shop", "environment": "production"},
-    role=Differs(Role.DEVELOPER, "it runs a job, as far as the environment lets the caller deploy"),
     recover_with=RecoveryLookup(
         "browse_environments list_deployments",
         "project_id environment",

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from gitlab_mcp.actions.action import DELETE, GET, POST, PUT, Danger, Role, fill, something_to_change
+from gitlab_mcp.actions.action import DELETE, POST, PUT, Danger, Role, fill, something_to_change
 from gitlab_mcp.actions.action_facts import Differs
 from gitlab_mcp.actions.ask import Ask
 from gitlab_mcp.actions.exchange import Answer, GitLab
@@ -196,7 +196,7 @@ _USUAL_LIMIT = 50
 
 @manage.action(
     "bulk_update",
-    GET("/projects/{project_id}/issues"),
+    POST("/projects/{project_id}/issues"),
     # Whoever follows one of the issues hears of it; a person sees how many there are.
     danger=Danger.DESTRUCTIVE,
     example={"project_id": "acme/website", "issue_iids": [1, 2], "add_labels": ["bug"]},

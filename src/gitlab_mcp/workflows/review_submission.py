@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from gitlab_mcp.actions.ask import Ask
@@ -17,6 +17,7 @@ from gitlab_mcp.gitlab.paging import every_page
 from gitlab_mcp.refusals.alternatives import call
 from gitlab_mcp.refusals.case import merge_request_of
 from gitlab_mcp.workflows.draft_notes import Json, find_published, unpublished, why_not_publishable
+from gitlab_mcp.workflows.review_comments import ReviewComment, draft_comments, take_back
 
 Verdict = Literal["approve", "request_changes"]
 
@@ -33,12 +34,41 @@ class Review:
     gitlab: GitLab
     path: str
 
-    async def submit(self, body: str | None, verdict: Verdict | None, sha: str | None, ask: Ask) -> Result:
+    async def submit(
+        self,
+        body: str | None,
+        verdict: Verdict | None,
+        sha: str | None,
+        ask: Ask,
+        comments: Sequence[ReviewComment] = (),
+    ) -> Result:
         drafts = await self.drafts()
-        if not drafts and not body and not verdict:
+        if not drafts and not body and not verdict and not comments:
             raise CallFailed(_nothing_to_submit())
-        before = await self._notes(len(drafts)) if drafts else []
+        count = len(drafts) + len(comments)
+        before = await self._notes(count) if count else []
         await self._check(drafts, before)
+        if not comments:
+            return await self._with_urls(await self._submit(drafts, before, body, verdict, sha, ask), ask)
+        me = drafts[0]["author_id"] if drafts else (await self.gitlab.get("/user")).body["id"]
+        made = await draft_comments(self.gitlab, self.path, comments, drafts, before, me)
+        try:
+            submitted = await self._submit([*drafts, *made], before, body, verdict, sha, ask)
+        except (CallFailed, *FAULTS) as failed:
+            if isinstance(failed, CallFailed) or not _may_have_been_done(failed):
+                await take_back(self.gitlab, self.path, made, drafts)
+            raise
+        return await self._with_urls(submitted, ask)
+
+    async def _submit(
+        self,
+        drafts: Sequence[Json],
+        before: list[Json],
+        body: str | None,
+        verdict: Verdict | None,
+        sha: str | None,
+        ask: Ask,
+    ) -> Result:
         data: dict[str, Any] = {}
         if verdict == "approve":
             data["verdict"] = await self._approve(sha)
@@ -179,13 +209,31 @@ class Review:
                 Notice(NoticeCode.PARTIAL, "They were published; whether all arrived was not read.")
             )
             return {"published": len(drafts)}
-        lost = unpublished(drafts, _new_notes(after, before))
+        new = _new_notes(after, before)
+        lost = unpublished(drafts, new)
         if lost:
             facts = {"lost": [{"draft_note_id": draft["id"], "body": draft["note"]} for draft in lost]}
             warnings.append(
                 Notice(NoticeCode.NOT_APPLIED, "GitLab said yes and dropped some: write them again.", facts)
             )
-        return {"published": len(drafts) - len(lost)}
+        found = {note["id"]: note for draft in drafts if (note := find_published(draft, new)) is not None}
+        notes = {"notes": [_place_of(found[number]) for number in sorted(found)]} if found else {}
+        return {"published": len(drafts) - len(lost), **notes}
+
+    async def _with_urls(self, result: Result, ask: Ask) -> Result:
+        """The result with the page of each note, where the path of the project is known."""
+        notes = result.data.get("notes")
+        project, iid = merge_request_of(self.path) or ("", "0")
+        if not notes or not project:
+            return result
+        if project.isdecimal():
+            found = await ask.project(project)
+            project = str((found or {}).get("path_with_namespace") or "")
+        if not project:
+            return result
+        page = f"{self.gitlab.base_url}/{project}/-/merge_requests/{iid}"
+        told = [{**note, "web_url": f"{page}#note_{note['note_id']}"} for note in notes]
+        return replace(result, data={**result.data, "notes": told})
 
     async def _approve(self, sha: str | None) -> str:
         # GitLab answers a second approval with 401, as if the token were bad.
@@ -225,6 +273,21 @@ class Review:
 async def _publishes_all_at_once(ask: Ask) -> bool:
     version = (await ask.instance()).version
     return version is not None and is_in(version, since=_AT_ONCE_SINCE) is True
+
+
+def _place_of(note: Json) -> dict[str, Any]:
+    position = note.get("position") or {}
+    place = {
+        "file_path": position.get("new_path"),
+        "line": position.get("new_line"),
+        "old_line": position.get("old_line") if position.get("new_line") is None else None,
+    }
+    return {"note_id": note["id"], **{name: value for name, value in place.items() if value is not None}}
+
+
+def _may_have_been_done(fault: Exception) -> bool:
+    """Of what is no refusal of GitLab's, nobody knows."""
+    return not isinstance(fault, Refused) or may_have_happened(fault)
 
 
 def _new_notes(after: list[Json], before: list[Json]) -> list[Json]:

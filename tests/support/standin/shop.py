@@ -486,6 +486,22 @@ class Shop:
         self.things.setdefault(f"{parent}/discussions", {})[thread["id"]] = thread
         return Reply.of(201, thread)
 
+    def _draft(self, match: re.Match[str], sent: Thing, received: Received) -> Reply:
+        draft = self._new([*match[1].split("/"), "draft_notes"], received.caller) | sent
+        on_a_line = (sent.get("position") or {}).get("position_type") == "text"
+        draft |= {"author_id": PEOPLE[received.caller], "line_code": "synthetic" if on_a_line else None}
+        self.things.setdefault(f"{match[1]}/draft_notes", {})[str(draft["id"])] = draft
+        return Reply.of(201, draft)
+
+    def _publish_drafts(self, match: re.Match[str], sent: Thing, received: Received) -> Reply:
+        drafts = self.things.get(f"{match[1]}/draft_notes", {})
+        for draft in drafts.values():
+            note = self._new([*match[1].split("/"), "notes"], received.caller) | STARTS_AS["notes"]
+            note |= {"body": draft["note"], "position": draft.get("position")}
+            self.things.setdefault(f"{match[1]}/notes", {})[str(note["id"])] = note
+        drafts.clear()
+        return Reply.of(204)
+
     def _reply_in_thread(self, match: re.Match[str], sent: Thing, received: Received) -> Reply:
         thread = self.things.get(f"{match[1]}/discussions", {}).get(match[2])
         if thread is None:
@@ -570,6 +586,8 @@ _ACTS: Final[tuple[tuple[re.Pattern[str], Act], ...]] = tuple(
         (r"PUT projects/77/merge_requests/(\d+)/merge", Shop._merge),
         (r"POST projects/77/merge_requests/(\d+)/(approve|unapprove)", Shop._approve),
         (rf"POST ({_PARENT})/(notes|discussions)", Shop._start_thread),
+        (rf"POST ({_PARENT})/draft_notes", Shop._draft),
+        (rf"POST ({_PARENT})/draft_notes/bulk_publish", Shop._publish_drafts),
         (rf"POST ({_PARENT})/discussions/(\w+)/notes", Shop._reply_in_thread),
         (rf"PUT ({_PARENT})/discussions/(\w+)", Shop._resolve),
         (r"POST projects/(\d+)/pipeline", Shop._run_pipeline),
