@@ -12,7 +12,7 @@ from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.gitlab.faults import FAULTS
 from gitlab_mcp.workflows.draft_notes import Json, find_published, has_unknown_line, is_same_comment
-from gitlab_mcp.workflows.review_position import CommentedLines, read_changed_files
+from gitlab_mcp.workflows.review_position import ChangedFiles, CommentedLines
 
 _TAKING_BACK_SECONDS: Final = 8.0
 _FENCE: Final = re.compile("`{3,}")
@@ -35,39 +35,35 @@ def with_suggestion(text: str | None, suggestion: str, lines_above: int) -> str:
 
 
 async def draft_comments(
-    gitlab: GitLab,
-    path: str,
-    comments: Sequence[ReviewComment],
-    there: Sequence[Json],
-    notes: Sequence[Json],
-    user_id: int,
+    gitlab: GitLab, path: str, wanted: Sequence[Json], there: Sequence[Json], notes: Sequence[Json]
 ) -> list[Json]:
     """The drafts that were made now. One that is there already, of a call that was cut off, is not made again.
 
-    Raises CallFailed before anything is written where a place is not in the diff, or a comment is published already.
+    Raises CallFailed before anything is written where a comment is published already.
     """
-    wanted = await _wanted(gitlab, path, comments, user_id)
     published = {
-        number: note
+        number: note["id"]
         for number, each in enumerate(wanted)
         if (note := find_published(each, notes)) is not None
     }
     if published:
-        raise CallFailed(_published_already({number: note["id"] for number, note in published.items()}))
+        raise CallFailed(_published_already(published))
+
     made: list[Json] = []
-    for number, each in enumerate(wanted):
+    # One after the other: the thread list of the merge request keeps the order in which they were made.
+    for each in wanted:
         if any(is_same_comment(each, draft) for draft in there):
             continue
+        sent = {"note": each["note"], "position": each["position"]}
         try:
-            sent = {"note": each["note"], "position": each["position"]}
             draft = (await gitlab.send(Request("POST", f"{path}/draft_notes", body=sent))).body
         except FAULTS:
             await take_back(gitlab, path, wanted, there)
             raise
-        made.append(draft)
         if has_unknown_line(draft):
             await take_back(gitlab, path, wanted, there)
-            raise CallFailed(_not_found_by_gitlab(number))
+            raise CallFailed(_not_found_by_gitlab())
+        made.append(draft)
     return made
 
 
@@ -83,12 +79,11 @@ async def take_back(gitlab: GitLab, path: str, wanted: Sequence[Json], there: Se
         return
 
 
-async def _wanted(
-    gitlab: GitLab, path: str, comments: Sequence[ReviewComment], user_id: int
-) -> list[dict[str, Any]]:
-    """As drafts, with their places in the diff."""
-    changed = await read_changed_files(gitlab, path)
-    wanted: list[dict[str, Any]] = []
+async def placed(
+    gitlab: GitLab, changed: ChangedFiles, comments: Sequence[ReviewComment], user_id: int
+) -> list[Json]:
+    """As drafts of this user, with their places in the diff. Raises CallFailed where one has none."""
+    wanted: list[Json] = []
     wrong: list[tuple[int, Failure]] = []
     for number, comment in enumerate(comments):
         try:
@@ -130,15 +125,13 @@ def _not_in_the_diff(wrong: Sequence[tuple[int, Failure]]) -> Failure:
     )
 
 
-def _not_found_by_gitlab(number: int) -> Failure:
+def _not_found_by_gitlab() -> Failure:
     return Failure(
         Code.CONFLICT, "GitLab took a comment and did not find its line. Nothing was published."
     ).knowing(
         state="line not found",
         confidence="certain",
-        evidence=[
-            f"the draft of comments[{number}] has no line code; the drafts of this call were taken back"
-        ],
+        evidence=["its draft has no line code; the drafts of this call were taken back"],
         suggested_fix="The source branch may have moved: read browse_merge_requests diffs again.",
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -12,12 +12,14 @@ from gitlab_mcp.actions.result import Notice, Result
 from gitlab_mcp.api.versions import is_in
 from gitlab_mcp.failures.codes import Code, NoticeCode
 from gitlab_mcp.failures.failure import CallFailed, Failure
+from gitlab_mcp.gitlab.concurrently import concurrently
 from gitlab_mcp.gitlab.faults import FAULTS, BadAnswer, Refused, Unreachable, may_have_happened
 from gitlab_mcp.gitlab.paging import every_page
 from gitlab_mcp.refusals.alternatives import call
 from gitlab_mcp.refusals.case import merge_request_of
 from gitlab_mcp.workflows.draft_notes import Json, find_published, unpublished, why_not_publishable
-from gitlab_mcp.workflows.review_comments import ReviewComment, draft_comments, take_back
+from gitlab_mcp.workflows.review_comments import ReviewComment, draft_comments, placed, take_back
+from gitlab_mcp.workflows.review_position import read_changed_files
 
 Verdict = Literal["approve", "request_changes"]
 
@@ -42,21 +44,42 @@ class Review:
         ask: Ask,
         comments: Sequence[ReviewComment] = (),
     ) -> Result:
+        if comments:
+            return await self._submit_with(comments, body, verdict, sha, ask)
         drafts = await self.drafts()
-        if not drafts and not body and not verdict and not comments:
+        if not drafts and not body and not verdict:
             raise CallFailed(_nothing_to_submit())
-        count = len(drafts) + len(comments)
-        before = await self._notes(count) if count else []
+        before = await self._notes(len(drafts)) if drafts else []
         await self._check(drafts, before)
-        if not comments:
-            return await self._with_urls(await self._submit(drafts, before, body, verdict, sha, ask), ask)
-        me = drafts[0]["author_id"] if drafts else (await self.gitlab.get("/user")).body["id"]
-        made = await draft_comments(self.gitlab, self.path, comments, drafts, before, me)
+        return await self._with_urls(await self._submit(drafts, before, body, verdict, sha, ask), ask)
+
+    async def _submit_with(
+        self,
+        comments: Sequence[ReviewComment],
+        body: str | None,
+        verdict: Verdict | None,
+        sha: str | None,
+        ask: Ask,
+    ) -> Result:
+        """The comments become drafts first, which are taken back where nothing is published."""
+        expected = _FEW_DRAFTS + len(comments)
+        reads: list[Callable[[], Awaitable[Any]]] = [
+            self.drafts,
+            lambda: self._notes(expected),
+            lambda: read_changed_files(self.gitlab, self.path),
+            lambda: self.gitlab.get("/user"),
+        ]
+        drafts, before, changed, user = _unless_refused(await concurrently(reads))
+        if len(drafts) > _FEW_DRAFTS:
+            before = await self._notes(len(drafts) + len(comments))
+        await self._check(drafts, before)
+        wanted = await placed(self.gitlab, changed, comments, user.body["id"])
+        made = await draft_comments(self.gitlab, self.path, wanted, drafts, before)
         try:
             submitted = await self._submit([*drafts, *made], before, body, verdict, sha, ask)
         except (CallFailed, *FAULTS) as failed:
             if isinstance(failed, CallFailed) or not _may_have_been_done(failed):
-                await take_back(self.gitlab, self.path, made, drafts)
+                await take_back(self.gitlab, self.path, wanted, drafts)
             raise
         return await self._with_urls(submitted, ask)
 
@@ -273,6 +296,14 @@ class Review:
 async def _publishes_all_at_once(ask: Ask) -> bool:
     version = (await ask.instance()).version
     return version is not None and is_in(version, since=_AT_ONCE_SINCE) is True
+
+
+def _unless_refused(answers: Sequence[Any]) -> Sequence[Any]:
+    """The answers; raises the first fault among them."""
+    for answer in answers:
+        if isinstance(answer, Exception):
+            raise answer
+    return answers
 
 
 def _place_of(note: Json) -> dict[str, Any]:
