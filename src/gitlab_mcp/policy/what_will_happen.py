@@ -51,7 +51,8 @@ async def what_will_happen(proposed: ProposedCall) -> str:
     if isinstance(target, Mapping):
         count = await _open_issues_with(target, action, endpoint, ask)
         facts += [f"on {_plural(count, 'open issue')}"] if count is not None else []
-    summary = " ".join((type(action).__doc__ or action.spec.name).split()).rstrip(".")
+    # What follows the first paragraph is for whoever makes the call.
+    summary = " ".join((type(action).__doc__ or action.spec.name).partition("\n\n")[0].split()).rstrip(".")
     names = await names_of_numbers(action, ask)
     named = _named_target(action, endpoint, names)
     in_brackets = f" ({', '.join(facts)})" if facts else ""

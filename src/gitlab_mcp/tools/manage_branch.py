@@ -68,7 +68,7 @@ class CreateBranch(InProject):
     recover_with=RecoveryLookup("browse_branches get", "project_id branch=new_branch", points_at="branch"),
 )
 class RenameBranch(InProject):
-    """Create a branch at the same commit under the new name, then delete the old one, unless it moved meanwhile.
+    """Give a branch another name: create it at the same commit, then delete the old one, unless that moved meanwhile.
 
     The default branch, a protected one and one with open merge requests keep their names.
     """

@@ -11,7 +11,7 @@ from gitlab_mcp.actions.action import DELETE, POST, PUT, Danger, Role, something
 from gitlab_mcp.actions.allow_lists import AllowList
 from gitlab_mcp.actions.ask import Ask
 from gitlab_mcp.actions.cron import Cron, TimeZone
-from gitlab_mcp.actions.fields import Flag, Id, NonEmpty, Only, Ref, Sha, Time, WebUrl, broken_rule
+from gitlab_mcp.actions.fields import Flag, Id, NonEmpty, Only, Ref, Sha, Time, WebUrl, Within, broken_rule
 from gitlab_mcp.actions.other_names import Instead
 from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup, made, new
 from gitlab_mcp.actions.result import Result
@@ -278,7 +278,7 @@ class RollBack(InProject):
     """Go back to the last successful deployment of an earlier commit, or to deployment_id: its job is run again."""
 
     environment: NonEmpty
-    deployment_id: Id | None = None
+    deployment_id: Annotated[Id, Within()] | None = None
 
     async def pinned(self, ask: Ask) -> Self:
         found = await self._found(ask) if self.deployment_id is None else None

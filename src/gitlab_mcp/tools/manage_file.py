@@ -442,7 +442,8 @@ class EditFiles(CommitToBranch):
         try:
             if "target_branch" not in arguments:
                 arguments["target_branch"] = await self._default_branch(server)
-            data["merge_request"] = dict(await take(server, OPEN_MERGE_REQUEST, arguments))
+            opened = await take(server, OPEN_MERGE_REQUEST, arguments)
+            data["merge_request"] = {name: opened.get(name) for name in ("iid", "state", "web_url")}
         except CallFailed as failed:
             message = "The commit is made; the merge request was not opened."
             return Result(

@@ -210,7 +210,7 @@ _USUAL_LIMIT = 50
     seldom_given="issue_iids with_labels with_milestone with_assignee search limit dry_run body",
 )
 class BulkUpdate(InProject):
-    """Change issues alike, by issue_iids or those that fit with_labels, with_milestone, with_assignee, search.
+    """Change many issues alike: those of issue_iids, or that fit with_labels, with_milestone, with_assignee, search.
 
     Only open ones are chosen, or closed ones to reopen. body is a comment on each that is changed. dry_run lists what
     would change. More than limit (50) are refused. Sent again, it leaves out what is changed already.

@@ -101,7 +101,7 @@ def refuse_to_rename(branch: Any, from_it: Any, into_it: Any) -> None:
             if branch.get(name) is True:
                 raise CallFailed(_stays(name))
     for requests, how in ((from_it, "source"), (into_it, "target")):
-        iids = [each["iid"] for each in requests or ()]
+        iids = [each["iid"] for each in requests] if isinstance(requests, list) else []
         if iids:
             raise CallFailed(_has_merge_requests(iids, how))
 
