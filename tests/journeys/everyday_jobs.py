@@ -247,6 +247,22 @@ async def last_deployment(do: Do, shop: Shop) -> None:
     assert found["items"][0]["environment"] == "production"
 
 
+@job(32, "Roll production of acme/shop back to what was there before.")
+async def roll_back(do: Do, shop: Shop) -> None:
+    deployments = shop.things["projects/77/deployments"]
+    bad = {
+        "id": 60,
+        "sha": "b" * 40,
+        "deployable": {"id": 999, "name": "deploy_production", "status": "success"},
+    }
+    deployments["60"] = {**deployments["51"], **bad}
+    shop.written.add("deployments")
+    shop.things["projects/77/jobs"]["265"] = {"id": 265, "name": "deploy_production", "status": "success"}
+    answer = await do("manage_environment", "roll_back", **SHOP, environment="production")
+    assert answer["to"]["sha"] == deployments["51"]["sha"]
+    assert shop.thing("projects/77/jobs", answer["job"]["id"])["status"] == "pending"
+
+
 @job(33, "Cut release v1.3.0 from main with notes.")
 async def cut_release(do: Do, shop: Shop) -> None:
     await do("manage_release", "create", **SHOP, tag_name="v1.3.0", ref="main", description="Wish lists.")

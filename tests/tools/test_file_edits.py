@@ -6,6 +6,7 @@ import base64
 from collections.abc import Callable
 from typing import Any
 
+import anyio
 import pytest
 
 from gitlab_mcp.app import App
@@ -223,6 +224,55 @@ async def test_the_bytes_of_an_old_encoding_stay_as_they_are(
     await against().call("manage_file", {**CALL, **call})
     [written] = (standin.requests[-1].json or {})["actions"]
     assert base64.b64decode(written["content"]) == "Größe: grün\r\n".encode("latin-1")
+
+
+@pytest.mark.parametrize(
+    ("message", "missing", "look"),
+    [
+        ("404 Commit Not Found", "branch", "browse_branches list"),
+        ("404 File Not Found", "edits[1].file_path", "browse_files tree"),
+    ],
+)
+async def test_a_branch_or_file_that_is_not_there_is_named(
+    standin: StandIn, shop: Shop, against: Against, message: str, missing: str, look: str
+) -> None:
+    standin.answer("GET", "/projects/*/repository/files/docs%2Fnone.md", 404, {"message": message})
+    edits = [edit("1.2.0", "1.3.0"), edit("a", "b", "docs/none.md")]
+    failure = await refusal(against(), edits=edits)
+    assert (failure.code, failure.facts["missing"]) == ("NOT_FOUND", missing)
+    assert failure.facts["alternatives"][0]["action"] == look
+    assert writes(standin) == []
+
+
+async def test_one_yes_is_enough_for_the_commit_and_the_merge_request(
+    standin: StandIn, shop: Shop, against: Against
+) -> None:
+    app = against(confirm="reversible")
+    call = {**NEW_BRANCH, "edits": [edit("1.2.0", "1.3.0")], "merge_request_title": "Bump"}
+    asked = await refusal(app, **call)
+    assert asked.code == "CONFIRMATION_REQUIRED" and '"Bump"' in asked.facts["what_will_happen"]
+    assert writes(standin) == []
+    token = asked.facts["confirmation_token"]
+    result = await app.call("manage_file", {**call, "confirmation_token": token})
+    assert result.data["merge_request"]["iid"]
+
+
+async def test_of_two_edits_at_once_none_is_lost(standin: StandIn, shop: Shop, against: Against) -> None:
+    app = against()
+    done: list[str] = []
+
+    async def change(old: str, new: str) -> None:
+        try:
+            await app.call("manage_file", {**CALL, "edits": [edit(old, new)]})
+            done.append(new)
+        except CallFailed as failed:
+            assert failed.failure.code == "CONFLICT"
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(change, "Version 1.2.0", "Version 1.3.0")
+        tasks.start_soon(change, "API: 4", "API: 5")
+    text = shop.files["main", README] or ""
+    assert done and all(new in text for new in done)
 
 
 async def test_half_a_file_is_never_written_back(standin: StandIn, against: Against) -> None:

@@ -13,7 +13,8 @@ from gitlab_mcp.actions.exchange import Answer, GitLab, Request
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.gitlab.concurrently import concurrently
-from gitlab_mcp.gitlab.faults import BadAnswer, BadAnswerReason
+from gitlab_mcp.gitlab.faults import BadAnswer, BadAnswerReason, Refused
+from gitlab_mcp.refusals.alternatives import call
 from gitlab_mcp.workflows.text_edits import (
     Edited,
     Lines,
@@ -70,7 +71,7 @@ async def edit_files(
     wrong: list[tuple[WantedEdit, NotOnce]] = []
     for (file_path, edits), answer in zip(by_file.items(), answers, strict=True):
         if not isinstance(answer, Answer):
-            raise answer
+            raise _explained(answer, project_id, file_path, ref, edits[0].number) or answer
         found = _edit_file(file_path, edits, answer.body)
         if isinstance(found, EditedFile):
             files.append(found)
@@ -96,6 +97,35 @@ async def holds(gitlab: GitLab, project_id: str, ref: str, files: Sequence[Edite
 async def _read(gitlab: GitLab, project_id: str, file_path: str, ref: str) -> Answer:
     path = "/projects/{project_id}/repository/files/{file_path}"
     return await gitlab.get(fill(path, project_id=project_id, file_path=file_path), ref=ref)
+
+
+def _explained(fault: Exception, project_id: str, file_path: str, ref: str, number: int) -> CallFailed | None:
+    """Of a 404 the field that is wrong: a branch and a file are named by no path of the call."""
+    told = fault.body() if isinstance(fault, Refused) and fault.status == 404 else None
+    message = told.get("message") if isinstance(told, Mapping) else None
+    if message == "404 Commit Not Found":
+        fix = (
+            "A new branch takes start_branch, the one it begins at; browse_branches list shows what there is."
+        )
+        failure = Failure(Code.NOT_FOUND, "There is no such branch to edit files of. Nothing was committed.")
+        branches = call("browse_branches list", {"project_id": project_id}, "Shows what there is.")
+        return CallFailed(
+            failure.knowing(
+                missing="branch", confidence="certain", suggested_fix=fix, alternatives=[branches]
+            )
+        )
+    if message == "404 File Not Found":
+        fix = "Take the path from browse_files tree; a new file is made with manage_file create."
+        failure = Failure(Code.NOT_FOUND, "There is no such file on the branch. Nothing was committed.")
+        place: dict[str, Any] = {"project_id": project_id, "ref": ref}
+        if directory := file_path.rpartition("/")[0]:
+            place["path"] = directory
+        tree = call("browse_files tree", place, "Shows the directory.")
+        field = f"edits[{number}].file_path"
+        return CallFailed(
+            failure.knowing(missing=field, confidence="certain", suggested_fix=fix, alternatives=[tree])
+        )
+    return None
 
 
 def _edit_file(
@@ -169,14 +199,7 @@ def _not_editable_so(
             "start_line": max(1, miss.lines.first - 2),
             "end_line": miss.lines.last + 2,
         }
-        look = [
-            {
-                "action": "browse_files get",
-                "arguments": arguments,
-                "description": "Shows the nearest place.",
-                "available_on": "Free",
-            }
-        ]
+        look = [call("browse_files get", arguments, "Shows the nearest place.")]
     return Failure(Code.INVALID_VALUE, f"Nothing was committed: {_which(wrong)}.").knowing(
         invalid_fields=[_as_field(edit, why) for edit, why in wrong],
         confidence="certain",
