@@ -37,7 +37,7 @@ from gitlab_mcp.failures.tool_names import UNKNOWN, operation_name
 from gitlab_mcp.observability.audit import PlannedWrite
 from gitlab_mcp.observability.call_log import CallLog
 from gitlab_mcp.observability.outcome import Outcome
-from gitlab_mcp.policy.confirmation import AskForConfirmation
+from gitlab_mcp.policy.confirmation import AskForConfirmation, AskForMoreDanger
 from gitlab_mcp.policy.guard import Guard, ProposedCall
 from gitlab_mcp.policy.next_steps import callable_here
 from gitlab_mcp.policy.offered_tools import OfferedTools
@@ -400,9 +400,9 @@ class _Server:
         return await dispatch(tool, given, self.caller, lambda: same_slot, self.consent)
 
     async def make_step(self, tool: str, arguments: Mapping[str, Any]) -> Result:
-        """The guards that are asked last are all asked but for the confirmation: what was confirmed is the whole."""
         guards = tuple(
-            guard for guard in self.dispatch.last_guards if not isinstance(guard, AskForConfirmation)
+            AskForMoreDanger(guard, self.call.danger) if isinstance(guard, AskForConfirmation) else guard
+            for guard in self.dispatch.last_guards
         )
         dispatch = replace(self.dispatch, last_guards=guards)
         server = replace(self, dispatch=dispatch, session=self.session_of_steps or self.session)
