@@ -370,7 +370,9 @@ async def test_a_step_that_is_more_dangerous_than_the_whole_asks_for_itself(
 ) -> None:
     store = MemoryStore()
     ask = AskForConfirmation(lambda _: True, PersonsAnswers(ConfirmationTokens(store), store))
-    call = validate(Registry(), "manage_label", delete_label(), InstanceDefaults())
+    call = validate(
+        Registry(), "manage_label", delete_label(), InstanceDefaults("https://gitlab.example.com")
+    )
     step = ProposedCall(call, CallerKey("alice", "https://gitlab.example.com"), NobodyToAsk())
     guard = AskForMoreDanger(ask, whole)
     if not asks:

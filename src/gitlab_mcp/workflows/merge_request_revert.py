@@ -49,7 +49,11 @@ class MergeRequestRevert:
                 lambda: gitlab.get(self._path("merge_requests/{iid}", iid=self.iid)),
                 lambda: gitlab.get(self._path("repository/branches/{branch}", branch=self.branch)),
                 lambda: gitlab.get(
-                    self._path("merge_requests"), state="opened", search=self.says, **{"in": "description"}
+                    self._path("merge_requests"),
+                    state="opened",
+                    search=self.says,
+                    per_page=100,
+                    **{"in": "description"},
                 ),
             ]
         )
