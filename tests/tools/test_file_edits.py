@@ -110,6 +110,19 @@ async def test_a_call_that_was_cut_off_after_the_commit_is_finished_by_the_same_
     assert len(shop.named("projects/77/merge_requests", source_branch="edit-it")) == 1
 
 
+async def test_sent_again_after_all_is_done_nothing_is_made_twice(
+    standin: StandIn, shop: Shop, against: Against
+) -> None:
+    app = against()
+    arguments = {**NEW_BRANCH, "edits": [edit("1.2.0", "1.3.0")], "merge_request_title": "Bump"}
+    first = await app.call("manage_file", arguments)
+    there = {"message": ["Another open merge request already exists for this source branch: !27"]}
+    standin.fault("POST", "/projects/*/merge_requests", ReplyWith(Reply.of(409, there)))
+    again = await app.call("manage_file", arguments)
+    assert again.data["merge_request"] == {"already": True, **first.data["merge_request"]}
+    assert "warnings" not in again.data
+
+
 async def test_a_branch_of_that_name_with_something_else_is_left_alone(shop: Shop, against: Against) -> None:
     shop.things["projects/77/repository/branches"]["edit-it"] = {
         "name": "edit-it",

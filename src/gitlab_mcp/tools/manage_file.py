@@ -37,6 +37,7 @@ from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.gitlab.faults import FAULTS, BadAnswer, BadAnswerReason, Refused
+from gitlab_mcp.gitlab.paging import items_of
 from gitlab_mcp.workflows.file_editing import EditedFile, WantedEdit, edit_files, holds
 from gitlab_mcp.workflows.steps import not_done, require_steps, take
 from gitlab_mcp.workflows.text_edits import Replacement
@@ -442,14 +443,28 @@ class EditFiles(CommitToBranch):
         try:
             if "target_branch" not in arguments:
                 arguments["target_branch"] = await self._default_branch(server)
-            opened = await take(server, OPEN_MERGE_REQUEST, arguments)
-            data["merge_request"] = {name: opened.get(name) for name in ("iid", "state", "web_url")}
+            data["merge_request"] = _shown(await take(server, OPEN_MERGE_REQUEST, arguments))
         except CallFailed as failed:
+            if failed.failure.code == Code.CONFLICT and (
+                there := await self._open_one(server.gitlab, arguments)
+            ):
+                data["merge_request"] = {"already": True, **_shown(there)}
+                return Result(data=data)
             message = "The commit is made; the merge request was not opened."
             return Result(
                 data=data, warnings=[not_done(message, OPEN_MERGE_REQUEST, arguments, failed.failure)]
             )
         return Result(data=data)
+
+    async def _open_one(self, gitlab: GitLab, arguments: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        """The open merge request between the two branches: GitLab takes no second one."""
+        path = fill("/projects/{project_id}/merge_requests", project_id=self.project_id)
+        branches = {name: arguments[name] for name in ("source_branch", "target_branch") if name in arguments}
+        try:
+            found = items_of(await gitlab.get(path, state="opened", **branches), path)
+        except FAULTS:
+            return None
+        return found[0] if len(found) == 1 else None
 
     async def _default_branch(self, server: Server) -> str:
         project = await server.ask.project(self.project_id)
@@ -461,6 +476,10 @@ class EditFiles(CommitToBranch):
                 )
             )
         return branch
+
+
+def _shown(request: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: request.get(name) for name in ("iid", "state", "web_url")}
 
 
 async def _check_last_commit(gitlab: GitLab, project_id: str, file_path: str, last_commit_id: str) -> None:

@@ -7,11 +7,9 @@ from typing import Any
 
 from gitlab_mcp.actions.result import Notice
 from gitlab_mcp.actions.server import Server
-from gitlab_mcp.failures.codes import Code, NoticeCode
+from gitlab_mcp.failures.codes import NoticeCode
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.refusals.alternatives import call
-
-FIX_TRUST = "Do not try again; tell the person what you wanted to do."
 
 
 def require_steps(server: Server, *steps: str) -> None:
@@ -23,7 +21,8 @@ def require_steps(server: Server, *steps: str) -> None:
         if refusal is not None:
             code, why = refusal
             failure = Failure(code, f"It takes {step}, which is refused here. Nothing was done. {why}")
-            raise CallFailed(failure.knowing(confidence="certain", suggested_fix=FIX_TRUST, retryable=False))
+            fix = "Do not try again; tell the person what you wanted to do."
+            raise CallFailed(failure.knowing(confidence="certain", suggested_fix=fix, retryable=False))
 
 
 async def take(server: Server, step: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -37,8 +36,8 @@ def not_done(what_stands: str, step: str, arguments: Mapping[str, Any], failure:
     facts: dict[str, Any] = {"error_code": failure.code, "why": failure.message}
     if fix := failure.facts.get("suggested_fix"):
         facts["suggested_fix"] = fix
-    if failure.code == Code.OUTCOME_UNKNOWN:
-        facts["check_with"] = failure.facts.get("check_with")
+    if check := failure.facts.get("check_with"):
+        facts["check_with"] = check
     else:
         facts["next"] = call(step, arguments, "Does the rest, once what is in its way is gone.")
     return Notice(NoticeCode.PARTIAL, what_stands, facts)
