@@ -30,7 +30,7 @@ from gitlab_mcp.actions.json_text import parse
 from gitlab_mcp.actions.other_names import Instead
 from gitlab_mcp.actions.quick_actions import DescriptionText
 from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup
-from gitlab_mcp.actions.result import Result
+from gitlab_mcp.actions.result import Notice, Result
 from gitlab_mcp.actions.scopes import InProject
 from gitlab_mcp.actions.server import Server
 from gitlab_mcp.actions.tool import Tool
@@ -406,7 +406,7 @@ class EditFiles(CommitToBranch):
             for file in files
         ]
         if self.merge_request_title is None:
-            return Result(data=data)
+            return _told(data)
         return await self._with_merge_request(server, data)
 
     async def _committed(self, gitlab: GitLab, files: Sequence[EditedFile]) -> dict[str, Any]:
@@ -449,12 +449,10 @@ class EditFiles(CommitToBranch):
                 there := await self._open_one(server.gitlab, arguments)
             ):
                 data["merge_request"] = {"already": True, **_shown(there)}
-                return Result(data=data)
+                return _told(data)
             message = "The commit is made; the merge request was not opened."
-            return Result(
-                data=data, warnings=[not_done(message, OPEN_MERGE_REQUEST, arguments, failed.failure)]
-            )
-        return Result(data=data)
+            return _told(data, not_done(message, OPEN_MERGE_REQUEST, arguments, failed.failure))
+        return _told(data)
 
     async def _open_one(self, gitlab: GitLab, arguments: Mapping[str, Any]) -> Mapping[str, Any] | None:
         """The open merge request between the two branches: GitLab takes no second one."""
@@ -476,6 +474,11 @@ class EditFiles(CommitToBranch):
                 )
             )
         return branch
+
+
+def _told(data: Mapping[str, Any], *warnings: Notice) -> Result:
+    """What was edited, in the caller's own words."""
+    return Result(data=data, warnings=warnings, own_members=frozenset({"branch", "edited"}))
 
 
 def _shown(request: Mapping[str, Any]) -> dict[str, Any]:

@@ -79,19 +79,24 @@ class BranchRenaming:
             look = call(
                 "browse_commits compare", compare, "Shows what the old branch has that the new one has not."
             )
-            return Result(data=data, warnings=[Notice(NoticeCode.PARTIAL, message, {"next": look})])
+            return _told(data, Notice(NoticeCode.PARTIAL, message, {"next": look}))
         try:
             await take(server, DELETE, arguments)
         except CallFailed as failed:
             message = "The new branch is there; the old one was not deleted."
-            return Result(data=data, warnings=[not_done(message, DELETE, arguments, failed.failure)])
-        return Result(data={**data, "deleted": self.old})
+            return _told(data, not_done(message, DELETE, arguments, failed.failure))
+        return _told({**data, "deleted": self.old})
 
     async def _head(self, gitlab: GitLab) -> str | None:
         try:
             return str((await gitlab.get(self.path_of(self.old))).body["commit"]["id"])
         except FAULTS:
             return None
+
+
+def _told(data: Mapping[str, Any], *warnings: Notice) -> Result:
+    """The names are the caller's own words."""
+    return Result(data=data, warnings=warnings, own_members=frozenset({"branch", "deleted"}))
 
 
 def refuse_to_rename(branch: Any, from_it: Any, into_it: Any) -> None:
