@@ -64,50 +64,40 @@ async def why_red(do: Do, shop: Shop) -> None:
 async def review(do: Do, shop: Shop) -> None:
     bundle = await do("browse_merge_requests", "review_bundle", **SHOP, merge_request_iid=25)
     assert "src/shop/cart.py" in bundle["text"]
-    await do(
-        "manage_review",
-        "comment_line",
-        **SHOP,
-        merge_request_iid=25,
-        file_path="src/shop/cart.py",
-        line=1,
-        body="Why this import?",
-    )
-    [note] = shop.named("projects/77/merge_requests/25/notes", body="Why this import?")
-    assert note["position"]["new_line"] == 1
+    comments = [
+        {"file_path": "src/shop/cart.py", "line": 1, "body": "Why this import?"},
+        {"file_path": "src/shop/cart.py", "line": 27, "body": "Is this tested?"},
+    ]
+    written = await do("manage_review", "submit_review", **SHOP, merge_request_iid=25, comments=comments)
+    for comment in comments:
+        [note] = shop.named("projects/77/merge_requests/25/notes", body=comment["body"])
+        assert note["position"]["new_line"] == comment["line"]
+    assert len(written["notes"]) >= 2
 
 
 @job(3, "Bump the version in README.md on a branch and open a merge request.")
 async def bump(do: Do, shop: Shop) -> None:
+    before = shop.content("main", "README.md") or ""
     await do(
         "manage_file",
-        "update",
+        "edit",
         **SHOP,
-        file_path="README.md",
         branch="bump-version",
         start_branch="main",
-        content="# Shop 1.3.0\n",
         commit_message="Bump the version to 1.3.0",
+        edits=[{"file_path": "README.md", "old_text": "# Shop\n", "new_text": "# Shop 1.3.0\n"}],
+        merge_request_title="Bump the version to 1.3.0",
     )
-    await do(
-        "manage_merge_request",
-        "create",
-        **SHOP,
-        source_branch="bump-version",
-        target_branch="main",
-        title="Bump the version to 1.3.0",
-    )
-    assert shop.content("bump-version", "README.md") == "# Shop 1.3.0\n"
+    assert shop.content("bump-version", "README.md") == before.replace("# Shop\n", "# Shop 1.3.0\n") != before
     assert shop.named("projects/77/merge_requests", source_branch="bump-version", state="opened")
 
 
-@job(4, "Rename branch ci/flaky to ci/steady.")
+@job(4, "Rename branch ci/stuck to ci/waiting.")
 async def rename_branch(do: Do, shop: Shop) -> None:
-    head = shop.thing("projects/77/repository/branches", "ci/flaky")["commit"]["id"]
-    await do("manage_branch", "create", **SHOP, branch="ci/steady", ref="ci/flaky")
-    await do("manage_branch", "delete", **SHOP, branch="ci/flaky")
+    head = shop.thing("projects/77/repository/branches", "ci/stuck")["commit"]["id"]
+    await do("manage_branch", "rename", **SHOP, branch="ci/stuck", new_branch="ci/waiting")
     branches = shop.things["projects/77/repository/branches"]
-    assert branches["ci/steady"]["commit"]["id"] == head and "ci/flaky" not in branches
+    assert branches["ci/waiting"]["commit"]["id"] == head and "ci/stuck" not in branches
 
 
 @job(5, "Write release notes for what changed between v1.0.0 and v1.1.0.")
@@ -129,18 +119,10 @@ async def approve_and_merge(do: Do, shop: Shop) -> None:
 
 @job(7, "Move all open issues from milestone v1.1 to v1.2.")
 async def move_issues(do: Do, shop: Shop) -> None:
-    found = await do("browse_issues", "list", **SHOP, milestone="v1.1", state="opened")
-    calls = [
-        {
-            "tool": "manage_issue",
-            "arguments": {"action": "update", **SHOP, "issue_iid": issue["iid"], "milestone_id": "v1.2"},
-        }
-        for issue in found["items"]
-    ]
-    await do("run_batch", "run", calls=calls)
+    moved = await do("manage_issue", "bulk_update", **SHOP, with_milestone="v1.1", milestone_id="v1.2")
     opened = shop.named("projects/77/issues", state="opened")
     titles = [(issue.get("milestone") or {}).get("title") for issue in opened]
-    assert "v1.1" not in titles and titles.count("v1.2") >= len(calls) > 3
+    assert "v1.1" not in titles and titles.count("v1.2") >= len(moved["changed"]) > 3
 
 
 @job(8, "Who owns src/shop/pricing.py?")
@@ -237,20 +219,24 @@ async def overview(do: Do, shop: Shop) -> None:
 
 @job(29, "Close every issue labelled workflow::blocked with a friendly comment.")
 async def close_stale(do: Do, shop: Shop) -> None:
-    found = await do("browse_issues", "list", **SHOP, labels=["workflow::blocked"], state="opened")
-    calls: list[Data] = []
-    for issue in found["items"]:
-        here = {**SHOP, "issue_iid": issue["iid"]}
-        note = {"action": "create_note", **here, "body": "Closing for now: tell us when it is unblocked."}
-        calls += [
-            {"tool": "manage_discussion", "arguments": note},
-            {"tool": "manage_issue", "arguments": {"action": "update", **here, "state_event": "close"}},
-        ]
-    await do("run_batch", "run", calls=calls)
-    assert calls
-    for issue in found["items"]:
-        assert shop.thing("projects/77/issues", issue["iid"])["state"] == "closed"
-        assert shop.things[f"projects/77/issues/{issue['iid']}/notes"]
+    closed = await do(
+        "manage_issue",
+        "bulk_update",
+        **SHOP,
+        with_labels=["workflow::blocked"],
+        state_event="close",
+        body="Closing for now: tell us when it is unblocked.",
+    )
+    assert closed["changed"]
+    for iid in closed["changed"]:
+        assert shop.thing("projects/77/issues", iid)["state"] == "closed"
+        assert shop.things[f"projects/77/issues/{iid}/notes"]
+    blocked = [
+        each
+        for each in shop.named("projects/77/issues", state="opened")
+        if "workflow::blocked" in each["labels"]
+    ]
+    assert not blocked
 
 
 @job(31, "What was deployed to production last, by whom, which merge requests were in it?")
@@ -259,6 +245,22 @@ async def last_deployment(do: Do, shop: Shop) -> None:
         "browse_environments", "list_deployments", **SHOP, environment="production", status="success"
     )
     assert found["items"][0]["environment"] == "production"
+
+
+@job(32, "Roll production of acme/shop back to what was there before.")
+async def roll_back(do: Do, shop: Shop) -> None:
+    deployments = shop.things["projects/77/deployments"]
+    bad = {
+        "id": 60,
+        "sha": "b" * 40,
+        "deployable": {"id": 999, "name": "deploy_production", "status": "success"},
+    }
+    deployments["60"] = {**deployments["51"], **bad}
+    shop.written.add("deployments")
+    shop.things["projects/77/jobs"]["265"] = {"id": 265, "name": "deploy_production", "status": "success"}
+    answer = await do("manage_environment", "roll_back", **SHOP, environment="production")
+    assert answer["to"]["sha"] == deployments["51"]["sha"]
+    assert shop.thing("projects/77/jobs", answer["job"]["id"])["status"] == "pending"
 
 
 @job(33, "Cut release v1.3.0 from main with notes.")
@@ -291,21 +293,12 @@ async def what_the_team_did(do: Do, shop: Shop) -> None:
     assert len(found["items"]) == 20
 
 
-@job(37, "Revert the commit of !5 on main by a merge request.")
+@job(37, "Revert !5 on main by a merge request.")
 async def revert(do: Do, shop: Shop) -> None:
-    request = await do("browse_merge_requests", "get", **SHOP, merge_request_iid=5)
-    sha = request.get("merge_commit_sha") or request["sha"]
-    await do("manage_branch", "create", **SHOP, branch="revert-5", ref="main")
-    await do("manage_commit", "revert", **SHOP, sha=sha, branch="revert-5")
-    await do(
-        "manage_merge_request",
-        "create",
-        **SHOP,
-        source_branch="revert-5",
-        target_branch="main",
-        title="Revert !5",
-    )
-    assert shop.named("projects/77/merge_requests", source_branch="revert-5", state="opened")
+    opened = await do("manage_merge_request", "revert", **SHOP, merge_request_iid=5)
+    request = shop.thing("projects/77/merge_requests", opened["iid"])
+    assert (request["state"], request["target_branch"]) == ("opened", "main")
+    assert "6c9b44ea" in shop.thing("projects/77/repository/commits", opened["commit_id"])["title"]
 
 
 @job(38, "When and by whom was src/shop/pricing.py last changed?")

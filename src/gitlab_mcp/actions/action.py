@@ -234,6 +234,11 @@ class Action(BaseModel):
     async def refuse_before_asking(self, ask: Ask) -> None:
         """Override where one look can tell that it will not work: then no person is asked to confirm it."""
 
+    async def foretold(self, ask: Ask) -> str:
+        """Override where the fields do not say what will happen: a sentence for the person who is asked to confirm it,
+        with numbers, dates and words of ours, and nothing else that GitLab sent."""
+        return ""
+
     def given(self) -> dict[str, Any]:
         """The fields the caller gave, by our names."""
         return {name: getattr(self, name) for name in self.model_fields_set}

@@ -1,6 +1,13 @@
 """Jobs made of several requests.
 
 - `batch.py`: many calls made as one
+- `steps.py`: writes made of several: may each be made, and what is told where a later one fails
+- `text_edits.py`: replaces text where it stands exactly once, or says what is like it
+- `file_editing.py`: edits files of a repository in one commit
+- `branch_renaming.py`: a branch under another name
+- `merge_request_revert.py`: takes a merge request back by another one
+- `deployment_rollback.py`: deploys an earlier success again
+- `issue_bulk_update.py`: changes many issues alike
 - `delayed_deletion.py`: what became of a project or group that was deleted
 - `membership.py`: where members have their roles from
 - `member_refusals.py`: writes about members that GitLab refuses without naming the cause
@@ -38,6 +45,7 @@ Reviews of merge requests:
 - `diff_lines.py`: the old and the new number of each line of a diff
 - `suggestions.py`: the suggestions of a merge request, and their change made as a commit
 - `draft_notes.py`: which drafts can be published
+- `review_comments.py`: comments of one call as drafts, all of them or none
 - `review_submission.py`: publishes the drafts and gives the verdict
 - `codeowners_file.py`: who owns a path
 - `path_patterns.py`: which paths a pattern of that file fits
