@@ -44,6 +44,7 @@ class Recorded:
     """GitLab as one recorded caller saw it: answers what was recorded, knows nothing else."""
 
     base_url = "https://gitlab.example.com"
+    seconds_left = 50.0
 
     def __init__(self, recording: str, actor: str, version: str = OLDEST) -> None:
         self._answers = answers(recording, version).get(actor, {})

@@ -123,7 +123,9 @@ async def test_a_digest_names_what_failed(
     data = (await digest(replayed, pipeline_id)).data
     assert {job["name"] for job in data.get("failed_jobs", ())} == failed_jobs
     assert data["verdict"] == said
-    assert "warnings" not in data
+    # What came before on these branches was never recorded.
+    lacking = ["earlier pipelines of the ref"] if pipeline_id in (208, 210, 212, 213, 220) else []
+    assert [warning["unread"] for warning in data.get("warnings", ())] == ([lacking] if lacking else [])
 
 
 @pytest.mark.parametrize("pipeline_id", [202, 203])
@@ -239,3 +241,101 @@ async def test_a_status_that_lags_behind_the_cancelling_is_not_told(replayed: Ap
     data = (await replayed.call("manage_pipeline", arguments)).data
     assert "status" not in data
     assert "warnings" not in data
+
+
+def on_main(standin: StandIn, *pipelines: tuple[int, str, str], jobs: dict[int, list[tuple[str, str]]]) -> None:
+    """Project 1, invented: no recorded job was broken twice. Pipelines are id, status and sha, the newest first."""
+    made = [
+        {"id": id, "project_id": 1, "status": status, "sha": sha, "ref": "main", "web_url": "https://x"}
+        for id, status, sha in pipelines
+    ]
+    standin.answer("GET", "/projects/1", body={"default_branch": "main"})
+    standin.answer("GET", "/projects/1/pipelines", body=made)
+    standin.answer("GET", "/projects/1/pipelines/latest", body=made[0])
+    standin.answer("GET", "/projects/1/jobs/*/trace", body="ERROR: Job failed\n")
+    standin.answer("GET", "/projects/1/repository/commits", body=[])
+    standin.answer("GET", "/projects/1/repository/commits/*/merge_requests", body=[])
+    for pipeline in made:
+        here = f"/projects/1/pipelines/{pipeline['id']}"
+        of_it = [
+            {"id": pipeline["id"] * 10 + index, "name": name, "status": status, "stage": "test"}
+            for index, (name, status) in enumerate(jobs.get(pipeline["id"], ()))
+        ]
+        standin.answer("GET", here, body=pipeline)
+        standin.answer("GET", f"{here}/jobs", body=of_it)
+        standin.answer("GET", f"{here}/bridges", body=[])
+        standin.answer("GET", f"{here}/test_report_summary", body={"total": {}, "test_suites": []})
+
+
+async def why_red(app: App) -> Any:
+    return (await app.call("browse_pipelines", {"action": "failure_digest", "project_id": "1"})).data
+
+
+async def test_a_job_that_was_skipped_in_a_red_pipeline_may_have_been_broken_before_it(
+    standin: StandIn, against: Against
+) -> None:
+    jobs = {
+        4: [("lint", "success"), ("unit", "failed")],
+        3: [("lint", "failed"), ("unit", "skipped")],
+        2: [("lint", "success"), ("unit", "success")],
+    }
+    on_main(standin, (4, "failed", "dd"), (3, "failed", "cc"), (2, "success", "bb"), jobs=jobs)
+    [culprit] = (await why_red(against()))["culprits"]
+    assert (culprit["first_red"]["id"], culprit["last_good"]["id"]) == (4, 2)
+    asked = [request.query for request in standin.requests if request.path.endswith("/repository/commits")]
+    assert asked == ["ref_name=bb..dd"]
+
+
+async def test_a_job_that_failed_before_and_was_green_again_is_blamed_on_what_came_last(
+    standin: StandIn, against: Against
+) -> None:
+    jobs = {
+        5: [("unit", "failed")],
+        4: [("unit", "success"), ("lint", "failed")],
+        3: [("unit", "failed")],
+        2: [("unit", "success")],
+    }
+    pipelines = ((5, "failed", "ee"), (4, "failed", "dd"), (3, "failed", "cc"), (2, "success", "bb"))
+    on_main(standin, *pipelines, jobs=jobs)
+    [culprit] = (await why_red(against()))["culprits"]
+    assert (culprit["first_red"]["id"], culprit["last_good"]["id"]) == (5, 4)
+
+
+async def test_a_commit_that_was_green_before_is_not_blamed_and_a_job_that_was_retried_is_called_flaky(
+    standin: StandIn, against: Against
+) -> None:
+    jobs = {3: [("unit", "failed")], 2: [("unit", "failed"), ("unit", "success")]}
+    on_main(standin, (3, "failed", "bb"), (2, "success", "bb"), jobs=jobs)
+    data = await why_red(against())
+    assert "no commit is at fault" in data["culprits"][0]["means"]
+    assert data["flaky_before"] == [{"name": "unit", "pipeline_id": 2}]
+
+
+async def test_why_a_branch_is_red_is_told_while_a_newer_pipeline_runs(
+    standin: StandIn, against: Against
+) -> None:
+    jobs = {3: [("unit", "pending")], 2: [("unit", "failed")], 1: [("unit", "success")]}
+    on_main(standin, (3, "pending", "cc"), (2, "failed", "bb"), (1, "success", "aa"), jobs=jobs)
+    data = await why_red(against())
+    assert (data["pipeline"]["id"], data["newer_pipeline"]["id"]) == (2, 3)
+    assert "newer pipeline" in data["verdict"]
+
+
+async def test_a_pipeline_that_runs_on_a_green_branch_is_told_itself(
+    standin: StandIn, against: Against
+) -> None:
+    on_main(standin, (3, "running", "cc"), (2, "success", "bb"), jobs={3: [("unit", "running")]})
+    data = await why_red(against())
+    assert data["pipeline"]["id"] == 3
+    assert "culprits" not in data
+
+
+async def test_culprits_that_cannot_be_read_do_not_hide_why_it_failed(
+    standin: StandIn, against: Against
+) -> None:
+    jobs = {3: [("unit", "failed")], 2: [("unit", "success")]}
+    on_main(standin, (3, "failed", "cc"), (2, "success", "bb"), jobs=jobs)
+    standin.answer("GET", "/projects/1/repository/*", 403, {"message": "403 Forbidden"})
+    data = await why_red(against())
+    assert [job["name"] for job in data["failed_jobs"]] == ["unit"]
+    assert data["warnings"][0]["unread"] == ["commits of pipeline 3", "merge requests of pipeline 3"]

@@ -90,6 +90,11 @@ class GitLab(Protocol):
         """The same caller with that much time from now, whatever the call has left."""
         ...
 
+    @property
+    def seconds_left(self) -> float:
+        """How long this call may still take."""
+        ...
+
     async def pause(self, seconds: float) -> bool:
         """Wait before asking again. False, at once, where the call has no time left for it."""
         ...

@@ -192,6 +192,10 @@ class _RecoveringGitLab:
     def with_deadline(self, seconds: float) -> GitLab:
         return self._gitlab.with_deadline(seconds)
 
+    @property
+    def seconds_left(self) -> float:
+        return self._gitlab.seconds_left
+
     async def pause(self, seconds: float) -> bool:
         return await self._gitlab.pause(seconds)
 

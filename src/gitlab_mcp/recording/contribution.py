@@ -67,6 +67,10 @@ class Noting:
     def with_deadline(self, seconds: float) -> Noting:
         return Noting(self.gitlab, seconds, self.exchanges)
 
+    @property
+    def seconds_left(self) -> float:
+        return self.gitlab.seconds_left
+
     async def pause(self, seconds: float) -> bool:
         return await self.gitlab.pause(seconds)
 

@@ -32,12 +32,12 @@ from gitlab_mcp.failures.codes import Code, NoticeCode
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.gitlab.concurrently import concurrently
 from gitlab_mcp.gitlab.faults import FAULTS, Refused
-from gitlab_mcp.gitlab.paging import every_page
+from gitlab_mcp.gitlab.paging import every_page, items_of
 from gitlab_mcp.results.list_pages import list_page
 from gitlab_mcp.results.pipeline_test_reports import failed_tests, nonzero_counts, unreadable_suites
 from gitlab_mcp.results.shown_fields import pick_fields, shown_fields
 from gitlab_mcp.workflows.failure_digest import failure_digest
-from gitlab_mcp.workflows.failure_facts import read_failure_facts
+from gitlab_mcp.workflows.failure_facts import UNDER_WAY, read_failure_facts
 
 browse = Tool(
     "browse_pipelines",
@@ -259,7 +259,7 @@ class DigestFailure(InProject):
 
     async def run(self, gitlab: GitLab) -> Result:
         if self.pipeline_id is None and self.merge_request_iid is None:
-            found = (await _latest(gitlab, self.project_id, self.ref)).body
+            found = await self._last_that_says_something(gitlab)
         else:
             found = (await gitlab.send(self.request())).body
         pipeline = found.get("head_pipeline") if self.merge_request_iid else found
@@ -269,3 +269,16 @@ class DigestFailure(InProject):
         is_here = pipeline["project_id"] == found["project_id"]
         project_id = self.project_id if is_here else pipeline["project_id"]
         return failure_digest(await read_failure_facts(gitlab, project_id, pipeline))
+
+    async def _last_that_says_something(self, gitlab: GitLab) -> Mapping[str, Any]:
+        """The newest of the ref. Where that has not ended, and the one that ended before it is red, that one."""
+        newest: Mapping[str, Any] = (await _latest(gitlab, self.project_id, self.ref)).body
+        if newest["status"] not in UNDER_WAY:
+            return newest
+        path = fill("/projects/{project_id}/pipelines", project_id=self.project_id)
+        on_ref = items_of(await gitlab.get(path, ref=newest["ref"]), path)
+        ended = next((each for each in on_ref if each["status"] in ("success", "failed")), None)
+        if ended is None or ended["status"] != "failed":
+            return newest
+        red: Mapping[str, Any] = (await gitlab.get(f"{path}/{ended['id']}")).body
+        return red

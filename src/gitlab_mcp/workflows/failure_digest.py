@@ -47,6 +47,11 @@ def failure_digest(facts: FailureFacts) -> Result:
         "tests": _tests(pipelines),
         "flaky_jobs": _flaky_jobs(top.jobs),
         "waiting_jobs": [_waiting_job(job) for job in top.jobs if job.get("status") in _UNFINISHED],
+        "culprits": list(facts.culprits),
+        "flaky_before": [
+            {"name": name, "pipeline_id": pipeline_id} for name, pipeline_id in facts.flaky_before.items()
+        ],
+        "newer_pipeline": pick_fields(facts.newer, _ON_DEFAULT_BRANCH) if facts.newer else None,
         "default_branch": _default_branch(branch, top) if branch else None,
     }
     truncated = []
@@ -88,7 +93,8 @@ def _verdict(facts: FailureFacts) -> str:
         status = words.ci_status(pipeline["status"]) or "in a state of its own"
         return f"The pipeline is {status}" + (f"; so far {causes}." if causes else ".")
     unknown = "It failed; what is unread may say why" if facts.unread else "It failed, and no job says why"
-    return f"{causes or unknown}.{_compare(top, facts.default_branch)}"
+    newer = " A newer pipeline of this ref has not ended yet." if facts.newer else ""
+    return f"{causes or unknown}.{_compare(top, facts.default_branch)}{newer}"
 
 
 def _count(things: Sequence[Any], noun: str, verb: str) -> str:
