@@ -339,3 +339,55 @@ async def test_culprits_that_cannot_be_read_do_not_hide_why_it_failed(
     data = await why_red(against())
     assert [job["name"] for job in data["failed_jobs"]] == ["unit"]
     assert data["warnings"][0]["unread"] == ["commits of pipeline 3", "merge requests of pipeline 3"]
+
+
+async def compared(app: App, **arguments: Any) -> Any:
+    return await app.call("browse_pipelines", {"action": "compare", "project_id": "acme/shop", **arguments})
+
+
+@pytest.mark.parametrize("order", [(202, 201), (201, 202)])
+async def test_two_pipelines_are_compared_in_the_order_they_ran(replayed: App, order: tuple[int, int]) -> None:
+    data = (await compared(replayed, pipeline_id=order[0], other_pipeline_id=order[1])).data
+    assert data["verdict"] == "2 failed newly, 0 mended, 1 still failing."
+    assert [job["name"] for job in data["failed_newly"]] == ["integration", "e2e: [firefox]"]
+    assert [job["name"] for job in data["still_failing"]] == ["unit"]
+    assert (data["before"]["id"], data["after"]["id"]) == (201, 202)
+
+
+async def test_a_job_that_did_not_run_again_is_not_called_mended(standin: StandIn, against: Against) -> None:
+    jobs = {
+        1: [("lint", "failed"), ("unit", "failed"), ("gone", "success")],
+        2: [("lint", "success"), ("unit", "skipped"), ("new", "success")],
+    }
+    on_main(standin, (2, "success", "bb"), (1, "failed", "aa"), jobs=jobs)
+    data = (await compared(against(), project_id="1", pipeline_id=1, other_pipeline_id=2)).data
+    assert (data["mended"], data["failed_before_and_not_run_now"]) == (["lint"], ["unit"])
+    assert (data["only_before"], data["only_after"]) == (["gone"], ["new"])
+
+
+async def test_jobs_that_became_much_slower_are_named(standin: StandIn, against: Against) -> None:
+    on_main(standin, (2, "success", "bb"), (1, "success", "aa"), jobs={})
+    for pipeline_id, seconds in ((1, 60.2), (2, 95.0)):
+        jobs = [
+            {"id": pipeline_id, "name": "unit", "status": "success", "duration": seconds},
+            {"id": pipeline_id + 10, "name": "lint", "status": "success", "duration": 20 + pipeline_id},
+        ]
+        standin.answer("GET", f"/projects/1/pipelines/{pipeline_id}/jobs", body=jobs)
+    data = (await compared(against(), project_id="1", pipeline_id=1, other_pipeline_id=2)).data
+    assert data["durations"] == [{"name": "unit", "before": 60, "after": 95}]
+
+
+async def test_pipelines_are_compared_without_the_bridges_that_cannot_be_read(
+    standin: StandIn, against: Against
+) -> None:
+    on_main(standin, (2, "failed", "bb"), (1, "success", "aa"), jobs={2: [("unit", "failed")]})
+    standin.answer("GET", "/projects/1/pipelines/2/bridges", 403, {"message": "403 Forbidden"})
+    data = (await compared(against(), project_id="1", pipeline_id=1, other_pipeline_id=2)).data
+    assert [job["name"] for job in data["failed_newly"]] == ["unit"]
+    assert data["warnings"][0]["unread"] == ["bridges of pipeline 2"]
+
+
+async def test_a_pipeline_is_not_compared_with_itself(replayed: App) -> None:
+    with pytest.raises(CallFailed) as failed:
+        await compared(replayed, pipeline_id=202, other_pipeline_id=202)
+    assert failed.value.failure.code == "INVALID_VALUE"

@@ -67,6 +67,7 @@ browse = Tool(
         "approvers approval": "approvals",
         "approval_rules": "browse_approval_rules list",
         "review": "review_bundle",
+        "wait watch await poll wait_for_merge": "browse_pipelines wait",
         "jobs failed_jobs": Instead(
             "browse_pipelines failure_digest",
             advice="Call browse_pipelines with action failure_digest and "

@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
 from gitlab_mcp.actions.action import GET, fill
 from gitlab_mcp.actions.action_facts import Differs
 from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.actions.fields import (
+    AlsoCalled,
     CiStatus,
     Flag,
+    Id,
+    Integer,
+    JobId,
     MergeRequestIid,
     NonEmpty,
     Only,
@@ -22,6 +26,7 @@ from gitlab_mcp.actions.fields import (
     Sort,
     Time,
     Username,
+    Within,
     broken_rule,
 )
 from gitlab_mcp.actions.other_names import Instead
@@ -36,8 +41,15 @@ from gitlab_mcp.gitlab.paging import every_page, items_of
 from gitlab_mcp.results.list_pages import list_page
 from gitlab_mcp.results.pipeline_test_reports import failed_tests, nonzero_counts, unreadable_suites
 from gitlab_mcp.results.shown_fields import pick_fields, shown_fields
+from gitlab_mcp.workflows.awaited import DEPLOYMENT as DEPLOYMENT_AWAITED
+from gitlab_mcp.workflows.awaited import JOB as JOB_AWAITED
+from gitlab_mcp.workflows.awaited import MERGE_REQUEST as MERGE_REQUEST_AWAITED
+from gitlab_mcp.workflows.awaited import PIPELINE as PIPELINE_AWAITED
+from gitlab_mcp.workflows.awaited import what_was_awaited
 from gitlab_mcp.workflows.failure_digest import failure_digest
 from gitlab_mcp.workflows.failure_facts import UNDER_WAY, read_failure_facts
+from gitlab_mcp.workflows.pipeline_comparison import compare_pipelines
+from gitlab_mcp.workflows.waiting import wait_until
 
 browse = Tool(
     "browse_pipelines",
@@ -52,6 +64,8 @@ browse = Tool(
         "downstream children child_pipelines trigger_jobs triggers": "browse_pipeline_details bridges",
         "trace job_log job_logs job_trace": Instead("browse_jobs log", needs=("job_id",)),
         "last current": "latest",
+        "watch await poll follow wait_for wait_for_pipeline until": "wait",
+        "diff difference what_changed": "compare",
     },
 )
 
@@ -244,8 +258,9 @@ def _unreadable(report: Mapping[str, Any]) -> dict[str, Any]:
     has_line=True,
 )
 class DigestFailure(InProject):
-    """Find out in one call why a pipeline failed: failed jobs with the places of their errors, child pipelines,
-    failed tests, and whether the default branch is red too. Of a merge request, or of a ref, the newest."""
+    """Why a pipeline failed: failed jobs with their errors, child pipelines, failed tests, who broke them, and whether
+    the default branch is red too. Of a merge request, or of a ref, the newest; where that has not ended, and the branch
+    is red, the last that failed."""
 
     pipeline_id: PipelineId | None = None
     merge_request_iid: MergeRequestIid | None = None
@@ -282,3 +297,73 @@ class DigestFailure(InProject):
             return newest
         red: Mapping[str, Any] = (await gitlab.get(f"{path}/{ended['id']}")).body
         return red
+
+
+@browse.action(
+    "compare",
+    GET("/projects/{project_id}/pipelines/{pipeline_id}"),
+    docs=Differs("ci/pipelines/", "the page about what is compared, not about its first request"),
+    example={"project_id": "acme/shop", "pipeline_id": 202, "other_pipeline_id": 201},
+)
+class Compare(OfPipeline):
+    """Compare two pipelines: what failed newly, what was mended, what still fails, which jobs became slower."""
+
+    other_pipeline_id: Annotated[
+        PipelineId, AlsoCalled("base_pipeline_id", "from_pipeline_id", "to_pipeline_id", "pipeline_id_2")
+    ]
+
+    @model_validator(mode="after")
+    def _two_of_them(self) -> Compare:
+        if self.other_pipeline_id == self.pipeline_id:
+            raise broken_rule("the number of another pipeline", field="other_pipeline_id")
+        return self
+
+    async def run(self, gitlab: GitLab) -> Result:
+        return await compare_pipelines(gitlab, self.project_id, self.pipeline_id, self.other_pipeline_id)
+
+
+_AWAITED = {
+    "pipeline_id": PIPELINE_AWAITED,
+    "job_id": JOB_AWAITED,
+    "deployment_id": DEPLOYMENT_AWAITED,
+    "merge_request_iid": MERGE_REQUEST_AWAITED,
+}
+"""What is waited for, by the field that names it."""
+
+
+@browse.action(
+    "wait",
+    GET(
+        "/projects/{project_id}/pipelines/{pipeline_id}",
+        "/projects/{project_id}/jobs/{job_id}",
+        "/projects/{project_id}/deployments/{deployment_id}",
+        "/projects/{project_id}/merge_requests/{merge_request_iid}",
+    ),
+    docs=Differs("ci/pipelines/", "the page about what is waited for, not about its first request"),
+    switch=Differs(None, "of a merge request it is another than of a pipeline"),
+    example={"project_id": "acme/shop", "pipeline_id": 202},
+    seldom_given="seconds",
+)
+class Wait(InProject):
+    """Wait until one has ended, or a merge request is merged. A failure comes with its digest. What takes longer than a call
+    may is answered as still_running, with the call that goes on."""
+
+    pipeline_id: PipelineId | None = None
+    job_id: JobId | None = None
+    deployment_id: Annotated[Id, Within()] | None = None
+    merge_request_iid: MergeRequestIid | None = None
+    seconds: Annotated[Integer, Field(ge=1, le=3600)] | None = None
+
+    @model_validator(mode="after")
+    def _one_thing(self) -> Wait:
+        named = [name for name in _AWAITED if getattr(self, name) is not None]
+        if len(named) > 1:
+            raise broken_rule(f"left out where {named[0]} is given", field=named[1])
+        return self
+
+    async def run(self, gitlab: GitLab) -> Result:
+        request = self.request(seconds=None)
+        kind = next(kind for name, kind in _AWAITED.items() if getattr(self, name) is not None)
+        waited = await wait_until(gitlab, request.path, kind.is_over, self.seconds)
+        call_again = {"tool": browse.name, "arguments": {"action": "wait", **self.given()}}
+        return await what_was_awaited(gitlab, kind, waited, self.project_id, call_again)

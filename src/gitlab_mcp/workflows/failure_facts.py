@@ -21,9 +21,18 @@ TAIL_LINES = 12
 DEEPEST_DOWNSTREAM = 2
 """How many levels of downstream pipelines are read."""
 UNDER_WAY = frozenset(
-    ("created", "waiting_for_resource", "preparing", "waiting_for_callback", "pending", "running", "canceling")
+    (
+        "created",
+        "waiting_for_resource",
+        "preparing",
+        "waiting_for_callback",
+        "pending",
+        "running",
+        "canceling",
+        "scheduled",
+    )
 )
-"""Statuses of a pipeline or a job that ends by itself."""
+"""Statuses of a pipeline, a job or a deployment that ends by itself."""
 _FINISHED = ("success", "failed")
 
 Json = Mapping[str, Any]
@@ -70,6 +79,8 @@ class FailureFacts:
     """What broke its failed jobs, as far as its ref was green before."""
     flaky_before: Mapping[str, int] = field(default_factory=dict)
     """Of its failed jobs, those that needed a second try lately, each with the pipeline."""
+    earlier_without_green: int = 0
+    """How many earlier pipelines of its ref were looked at, where none of them was green."""
     newer: Json | None = None
     """A pipeline of its ref that is newer and has not ended."""
     unread: Sequence[str] = ()
@@ -104,9 +115,18 @@ async def read_failure_facts(gitlab: GitLab, project: str | int, pipeline: Json)
         branch if isinstance(branch, DefaultBranch) else around.default_branch,
         culprits,
         {name: flaky[name] for name in failed if name in flaky},
+        around.earlier_without_green,
         around.newer,
         tuple(reader.unread),
         reader.skipped_logs,
+    )
+
+
+async def read_failure_log(gitlab: GitLab, project: str | int, job_id: int) -> LogWindow:
+    """The lines around the error, and the end of the log."""
+    path = fill("/projects/{project}/jobs/{job}/trace", project=project, job=job_id)
+    return await gitlab.stream(
+        Request("GET", path), lambda chunks, _: read_log(chunks, tail=TAIL_LINES, find_error=True)
     )
 
 
@@ -123,6 +143,7 @@ def failed_jobs(jobs: Iterable[Json]) -> list[Json]:
 class _Surroundings:
     default_branch: DefaultBranch | None
     history: History
+    earlier_without_green: int
     newer: Json | None
 
 
@@ -218,9 +239,11 @@ class _Reader:
         )
         self.unread += history.unread
         on_default = own if name == ref else default
+        earlier = [each for each in own or () if each["id"] < pipeline["id"]]
         return _Surroundings(
             DefaultBranch(name, on_default) if name and on_default is not None else None,
             history,
+            0 if history.last_green else len(earlier),
             next((each for each in own or () if each["id"] > pipeline["id"] and _is_under_way(each)), None),
         )
 
@@ -247,10 +270,7 @@ class _Reader:
         return await self.pipeline_facts(pipeline, depth)
 
     async def _log(self, pipeline: Json, job: Json) -> LogWindow:
-        path = fill("/projects/{project}/jobs/{job}/trace", project=self._project(pipeline), job=job["id"])
-        return await self.gitlab.stream(
-            Request("GET", path), lambda chunks, _: read_log(chunks, tail=TAIL_LINES, find_error=True)
-        )
+        return await read_failure_log(self.gitlab, self._project(pipeline), job["id"])
 
     def _choose_logs(self, jobs: Sequence[Json]) -> Sequence[Json]:
         chosen = jobs[: self._logs_left]

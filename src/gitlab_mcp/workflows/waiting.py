@@ -1,0 +1,72 @@
+"""Waits for something that GitLab is at work on, by asking now and then: seldom, and less and less often."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from gitlab_mcp.actions.exchange import GitLab
+from gitlab_mcp.failures import allowed_words as words
+from gitlab_mcp.gitlab.faults import BadAnswer, CircuitOpen, Refused, Unreachable
+from gitlab_mcp.gitlab.retry import retry_after_seconds
+
+SHORTEST_PAUSE: Final = 2.0
+LONGEST_PAUSE: Final = 30.0
+_LONGER_EACH_TIME: Final = 1.5
+SECONDS_FOR_THE_ANSWER: Final = 12.0
+"""Of a call are kept for what is read when the wait is over: why it failed."""
+
+Json = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Waited:
+    thing: Json
+    """As it was seen last."""
+    is_over: bool
+    seconds: float
+    asked: int
+    unanswered: bool = False
+    """GitLab could not be asked any more; it may have ended since."""
+    retry_after: float | None = None
+    """In how many seconds GitLab wants to be asked again, where it said so."""
+
+
+async def wait_until(
+    gitlab: GitLab, path: str, is_over: Callable[[Json], bool], seconds: float | None
+) -> Waited:
+    """At most that many seconds, and never longer than the call may take. Between two questions nothing is held: neither
+    a connection nor a place among those who ask GitLab."""
+    started = gitlab.seconds_left
+    longest = max(0.0, started - SECONDS_FOR_THE_ANSWER)
+    planned = longest if seconds is None else min(seconds, longest)
+    gitlab.report(0, planned, "seconds waited")
+    thing, asked, pause = await _read(gitlab, path), 1, SHORTEST_PAUSE
+
+    def waited(is_over: bool, **more: Any) -> Waited:
+        return Waited(thing, is_over, round(started - gitlab.seconds_left, 1), asked, **more)
+
+    while not is_over(thing):
+        left = planned - (started - gitlab.seconds_left)
+        if left < SHORTEST_PAUSE or not await gitlab.pause(min(pause, left)):
+            return waited(False)
+        pause = min(pause * _LONGER_EACH_TIME, LONGEST_PAUSE)
+        asked += 1
+        try:
+            thing = await _read(gitlab, path)
+        except (Unreachable, BadAnswer, CircuitOpen) as fault:
+            return waited(False, unanswered=True, retry_after=getattr(fault, "seconds", None))
+        except Refused as refused:
+            if refused.status != 429 and refused.status < 500:
+                raise
+            wait = retry_after_seconds(refused.headers, 0.0)
+            return waited(False, unanswered=True, retry_after=wait)
+        status = words.ci_status(thing.get("status")) or "not ended"
+        gitlab.report(started - gitlab.seconds_left, planned, f"seconds waited: it is {status}")
+    return waited(True)
+
+
+async def _read(gitlab: GitLab, path: str) -> Json:
+    thing: Json = (await gitlab.get(path)).body
+    return thing
