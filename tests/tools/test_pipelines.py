@@ -243,9 +243,11 @@ async def test_a_status_that_lags_behind_the_cancelling_is_not_told(replayed: Ap
     assert "warnings" not in data
 
 
-def on_main(standin: StandIn, *pipelines: tuple[int, str, str], jobs: dict[int, list[tuple[str, str]]]) -> None:
+def on_main(
+    standin: StandIn, *pipelines: tuple[int, str, str], jobs: dict[int, list[tuple[str, str]]]
+) -> None:
     """Project 1, invented: no recorded job was broken twice. Pipelines are id, status and sha, the newest first."""
-    made = [
+    made: list[dict[str, Any]] = [
         {"id": id, "project_id": 1, "status": status, "sha": sha, "ref": "main", "web_url": "https://x"}
         for id, status, sha in pipelines
     ]
@@ -346,7 +348,9 @@ async def compared(app: App, **arguments: Any) -> Any:
 
 
 @pytest.mark.parametrize("order", [(202, 201), (201, 202)])
-async def test_two_pipelines_are_compared_in_the_order_they_ran(replayed: App, order: tuple[int, int]) -> None:
+async def test_two_pipelines_are_compared_in_the_order_they_ran(
+    replayed: App, order: tuple[int, int]
+) -> None:
     data = (await compared(replayed, pipeline_id=order[0], other_pipeline_id=order[1])).data
     assert data["verdict"] == "2 failed newly, 0 mended, 1 still failing."
     assert [job["name"] for job in data["failed_newly"]] == ["integration", "e2e: [firefox]"]

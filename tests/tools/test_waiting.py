@@ -64,7 +64,9 @@ def pipeline(status: str, **more: Any) -> dict[str, Any]:
     return {"id": 5, "project_id": 1, "status": status, "ref": "main", "sha": "aa", **more}
 
 
-async def test_what_has_ended_is_answered_without_a_pause(gitlab: Upstream, standin: StandIn, time: Time) -> None:
+async def test_what_has_ended_is_answered_without_a_pause(
+    gitlab: Upstream, standin: StandIn, time: Time
+) -> None:
     standin.answer("GET", PIPELINE, body=pipeline("success"))
     data = (await wait(gitlab, pipeline_id=5)).data
     assert (data["pipeline"]["status"], time.pauses) == ("success", [])
@@ -97,14 +99,18 @@ async def test_a_longer_wait_says_how_to_go_on_before_the_call_is_out_of_time(
     assert all(2 <= pause <= 30 for pause in time.pauses)
 
 
-async def test_a_wait_lasts_no_longer_than_was_asked_for(gitlab: Upstream, standin: StandIn, time: Time) -> None:
+async def test_a_wait_lasts_no_longer_than_was_asked_for(
+    gitlab: Upstream, standin: StandIn, time: Time
+) -> None:
     standin.answer("GET", JOB, body={"id": 7, "name": "unit", "status": "running"})
     data = (await wait(gitlab, job_id=7, seconds=6)).data
     assert data["still_running"] is True
     assert sum(time.pauses) <= 6
 
 
-async def test_a_pipeline_that_fails_meanwhile_comes_with_why(gitlab: Upstream, standin: StandIn, time: Time) -> None:
+async def test_a_pipeline_that_fails_meanwhile_comes_with_why(
+    gitlab: Upstream, standin: StandIn, time: Time
+) -> None:
     failed = {"id": 7, "name": "unit", "status": "failed", "stage": "test"}
     standin.answer("GET", "/projects/1", body={"default_branch": "main"})
     standin.answer("GET", "/projects/1/pipelines", body=[pipeline("failed")])
@@ -154,7 +160,9 @@ async def test_a_deployment_that_waits_for_an_approval_is_not_waited_for(
 
 
 def request(state: str, head: str | None = None, *, auto: bool = True, **more: Any) -> dict[str, Any]:
-    pipeline = {"id": 5, "project_id": 1, "status": head, "ref": "refs/merge-requests/3/head"} if head else None
+    pipeline = (
+        {"id": 5, "project_id": 1, "status": head, "ref": "refs/merge-requests/3/head"} if head else None
+    )
     return {
         "iid": 3,
         "project_id": 1,
@@ -196,7 +204,9 @@ async def test_a_merge_whose_pipeline_waits_for_a_person_is_not_waited_for(
     assert time.pauses == []
 
 
-async def test_gitlab_is_asked_again_when_it_wants_to_be(gitlab: Upstream, standin: StandIn, time: Time) -> None:
+async def test_gitlab_is_asked_again_when_it_wants_to_be(
+    gitlab: Upstream, standin: StandIn, time: Time
+) -> None:
     standin.answer("GET", PIPELINE, body=pipeline("running"))
 
     def limited() -> None:
@@ -209,7 +219,9 @@ async def test_gitlab_is_asked_again_when_it_wants_to_be(gitlab: Upstream, stand
     assert [warning.code for warning in result.warnings] == ["PARTIAL"]
 
 
-async def test_what_was_seen_is_told_where_gitlab_is_gone(gitlab: Upstream, standin: StandIn, time: Time) -> None:
+async def test_what_was_seen_is_told_where_gitlab_is_gone(
+    gitlab: Upstream, standin: StandIn, time: Time
+) -> None:
     standin.answer("GET", PIPELINE, body=pipeline("running"))
     time.then[1] = lambda: standin.answer("GET", PIPELINE, 503, {"message": "down"})
     data = (await wait(gitlab, pipeline_id=5)).data
@@ -275,7 +287,7 @@ async def test_whoever_waits_is_told_how_long(standin: StandIn, gitlab: Upstream
         ({}, "MISSING_REQUIRED_FIELD"),
         ({"pipeline_id": 5, "job_id": 7}, "INVALID_VALUE"),
         ({"job_id": 7, "seconds": 0}, "INVALID_VALUE"),
-        ({"deployment_id": "last"}, "INVALID_TYPE"),
+        ({"deployment_id": "last"}, "TYPE_MISMATCH"),
     ],
 )
 async def test_a_wait_for_nothing_for_two_things_or_for_no_time_is_refused(

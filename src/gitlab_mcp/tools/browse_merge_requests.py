@@ -39,6 +39,7 @@ from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.results.diffs import diff_result
 from gitlab_mcp.results.list_pages import list_page
+from gitlab_mcp.workflows.counts import counted_by, counted_by_totals, refuse_a_page_of_counts
 from gitlab_mcp.workflows.merge_readiness import merge_readiness
 from gitlab_mcp.workflows.merge_readiness_facts import read_merge_facts
 from gitlab_mcp.workflows.merge_request_diffs import read_file_diff
@@ -74,6 +75,7 @@ browse = Tool(
             "merge_request_iid for what failed, or action jobs with pipeline_id.",
         ),
         "time time_tracking": "browse_time_tracking get",
+        "count counts statistics stats": Instead("list", {"count_by": "state"}),
         "mine my_merge_requests": Instead(
             "list",
             {"scope": "created_by_me"},
@@ -94,6 +96,19 @@ MERGE_REQUEST = (
     " merge_error rebase_in_progress diverged_commits_count squash source_project_id"
     " merged_by=merge_user.username merge_commit_sha squash_commit_sha closed_at"
 )
+COUNTED_BY = {
+    "label": "labels",
+    "author": "author.username",
+    "assignee": "assignees.username",
+    "reviewer": "reviewers.username",
+    "milestone": "milestone.title",
+    "state": "state",
+    "target_branch": "target_branch",
+    "week": "created_at",
+    "month": "created_at",
+}
+"""Where a row has what is counted by."""
+STATES = ("opened", "merged", "closed", "locked")
 COMMIT = "id=short_id title author=author_name created_at | message"
 ISSUE = "iid title state labels assignees=assignees.username web_url"
 PIPELINE = "id status ref sha source updated_at | web_url"
@@ -111,7 +126,7 @@ APPROVALS = (
     shows=MERGE_REQUEST,
     not_taken={"milestone_id": "milestone takes the title of the milestone, None or Any"},
     seldom_given="search_in author_id assignee_id reviewer_id merge_user_username approved_by_usernames milestone"
-    "environment iids",
+    " environment iids count_by",
 )
 class ListMergeRequests(InProjectOrGroupOrOwn, Paged):
     """List merge requests of a project or a group; naming neither, your own, or with a person or a text everybody's."""
@@ -149,6 +164,20 @@ class ListMergeRequests(InProjectOrGroupOrOwn, Paged):
     not_assignee_username: Annotated[Usernames, SentAs("not[assignee_username]")] | None = None
     not_reviewer_username: Annotated[Username, SentAs("not[reviewer_username]")] | None = None
     not_milestone: Annotated[NonEmpty, SentAs("not[milestone]")] | None = None
+    count_by: (
+        Literal[
+            "label",
+            "author",
+            "assignee",
+            "reviewer",
+            "milestone",
+            "state",
+            "target_branch",
+            "week",
+            "month",
+        ]
+        | None
+    ) = None
     order_by: (
         Literal[
             "created_at",
@@ -179,6 +208,18 @@ class ListMergeRequests(InProjectOrGroupOrOwn, Paged):
         if self.draft is not None:
             changes["wip"] = "yes" if self.draft else "no"
         return super().request_to(endpoint, **changes)
+
+    @model_validator(mode="after")
+    def _a_page_or_a_count(self) -> Self:
+        refuse_a_page_of_counts(self)
+        return self
+
+    async def run(self, gitlab: GitLab) -> Answer | Result:
+        if self.count_by is None:
+            return await super().run(gitlab)
+        if self.count_by == "state" and self.state in (None, "all"):
+            return await counted_by_totals(gitlab, self, "state", STATES, "merge requests")
+        return await counted_by(gitlab, self, self.count_by, COUNTED_BY[self.count_by], "merge requests")
 
     async def completed(self, gitlab: GitLab, answer: Answer) -> Answer:
         """Whoever asks for a reviewer wants to know who still has to review."""

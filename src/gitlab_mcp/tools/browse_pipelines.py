@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -46,6 +46,7 @@ from gitlab_mcp.workflows.awaited import JOB as JOB_AWAITED
 from gitlab_mcp.workflows.awaited import MERGE_REQUEST as MERGE_REQUEST_AWAITED
 from gitlab_mcp.workflows.awaited import PIPELINE as PIPELINE_AWAITED
 from gitlab_mcp.workflows.awaited import what_was_awaited
+from gitlab_mcp.workflows.counts import counted_by, refuse_a_page_of_counts
 from gitlab_mcp.workflows.failure_digest import failure_digest
 from gitlab_mcp.workflows.failure_facts import UNDER_WAY, read_failure_facts
 from gitlab_mcp.workflows.pipeline_comparison import compare_pipelines
@@ -64,6 +65,7 @@ browse = Tool(
         "downstream children child_pipelines trigger_jobs triggers": "browse_pipeline_details bridges",
         "trace job_log job_logs job_trace": Instead("browse_jobs log", needs=("job_id",)),
         "last current": "latest",
+        "count counts statistics stats": Instead("list", {"count_by": "status"}),
         "watch await poll follow wait_for wait_for_pipeline until": "wait",
         "diff difference what_changed": "compare",
     },
@@ -73,6 +75,14 @@ PIPELINE = (
     "id name status ref sha source updated_at"
     " | web_url created_at finished_at duration coverage yaml_errors user=user.username"
 )
+COUNTED_BY = {
+    "status": "status",
+    "ref": "ref",
+    "source": "source",
+    "week": "created_at",
+    "month": "created_at",
+}
+"""Where a row has what is counted by."""
 JOB = "id name stage status failure_reason allow_failure duration"
 BRIDGES = "/projects/{project_id}/pipelines/{pipeline_id}/bridges"
 NO_REPORT = "No job of this pipeline has uploaded a test report."
@@ -110,7 +120,7 @@ Source = Literal[
     GET("/projects/{project_id}/pipelines"),
     example={"project_id": "acme/website"},
     shows=PIPELINE,
-    seldom_given="scope source username name yaml_errors sha",
+    seldom_given="scope source username name yaml_errors sha count_by",
 )
 class ListPipelines(InProject, Paged):
     """List pipelines, the newest first. Child pipelines are listed only with source: parent_pipeline."""
@@ -127,8 +137,19 @@ class ListPipelines(InProject, Paged):
     updated_before: Time | None = None
     created_after: Annotated[Time, Only(since="19.3")] | None = None
     created_before: Annotated[Time, Only(since="19.3")] | None = None
+    count_by: Literal["status", "ref", "source", "week", "month"] | None = None
     order_by: Literal["id", "status", "ref", "updated_at", "user_id"] | None = None
     sort: Sort | None = None
+
+    @model_validator(mode="after")
+    def _a_page_or_a_count(self) -> Self:
+        refuse_a_page_of_counts(self)
+        return self
+
+    async def run(self, gitlab: GitLab) -> Answer | Result:
+        if self.count_by is None:
+            return await super().run(gitlab)
+        return await counted_by(gitlab, self, self.count_by, COUNTED_BY[self.count_by], "pipelines")
 
 
 @browse.action(
@@ -345,8 +366,8 @@ _AWAITED = {
     seldom_given="seconds",
 )
 class Wait(InProject):
-    """Wait until one has ended, or a merge request is merged. A failure comes with its digest. What takes longer than a call
-    may is answered as still_running, with the call that goes on."""
+    """Wait until one has ended, or a merge request is merged. A failure comes with its digest. What takes longer than
+    a call may is answered as still_running, with the call that goes on."""
 
     pipeline_id: PipelineId | None = None
     job_id: JobId | None = None

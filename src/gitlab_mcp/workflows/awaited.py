@@ -1,5 +1,5 @@
-"""What is told of a pipeline, a job, a deployment or a merge request that was waited for: its state, of a failure why, and
-how to go on where it has not ended."""
+"""What is told of a pipeline, a job, a deployment or a merge request that was waited for: its state, of a failure why,
+and how to go on where it has not ended."""
 
 from __future__ import annotations
 
@@ -145,7 +145,11 @@ async def _why_it_failed(gitlab: GitLab, kind: Awaited, thing: Json, project: st
             return failure_digest(await read_failure_facts(gitlab, project, thing))
         if kind is JOB and thing["status"] == "failed":
             return await _why_job_failed(gitlab, project, thing)
-        if kind is DEPLOYMENT and thing["status"] == "failed" and isinstance(thing.get("deployable"), Mapping):
+        if (
+            kind is DEPLOYMENT
+            and thing["status"] == "failed"
+            and isinstance(thing.get("deployable"), Mapping)
+        ):
             return await _why_job_failed(gitlab, project, thing["deployable"])
         head = thing.get("head_pipeline") or {}
         if kind is MERGE_REQUEST and thing["state"] == "opened" and head.get("status") == "failed":

@@ -1,5 +1,6 @@
-"""Which commits broke the jobs of a red pipeline: those between the last pipeline of the ref in which a job succeeded and
-the first in which it fails since. And which of the jobs needed a second try before, so that no commit need be at fault.
+"""Which commits broke the jobs of a red pipeline: those between the last pipeline of the ref in which a job succeeded
+and the first in which it fails since. And which of the jobs needed a second try before, so that no commit need be at
+fault.
 """
 
 from __future__ import annotations

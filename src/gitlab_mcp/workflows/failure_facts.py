@@ -255,7 +255,12 @@ class _Reader:
     async def failing_on(self, branch: DefaultBranch | None, pipeline: Json) -> DefaultBranch | None:
         """The default branch with the jobs that fail there, where they are not those of the pipeline itself."""
         newest = branch.newest_finished if branch else None
-        if branch is None or newest is None or newest["status"] == "success" or newest["id"] == pipeline["id"]:
+        if (
+            branch is None
+            or newest is None
+            or newest["status"] == "success"
+            or newest["id"] == pipeline["id"]
+        ):
             return branch
         jobs = await self._read_all(
             (

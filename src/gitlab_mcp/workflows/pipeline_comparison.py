@@ -10,6 +10,7 @@ from gitlab_mcp.actions.action import fill
 from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.actions.result import Omission, Result, partial_read_notices
 from gitlab_mcp.gitlab.concurrently import concurrently
+from gitlab_mcp.gitlab.faults import Fault
 from gitlab_mcp.gitlab.paging import every_page, has_next_page
 from gitlab_mcp.results.job_explanations import explain_failure
 from gitlab_mcp.results.shown_fields import pick_fields, shown_fields
@@ -35,9 +36,7 @@ async def compare_pipelines(gitlab: GitLab, project: str, one: int, other: int) 
             *(partial(every_page, gitlab, f"{path}/bridges", per_page=100) for path in paths),
         ]
     )
-    for answer in answers[:4]:
-        if not isinstance(answer, Answer):
-            raise answer
+    older, newer, *_ = [_read(answer) for answer in answers[:4]]
     unread = [
         f"bridges of pipeline {id}"
         for id, answer in zip(ids, answers[4:], strict=True)
@@ -45,7 +44,7 @@ async def compare_pipelines(gitlab: GitLab, project: str, one: int, other: int) 
     ]
     before, after = ([*_items(answers[2 + at]), *_items(answers[4 + at])] for at in (0, 1))
     return Result(
-        data=_told(*(answer.body for answer in answers[:2] if isinstance(answer, Answer)), before, after),
+        data=_told(older, newer, before, after),
         warnings=partial_read_notices(unread),
         truncated=[
             Omission(f"the rest of the jobs of pipeline {id}", None, "browse_pipelines jobs")
@@ -55,11 +54,19 @@ async def compare_pipelines(gitlab: GitLab, project: str, one: int, other: int) 
     )
 
 
+def _read(answer: Answer | Fault) -> Any:
+    if isinstance(answer, Answer):
+        return answer.body
+    raise answer
+
+
 def _items(answer: object) -> Sequence[Json]:
     return answer.body if isinstance(answer, Answer) else ()
 
 
-def _told(older: Json, newer: Json, jobs_before: Sequence[Json], jobs_after: Sequence[Json]) -> dict[str, Any]:
+def _told(
+    older: Json, newer: Json, jobs_before: Sequence[Json], jobs_after: Sequence[Json]
+) -> dict[str, Any]:
     before, after = _by_name(jobs_before), _by_name(jobs_after)
     failed_before = {name for name, job in before.items() if job["status"] == "failed"}
     failed_after = {name for name, job in after.items() if job["status"] == "failed"}

@@ -36,8 +36,8 @@ class Waited:
 async def wait_until(
     gitlab: GitLab, path: str, is_over: Callable[[Json], bool], seconds: float | None
 ) -> Waited:
-    """At most that many seconds, and never longer than the call may take. Between two questions nothing is held: neither
-    a connection nor a place among those who ask GitLab."""
+    """At most that many seconds, and never longer than the call may take. Between two questions nothing is held:
+    neither a connection nor a place among those who ask GitLab."""
     started = gitlab.seconds_left
     longest = max(0.0, started - SECONDS_FOR_THE_ANSWER)
     planned = longest if seconds is None else min(seconds, longest)

@@ -87,8 +87,14 @@ class Recorded:
             key = self._key(received.caller, received.method, received.path, received.query, sent or "")
             if answers := self.answers.get(key):
                 return answers.popleft() if len(answers) > 1 else answers[0]
-            *same, query, content = key
-            in_short_pages = (*same, tuple(pair for pair in query if pair != LONGEST_PAGE), content)
+            caller, method, path, query, content = key
+            in_short_pages = (
+                caller,
+                method,
+                path,
+                tuple(pair for pair in query if pair != LONGEST_PAGE),
+                content,
+            )
             if (whole := self.answers.get(in_short_pages)) and is_whole_list(whole[0]):
                 return whole[0]
         return None
