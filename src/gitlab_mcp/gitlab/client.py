@@ -8,6 +8,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -193,6 +194,10 @@ class GitLabClient:
 
     def with_deadline(self, seconds: float) -> GitLabClient:
         return GitLabClient(self._upstream, self._credentials, self._progress, seconds)
+
+    @property
+    def today(self) -> date:
+        return datetime.fromtimestamp(self._upstream.clock.wall(), UTC).date()
 
     @property
     def seconds_left(self) -> float:

@@ -331,7 +331,7 @@ class ListClosedIssues(OfMergeRequest, Paged):
     has_line=True,
 )
 class AssessReadiness(OfMergeRequest):
-    """Find out in one call everything that keeps it from merging, and what lifts each."""
+    """Everything that keeps it from merging, and what lifts each."""
 
     async def run(self, gitlab: GitLab) -> Result:
         return merge_readiness(await read_merge_facts(gitlab, self.request().path))
@@ -347,7 +347,7 @@ class AssessReadiness(OfMergeRequest):
     has_line=True,
 )
 class BundleReview(OfMergeRequest):
-    """Read in one call what a reviewer needs: the request, its commits, open threads, approvals and diffs."""
+    """All a reviewer needs: the request, its commits, open threads, approvals and diffs."""
 
     async def run(self, gitlab: GitLab) -> Result:
         return await read_review_bundle(gitlab, self.request().path)

@@ -279,9 +279,8 @@ def _unreadable(report: Mapping[str, Any]) -> dict[str, Any]:
     has_line=True,
 )
 class DigestFailure(InProject):
-    """Why a pipeline failed: failed jobs with their errors, child pipelines, failed tests, who broke them, and whether
-    the default branch is red too. Of a merge request, or of a ref, the newest; where that has not ended, and the branch
-    is red, the last that failed."""
+    """Why a pipeline failed, who broke it: jobs with their errors, tests, child pipelines. Of a merge request, or of a
+    ref, the newest; where that has not ended, and the ref is red, the last that failed."""
 
     pipeline_id: PipelineId | None = None
     merge_request_iid: MergeRequestIid | None = None

@@ -145,7 +145,7 @@ class Events(OfUser, Paged):
     has_line=True,
 )
 class Counts(Action):
-    """How many issues, merge requests, reviews and to-dos wait for the caller."""
+    """How much waits for you. Counts issues, merge requests, reviews and to-dos."""
 
 
 @browse.action(
@@ -156,7 +156,8 @@ class Counts(Action):
     has_line=True,
 )
 class Inbox(Action):
-    """What waits for you: reviews, merge requests with what blocks each, issues, mentions, to-dos, red pipelines."""
+    """All that waits for you, and what blocks your merge requests. Reviews, issues, mentions, other to-dos and failed
+    pipelines, each part with how many there are."""
 
     async def run(self, gitlab: GitLab) -> Result:
         return await read_inbox(gitlab)
