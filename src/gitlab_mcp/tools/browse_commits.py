@@ -28,7 +28,7 @@ from gitlab_mcp.gitlab.faults import Refused
 from gitlab_mcp.results.diffs import diff_result
 from gitlab_mcp.results.list_pages import list_page, next_page
 from gitlab_mcp.results.shown_fields import pick_fields, shown_fields
-from gitlab_mcp.workflows.counts import counted_by, refuse_a_page_of_counts
+from gitlab_mcp.workflows.counts import Countable
 
 browse = Tool(
     "browse_commits",
@@ -69,8 +69,10 @@ COMPARISON_TIMED_OUT = Omission(
     shows=COMMIT,
     seldom_given="all with_stats first_parent order count_by",
 )
-class ListCommits(InProject, Paged):
+class ListCommits(InProject, Countable):
     """History of a branch, the newest first; with path, of a file or directory."""
+
+    counts = ("commits", COUNTED_BY)
 
     ref_name: Ref | None = None
     path: Annotated[NonEmpty, Field(description="File or directory")] | None = None
@@ -91,12 +93,11 @@ class ListCommits(InProject, Paged):
     def _one_source(self) -> Self:
         if self.all and self.ref_name is not None:
             raise broken_rule("left out where all is true", field="ref_name")
-        refuse_a_page_of_counts(self)
         return self
 
     async def run(self, gitlab: GitLab) -> Answer | Result:
         if self.count_by is not None:
-            return await counted_by(gitlab, self, self.count_by, COUNTED_BY[self.count_by], "commits")
+            return await self.counted(gitlab, self.count_by)
         answer = await gitlab.send(self.request())
         if answer.body or self.ref_name is None or await self._ref_exists(gitlab):
             return answer

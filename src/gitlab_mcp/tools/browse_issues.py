@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from gitlab_mcp.actions.action import GET
-from gitlab_mcp.actions.exchange import Answer, GitLab
+from gitlab_mcp.actions.exchange import GitLab
 from gitlab_mcp.actions.fields import (
     Flag,
     Id,
@@ -28,9 +28,9 @@ from gitlab_mcp.actions.fields import (
 )
 from gitlab_mcp.actions.other_names import Instead
 from gitlab_mcp.actions.result import Result
-from gitlab_mcp.actions.scopes import InProjectOrGroupOrOwn, OfIssue, Paged
+from gitlab_mcp.actions.scopes import InProjectOrGroupOrOwn, OfIssue
 from gitlab_mcp.actions.tool import Tool
-from gitlab_mcp.workflows.counts import counted_by, counted_by_statistics, refuse_a_page_of_counts
+from gitlab_mcp.workflows.counts import Countable, counted_by_statistics
 
 browse = Tool(
     "browse_issues",
@@ -108,8 +108,10 @@ class IssueFilters(InProjectOrGroupOrOwn):
     not_taken={"milestone_id": "milestone takes the title of the milestone, None or Any"},
     seldom_given="assignee_id search_in milestone_phase iids confidential due_date issue_type weight epic_id count_by",
 )
-class ListIssues(IssueFilters, Paged):
+class ListIssues(IssueFilters, Countable):
     """List the issues of a project or a group; without either, your own, or with a person or a text everybody's."""
+
+    counts = ("issues", COUNTED_BY)
 
     state: Literal["opened", "closed", "all"] | None = None
     due_date: DueDate | None = None
@@ -134,17 +136,10 @@ class ListIssues(IssueFilters, Paged):
     ) = None
     sort: Sort | None = None
 
-    @model_validator(mode="after")
-    def _a_page_or_a_count(self) -> Self:
-        refuse_a_page_of_counts(self)
-        return self
-
-    async def run(self, gitlab: GitLab) -> Answer | Result:
-        if self.count_by is None:
-            return await super().run(gitlab)
-        if self.count_by == "state" and self.model_fields_set <= {*IssueFilters.model_fields, "count_by"}:
+    async def counted(self, gitlab: GitLab, by: str) -> Result:
+        if by == "state" and self.model_fields_set <= {*IssueFilters.model_fields, "count_by"}:
             return await counted_by_statistics(gitlab, self, "issues")
-        return await counted_by(gitlab, self, self.count_by, COUNTED_BY[self.count_by], "issues")
+        return await super().counted(gitlab, by)
 
 
 @browse.action(

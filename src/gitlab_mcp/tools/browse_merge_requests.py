@@ -39,7 +39,7 @@ from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.results.diffs import diff_result
 from gitlab_mcp.results.list_pages import list_page
-from gitlab_mcp.workflows.counts import counted_by, counted_by_totals, refuse_a_page_of_counts
+from gitlab_mcp.workflows.counts import Countable, counted_by_totals
 from gitlab_mcp.workflows.merge_readiness import merge_readiness
 from gitlab_mcp.workflows.merge_readiness_facts import read_merge_facts
 from gitlab_mcp.workflows.merge_request_diffs import read_file_diff
@@ -128,8 +128,10 @@ APPROVALS = (
     seldom_given="search_in author_id assignee_id reviewer_id merge_user_username approved_by_usernames milestone"
     " environment iids count_by",
 )
-class ListMergeRequests(InProjectOrGroupOrOwn, Paged):
+class ListMergeRequests(InProjectOrGroupOrOwn, Countable):
     """List merge requests of a project or a group; naming neither, your own, or with a person or a text everybody's."""
+
+    counts = ("merge requests", COUNTED_BY)
 
     state: Literal["opened", "closed", "locked", "merged", "all"] | None = None
     scope: Literal["created_by_me", "assigned_to_me", "reviews_for_me", "all"] | None = None
@@ -209,17 +211,10 @@ class ListMergeRequests(InProjectOrGroupOrOwn, Paged):
             changes["wip"] = "yes" if self.draft else "no"
         return super().request_to(endpoint, **changes)
 
-    @model_validator(mode="after")
-    def _a_page_or_a_count(self) -> Self:
-        refuse_a_page_of_counts(self)
-        return self
-
-    async def run(self, gitlab: GitLab) -> Answer | Result:
-        if self.count_by is None:
-            return await super().run(gitlab)
-        if self.count_by == "state" and self.state in (None, "all"):
+    async def counted(self, gitlab: GitLab, by: str) -> Result:
+        if by == "state" and self.state in (None, "all"):
             return await counted_by_totals(gitlab, self, "state", STATES, "merge requests")
-        return await counted_by(gitlab, self, self.count_by, COUNTED_BY[self.count_by], "merge requests")
+        return await super().counted(gitlab, by)
 
     async def completed(self, gitlab: GitLab, answer: Answer) -> Answer:
         """Whoever asks for a reviewer wants to know who still has to review."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
@@ -46,7 +46,7 @@ from gitlab_mcp.workflows.awaited import JOB as JOB_AWAITED
 from gitlab_mcp.workflows.awaited import MERGE_REQUEST as MERGE_REQUEST_AWAITED
 from gitlab_mcp.workflows.awaited import PIPELINE as PIPELINE_AWAITED
 from gitlab_mcp.workflows.awaited import what_was_awaited
-from gitlab_mcp.workflows.counts import counted_by, refuse_a_page_of_counts
+from gitlab_mcp.workflows.counts import Countable
 from gitlab_mcp.workflows.failure_digest import failure_digest
 from gitlab_mcp.workflows.failure_facts import UNDER_WAY, read_failure_facts
 from gitlab_mcp.workflows.pipeline_comparison import compare_pipelines
@@ -122,8 +122,10 @@ Source = Literal[
     shows=PIPELINE,
     seldom_given="scope source username name yaml_errors sha count_by",
 )
-class ListPipelines(InProject, Paged):
+class ListPipelines(InProject, Countable):
     """List pipelines, the newest first. Child pipelines are listed only with source: parent_pipeline."""
+
+    counts = ("pipelines", COUNTED_BY)
 
     scope: Literal["running", "pending", "finished", "branches", "tags"] | None = None
     status: CiStatus | None = None
@@ -140,16 +142,6 @@ class ListPipelines(InProject, Paged):
     count_by: Literal["status", "ref", "source", "week", "month"] | None = None
     order_by: Literal["id", "status", "ref", "updated_at", "user_id"] | None = None
     sort: Sort | None = None
-
-    @model_validator(mode="after")
-    def _a_page_or_a_count(self) -> Self:
-        refuse_a_page_of_counts(self)
-        return self
-
-    async def run(self, gitlab: GitLab) -> Answer | Result:
-        if self.count_by is None:
-            return await super().run(gitlab)
-        return await counted_by(gitlab, self, self.count_by, COUNTED_BY[self.count_by], "pipelines")
 
 
 @browse.action(
@@ -360,7 +352,6 @@ _AWAITED = {
         "/projects/{project_id}/merge_requests/{merge_request_iid}",
     ),
     docs=Differs("ci/pipelines/", "the page about what is waited for, not about its first request"),
-    switch=Differs(None, "of a merge request it is another than of a pipeline"),
     example={"project_id": "acme/shop", "pipeline_id": 202},
     seldom_given="seconds",
 )
@@ -378,7 +369,7 @@ class Wait(InProject):
     def _one_thing(self) -> Wait:
         named = [name for name in _AWAITED if getattr(self, name) is not None]
         if len(named) > 1:
-            raise broken_rule(f"left out where {named[0]} is given", field=named[1])
+            raise broken_rule(f"left out where {named[1]} is given", field=named[0])
         return self
 
     async def run(self, gitlab: GitLab) -> Result:

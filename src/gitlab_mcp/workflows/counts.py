@@ -10,12 +10,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, datetime, timedelta
 from functools import partial
-from typing import Any, Final
+from typing import Any, ClassVar, Final, Self
+
+from pydantic import model_validator
 
 from gitlab_mcp.actions.action import Action
 from gitlab_mcp.actions.exchange import Answer, GitLab, Request, whole_number
 from gitlab_mcp.actions.fields import broken_rule
 from gitlab_mcp.actions.result import Omission, Result, partial_read_notices
+from gitlab_mcp.actions.scopes import Paged
 from gitlab_mcp.gitlab.concurrently import concurrently
 from gitlab_mcp.gitlab.faults import Fault
 from gitlab_mcp.gitlab.paging import has_next_page, items_of
@@ -32,15 +35,31 @@ _TIMES: Final = ("week", "month")
 Json = Mapping[str, Any]
 
 
-def refuse_a_page_of_counts(action: Action) -> None:
-    """The rule between `count_by` and the fields of a page, for the lists that take it."""
-    given = sorted({"page", "per_page", "order_by", "sort"} & action.model_fields_set)
-    if "count_by" in action.model_fields_set and given:
-        raise broken_rule("left out where count_by is given", field=given[0])
+class Countable(Paged):
+    """A list that `count_by` makes a table of; the subclass declares that field with the words it takes."""
+
+    counts: ClassVar[tuple[str, Mapping[str, str]]]
+    """What the rows are called, and where in a row each word of `count_by` is found: `assignees.username`."""
+
+    @model_validator(mode="after")
+    def _a_page_or_a_count(self) -> Self:
+        given = [name for name in ("page", "per_page", "order_by", "sort") if name in self.model_fields_set]
+        if given and "count_by" in self.model_fields_set:
+            raise broken_rule("left out where count_by is given", field=given[0])
+        return self
+
+    async def run(self, gitlab: GitLab) -> Answer | Result:
+        by = self.given().get("count_by")
+        return await (super().run(gitlab) if by is None else self.counted(gitlab, by))
+
+    async def counted(self, gitlab: GitLab, by: str) -> Result:
+        """Override where GitLab counts some of it itself."""
+        what, members = self.counts
+        return await counted_by(gitlab, self, by, members[by], what)
 
 
 async def counted_by(gitlab: GitLab, action: Action, by: str, member: str, what: str) -> Result:
-    """`member` is the path in a row of what is counted by: `assignees.username`. `what` names the rows."""
+    """By reading pages. `member` is the path of it in a row, `what` the name of the rows."""
     request = action.request(count_by=None)
     first = await gitlab.send(_page(request, 1))
     answers = [first, *await _other_pages(gitlab, request, first)]
