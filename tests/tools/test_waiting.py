@@ -99,6 +99,14 @@ async def test_a_longer_wait_says_how_to_go_on_before_the_call_is_out_of_time(
     assert all(2 <= pause <= 30 for pause in time.pauses)
 
 
+async def test_a_short_deadline_leaves_most_of_it_for_the_wait(
+    standin: StandIn, gitlab: Upstream, time: Time
+) -> None:
+    standin.answer("GET", PIPELINE, body=pipeline("running"))
+    await Wait(project_id="1", pipeline_id=5).run(gitlab.as_caller("alice", deadline=12.0))
+    assert time.pauses == [2.0, 3.0]
+
+
 async def test_a_wait_lasts_no_longer_than_was_asked_for(
     gitlab: Upstream, standin: StandIn, time: Time
 ) -> None:

@@ -303,12 +303,13 @@ class DigestFailure(InProject):
         if newest["status"] not in UNDER_WAY:
             return newest
         path = fill("/projects/{project_id}/pipelines", project_id=self.project_id)
-        on_ref = items_of(await gitlab.get(path, ref=newest["ref"]), path)
-        ended = next((each for each in on_ref if each["status"] in ("success", "failed")), None)
-        if ended is None or ended["status"] != "failed":
+        try:
+            on_ref = items_of(await gitlab.get(path, ref=newest["ref"]), path)
+            ended = next((each for each in on_ref if each["status"] in ("success", "failed")), newest)
+            red = ended["status"] == "failed"
+            return (await gitlab.get(f"{path}/{ended['id']}")).body if red else newest
+        except FAULTS:
             return newest
-        red: Mapping[str, Any] = (await gitlab.get(f"{path}/{ended['id']}")).body
-        return red
 
 
 @browse.action(

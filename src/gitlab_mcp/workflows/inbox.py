@@ -218,18 +218,17 @@ async def _merge_requests(gitlab: GitLab) -> _MergeRequests:
 
 
 def _as_graphql_tells(me: Json) -> _MergeRequests:
-    reviews, authored, assigned = (
-        me[name]
-        for name in ("reviewRequestedMergeRequests", "authoredMergeRequests", "assignedMergeRequests")
-    )
-    waiting = [node for node in reviews["nodes"] if not _has_reviewed(node, me["username"])]
-    mine = _each_once(_row(node) for node in (*authored["nodes"], *assigned["nodes"]))
-    seen_twice = len(authored["nodes"]) + len(assigned["nodes"]) - len(mine)
+    names = ("reviewRequestedMergeRequests", "authoredMergeRequests", "assignedMergeRequests")
+    # What the caller may not see any more is null.
+    reviews, authored, assigned = ([each for each in value_at(me, name, "nodes") if each] for name in names)
+    to_review, by_me, for_me = (value_at(me, name, "count") for name in names)
+    waiting = [node for node in reviews if not _has_reviewed(node, me["username"])]
+    mine = _each_once(_row(node) for node in (*authored, *assigned))
     return _MergeRequests(
         [_row(node) for node in waiting],
-        reviews["count"] - (len(reviews["nodes"]) - len(waiting)),
+        to_review - (len(reviews) - len(waiting)),
         mine,
-        authored["count"] + assigned["count"] - seen_twice,
+        by_me + for_me - (len(authored) + len(assigned) - len(mine)),
     )
 
 

@@ -14,8 +14,9 @@ from gitlab_mcp.gitlab.retry import retry_after_seconds
 SHORTEST_PAUSE: Final = 2.0
 LONGEST_PAUSE: Final = 30.0
 _LONGER_EACH_TIME: Final = 1.5
-SECONDS_FOR_THE_ANSWER: Final = 12.0
-"""Of a call are kept for what is read when the wait is over: why it failed."""
+_MOST_KEPT: Final = 12.0
+_SHARE_KEPT: Final = 0.25
+"""Of the call's seconds, for what is read when the wait is over: why it failed."""
 
 Json = Mapping[str, Any]
 
@@ -39,7 +40,7 @@ async def wait_until(
     """At most that many seconds, and never longer than the call may take. Between two questions nothing is held:
     neither a connection nor a place among those who ask GitLab."""
     started = gitlab.seconds_left
-    longest = max(0.0, started - SECONDS_FOR_THE_ANSWER)
+    longest = started - min(_MOST_KEPT, _SHARE_KEPT * started)
     planned = longest if seconds is None else min(seconds, longest)
     gitlab.report(0, planned, "seconds waited")
     thing, asked, pause = await _read(gitlab, path), 1, SHORTEST_PAUSE
