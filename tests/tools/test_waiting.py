@@ -139,6 +139,7 @@ async def test_a_job_that_fails_comes_with_the_end_of_its_log(gitlab: Upstream, 
     standin.answer("GET", JOB, body={"id": 7, "name": "unit", "status": "failed", "stage": "test"})
     result = await wait(gitlab, job_id=7)
     assert "boom" in str(result.text)
+    assert (result.data["job"]["log_lines"], "failed_jobs" in result.data) == (2, False)
 
 
 async def test_why_it_failed_may_be_unreadable_and_that_it_failed_is_told_all_the_same(

@@ -92,9 +92,12 @@ async def what_was_awaited(
     why = await _why_it_failed(gitlab, kind, thing, project)
     if why is None:
         return Result(data=_without_empty(data))
-    others = {name: value for name, value in why.data.items() if name not in ("verdict", kind.noun)}
-    if "verdict" in why.data:
-        data["why"] = why.data["verdict"]
+    others = dict(why.data)
+    data["why"] = others.pop("verdict", None)
+    if kind is JOB:
+        # It is the only failed one, and shown already.
+        data["job"] |= others.pop("failed_jobs", [{}])[0]
+    others.pop(kind.noun, None)
     return replace(why, data=_without_empty({**data, **others}))
 
 

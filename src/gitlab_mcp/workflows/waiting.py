@@ -42,7 +42,7 @@ async def wait_until(
     started = gitlab.seconds_left
     longest = started - min(_MOST_KEPT, _SHARE_KEPT * started)
     planned = longest if seconds is None else min(seconds, longest)
-    gitlab.report(0, planned, "seconds waited")
+    gitlab.report(0, round(planned, 1), "seconds waited")
     thing, asked, pause = await _read(gitlab, path), 1, SHORTEST_PAUSE
 
     def waited(is_over: bool, **more: Any) -> Waited:
@@ -64,7 +64,8 @@ async def wait_until(
             wait = retry_after_seconds(refused.headers, 0.0)
             return waited(False, unanswered=True, retry_after=wait)
         status = words.ci_status(thing.get("status")) or "not ended"
-        gitlab.report(started - gitlab.seconds_left, planned, f"seconds waited: it is {status}")
+        so_far = round(started - gitlab.seconds_left, 1)
+        gitlab.report(so_far, round(planned, 1), f"seconds waited: it is {status}")
     return waited(True)
 
 
