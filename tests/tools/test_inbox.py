@@ -177,3 +177,27 @@ async def test_what_people_wrote_is_marked_and_cut(standin: StandIn, against: Ag
     data = await inbox(against())
     assert "title" in data["untrusted"]
     assert len(data["my_merge_requests"]["items"][0]["title"]) == 101
+
+
+async def test_what_the_caller_may_not_see_any_more_is_left_out(standin: StandIn, of_bob: App) -> None:
+    answer_graphql(standin, authored=[None, merge_request(25)])
+    data = await inbox(of_bob)
+    assert [each["iid"] for each in data["my_merge_requests"]["items"]] == [25]
+
+
+async def test_an_inbox_reaches_any_project_and_is_refused_where_places_are_limited(
+    standin: StandIn, against: Against
+) -> None:
+    standin.group("acme")
+    with pytest.raises(CallFailed) as failed:
+        await inbox(against(only_in=("acme",)))
+    assert failed.value.failure.code == "OUT_OF_SCOPE"
+    assert not [request for request in standin.requests if request.path == "/api/graphql"]
+
+
+@pytest.mark.parametrize(
+    ("tool", "name"), [("browse_users", "my_work"), ("browse_users", "plate"), ("browse_todos", "inbox")]
+)
+async def test_an_inbox_is_found_under_other_names(of_bob: App, tool: str, name: str) -> None:
+    data = (await of_bob.call(tool, {"action": name})).data
+    assert data["my_issues"]["total"] == 11

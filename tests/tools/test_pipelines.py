@@ -332,6 +332,35 @@ async def test_a_pipeline_that_runs_on_a_green_branch_is_told_itself(
     assert "culprits" not in data
 
 
+async def test_where_nothing_was_green_before_no_commit_is_blamed_and_that_is_said(
+    standin: StandIn, against: Against
+) -> None:
+    on_main(standin, (3, "failed", "cc"), (2, "failed", "bb"), jobs={3: [("unit", "failed")]})
+    data = await why_red(against())
+    assert "culprits" not in data
+    assert "1 earlier pipeline " in data["remarks"][0]
+    assert "remarks" not in data["untrusted"]
+
+
+async def test_a_pipeline_that_runs_is_told_itself_where_those_before_it_cannot_be_read(
+    standin: StandIn, against: Against
+) -> None:
+    on_main(standin, (3, "running", "cc"), (2, "failed", "bb"), jobs={3: [("unit", "running")]})
+    standin.answer("GET", "/projects/1/pipelines", 403, {"message": "403 Forbidden"})
+    assert (await why_red(against()))["pipeline"]["id"] == 3
+
+
+async def test_a_tag_and_a_merge_request_have_no_culprits(standin: StandIn, against: Against) -> None:
+    head = {**a_failed_pipeline(standin, 1, []), "ref": "refs/merge-requests/3/head"}
+    standin.answer("GET", "/projects/1/merge_requests/3", body={"project_id": 1, "head_pipeline": head})
+    arguments = {"action": "failure_digest", "project_id": "1", "merge_request_iid": 3}
+    data = (await against().call("browse_pipelines", arguments)).data
+    assert "culprits" not in data
+    assert [request.query for request in standin.requests if request.path.endswith("/pipelines")] == [
+        "ref=main"
+    ]
+
+
 async def test_culprits_that_cannot_be_read_do_not_hide_why_it_failed(
     standin: StandIn, against: Against
 ) -> None:

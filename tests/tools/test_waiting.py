@@ -213,6 +213,21 @@ async def test_a_merge_whose_pipeline_waits_for_a_person_is_not_waited_for(
     assert time.pauses == []
 
 
+async def test_why_the_pipeline_of_a_fork_failed_is_read_in_the_fork(
+    gitlab: Upstream, standin: StandIn
+) -> None:
+    fork = {"id": 5, "project_id": 9, "status": "failed", "ref": "patch", "tag": True}
+    standin.answer("GET", REQUEST, body={**request("opened"), "head_pipeline": fork})
+    standin.answer("GET", "/projects/9", body={"default_branch": "main"})
+    standin.answer("GET", "/projects/9/pipelines", body=[])
+    standin.answer("GET", "/projects/9/pipelines/5/*", body=[])
+    standin.answer("GET", "/projects/9/pipelines/5/test_report_summary", body={"total": {}})
+    data = (await wait(gitlab, merge_request_iid=3)).data
+    assert data["why"] == "It failed, and no job says why."
+    assert "manage_pipeline retry" in data["then"]
+    assert not standin.unanswered
+
+
 async def test_gitlab_is_asked_again_when_it_wants_to_be(
     gitlab: Upstream, standin: StandIn, time: Time
 ) -> None:
