@@ -191,3 +191,8 @@ async def test_an_unknown_thing_to_count_by_is_answered_with_what_there_is(repla
     with pytest.raises(CallFailed) as failed:
         await counted(replayed, "browse_pipelines", "colour")
     assert "status" in str(failed.value.failure.facts)
+
+
+async def test_to_group_by_is_to_count_by(replayed: App) -> None:
+    arguments = {"action": "list", "project_id": "acme/website", "group_by": "label"}
+    assert (await replayed.call("browse_issues", arguments)).data["counted"] == 5

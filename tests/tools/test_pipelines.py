@@ -332,6 +332,22 @@ async def test_a_pipeline_that_runs_on_a_green_branch_is_told_itself(
     assert "culprits" not in data
 
 
+async def test_a_pipeline_that_failed_in_another_is_blamed_on_the_first_red_one(
+    standin: StandIn, against: Against
+) -> None:
+    on_main(standin, (4, "failed", "dd"), (3, "failed", "cc"), (2, "success", "bb"), jobs={})
+    bridge = {"id": 41, "name": "shop", "status": "failed", "stage": "test", "downstream_pipeline": None}
+    standin.answer("GET", "/projects/1/pipelines/4/bridges", body=[bridge])
+    requests = [
+        {"iid": 8, "title": "Open still", "state": "opened", "author": {"username": "bob"}},
+        {"iid": 7, "title": "Coupons", "state": "merged", "author": {"username": "carol"}},
+    ]
+    standin.answer("GET", "/projects/1/repository/commits/cc/merge_requests", body=requests)
+    [culprit] = (await why_red(against()))["culprits"]
+    assert (culprit["first_red"]["id"], culprit["last_good"]["id"]) == (3, 2)
+    assert [(each["iid"], each["author"]) for each in culprit["merge_requests"]] == [(7, "carol")]
+
+
 async def test_where_nothing_was_green_before_no_commit_is_blamed_and_that_is_said(
     standin: StandIn, against: Against
 ) -> None:

@@ -21,6 +21,7 @@ MOST_PIPELINES: Final = 6
 """How many pipelines are read job by job: the newest red ones before it, and the last green one."""
 MOST_CULPRITS: Final = 3
 MOST_COMMITS: Final = 5
+MOST_MERGE_REQUESTS: Final = 2
 """Of one culprit that are named."""
 _FINISHED: Final = ("success", "failed")
 
@@ -91,6 +92,9 @@ def suspects(pipeline: Json, failed: Sequence[str], history: History) -> list[Su
     """By the jobs that fail in the pipeline. A job that did not run in one says nothing of its commits."""
     if history.last_green is None:
         return []
+    if not failed:
+        # It failed in a pipeline that it started.
+        return [Suspect([pipeline, *history.red][-1], history.last_green, ())]
     found: dict[tuple[int, int], list[str]] = {}
     by_id = {each["id"]: each for each in (pipeline, *history.red, history.last_green)}
     for name in dict.fromkeys(failed):
@@ -155,6 +159,8 @@ def _culprit(suspect: Suspect, commits: object, requests: object) -> dict[str, A
         shown["commits"] = [pick_fields(each, _COMMIT) for each in commits.body[:MOST_COMMITS]]
         if len(commits.body) > MOST_COMMITS:
             shown["more_commits"] = "browse_commits list, ref_name=LAST_GOOD_SHA..FIRST_RED_SHA"
-    if isinstance(requests, Answer) and requests.body:
-        shown["merge_requests"] = [pick_fields(each, _MERGE_REQUEST) for each in requests.body[:2]]
-    return shown
+    if isinstance(requests, Answer):
+        # An open one may hold the commit, too, and has brought nothing here.
+        merged = [each for each in requests.body if each.get("state") == "merged"]
+        shown["merge_requests"] = [pick_fields(each, _MERGE_REQUEST) for each in merged[:MOST_MERGE_REQUESTS]]
+    return {name: value for name, value in shown.items() if value}
