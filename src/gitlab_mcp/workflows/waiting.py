@@ -50,7 +50,9 @@ async def wait_until(
 
     while not is_over(thing):
         left = planned - (started - gitlab.seconds_left)
-        if left < SHORTEST_PAUSE or not await gitlab.pause(min(pause, left)):
+        # No rest is left over that would be too short for another pause.
+        step = min(left, LONGEST_PAUSE) if left - pause < SHORTEST_PAUSE else pause
+        if step < SHORTEST_PAUSE or not await gitlab.pause(step):
             return waited(False)
         pause = min(pause * _LONGER_EACH_TIME, LONGEST_PAUSE)
         asked += 1
