@@ -6,10 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from gitlab_mcp.actions.exchange import GitLab
+from gitlab_mcp.actions.exchange import GitLab, whole_number
 from gitlab_mcp.failures import allowed_words as words
 from gitlab_mcp.gitlab.faults import BadAnswer, CircuitOpen, Refused, Unreachable
-from gitlab_mcp.gitlab.retry import retry_after_seconds
 
 SHORTEST_PAUSE: Final = 2.0
 LONGEST_PAUSE: Final = 30.0
@@ -27,7 +26,6 @@ class Waited:
     """As it was seen last."""
     is_over: bool
     seconds: float
-    asked: int
     unanswered: bool = False
     """GitLab could not be asked any more; it may have ended since."""
     retry_after: float | None = None
@@ -43,10 +41,10 @@ async def wait_until(
     longest = started - min(_MOST_KEPT, _SHARE_KEPT * started)
     planned = longest if seconds is None else min(seconds, longest)
     gitlab.report(0, round(planned, 1), "seconds waited")
-    thing, asked, pause = await _read(gitlab, path), 1, SHORTEST_PAUSE
+    thing, pause = await _read(gitlab, path), SHORTEST_PAUSE
 
     def waited(is_over: bool, **more: Any) -> Waited:
-        return Waited(thing, is_over, round(started - gitlab.seconds_left, 1), asked, **more)
+        return Waited(thing, is_over, round(started - gitlab.seconds_left, 1), **more)
 
     while not is_over(thing):
         left = planned - (started - gitlab.seconds_left)
@@ -55,7 +53,6 @@ async def wait_until(
         if step < SHORTEST_PAUSE or not await gitlab.pause(step):
             return waited(False)
         pause = min(pause * _LONGER_EACH_TIME, LONGEST_PAUSE)
-        asked += 1
         try:
             thing = await _read(gitlab, path)
         except (Unreachable, BadAnswer, CircuitOpen) as fault:
@@ -63,7 +60,7 @@ async def wait_until(
         except Refused as refused:
             if refused.status != 429 and refused.status < 500:
                 raise
-            wait = retry_after_seconds(refused.headers, 0.0)
+            wait = whole_number(refused.headers.get("retry-after", ""))
             return waited(False, unanswered=True, retry_after=wait)
         status = words.ci_status(thing.get("status")) or "not ended"
         so_far = round(started - gitlab.seconds_left, 1)
