@@ -86,7 +86,6 @@ NOT_RECORDED: dict[str, str] = {
     "browse_analytics dora": "paid, and never asked",
     "browse_analytics recent_activity": "paid, and never asked",
     "manage_review apply": "17.2 shows no ids of suggestions; of 19.3 no whole list of threads was recorded",
-    "browse_boards issues": "its several questions were never asked together",
     "browse_ci_config jobs": "asked of 19.3 only",
     "browse_runners list_all": "asked by an administrator only",
     "browse_runners projects": "since 19.3",

@@ -17,6 +17,7 @@ SCHEMAS = {version: facts(f"graphql_{version.replace('.', '_')}") for version in
 DOCUMENTS = dict(documents())
 FOR_EVERY_EDITION = {
     "tools.browse_analytics.PROJECT_FLOW",
+    "workflows.inbox._MERGE_REQUESTS",
     *(
         name
         for name in DOCUMENTS

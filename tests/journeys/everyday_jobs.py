@@ -58,6 +58,7 @@ async def why_red(do: Do, shop: Shop) -> None:
     found = await do("browse_pipelines", "failure_digest", **SHOP, ref="main")
     assert found["pipeline"]["id"] == 202
     assert [each["name"] for each in found["failed_jobs"]] == ["unit", "integration", "e2e: [firefox]"]
+    assert [each["iid"] for each in found["culprits"][0]["merge_requests"]] == [5]
 
 
 @job(2, "Review !25 and leave comments at the lines that matter.")
@@ -155,12 +156,8 @@ async def what_is_this_url(do: Do, shop: Shop) -> None:
 
 @job(13, "What is different between pipelines 201 and 202?")
 async def two_pipelines(do: Do, shop: Shop) -> None:
-    calls = [
-        {"tool": "browse_pipelines", "arguments": {"action": "jobs", **SHOP, "pipeline_id": each}}
-        for each in (201, 202)
-    ]
-    found = await do("run_batch", "run", calls=calls)
-    assert "e2e: [firefox]" in str(found)
+    found = await do("browse_pipelines", "compare", **SHOP, pipeline_id=201, other_pipeline_id=202)
+    assert [each["name"] for each in found["failed_newly"]] == ["integration", "e2e: [firefox]"]
 
 
 @job(15, "What did Bob merge last week?")
@@ -186,10 +183,12 @@ async def where_is_it(do: Do, shop: Shop) -> None:
     assert any(item["path"].startswith("src/shop/") for item in found["items"])
 
 
-@job(18, "Retry the flaky job.")
+@job(18, "Retry the flaky job and tell me when it is done.")
 async def retry_job(do: Do, shop: Shop) -> None:
     again = await do("manage_job", "retry", **SHOP, job_id=301)
-    assert shop.thing("projects/77/jobs", again["id"])["status"] == "pending"
+    assert again["status"] == "pending"
+    ended = await do("browse_pipelines", "wait", **SHOP, job_id=again["id"])
+    assert ended["job"]["status"] == "success"
 
 
 @job(20, 'Is there an issue about "gift card" anywhere?')
@@ -202,6 +201,14 @@ async def issue_anywhere(do: Do, shop: Shop) -> None:
 async def waiting_for_review(do: Do, shop: Shop) -> None:
     found = await do("browse_merge_requests", "list", reviewer_username="me", state="opened")
     assert {item["iid"] for item in found["items"] if item["project"] == "acme/shop"} == {6, 12, 19, 25}
+
+
+@job(25, "What is on my plate today?", caller="bob")
+async def my_plate(do: Do, shop: Shop) -> None:
+    found = await do("browse_users", "inbox")
+    assert {each["iid"] for each in found["reviews_asked_of_me"]["items"]} >= {16, 24}
+    assert found["my_issues"]["items"][0]["title"] == "Gift cards"
+    assert found["mentions"]["total"] == 1
 
 
 @job(28, "Give me an overview of project acme/shop.")
@@ -353,3 +360,20 @@ async def delete_project(do: Do, shop: Shop) -> None:
     answer = await do("manage_project", "delete", project_id="acme/shop-ff")
     assert answer["deleted"] is False and answer["marked_for_deletion_on"]
     assert shop.thing("projects", 78)["marked_for_deletion_on"]
+
+
+@job(61, "How many open issues does everybody have in acme/shop?")
+async def issues_of_each(do: Do, shop: Shop) -> None:
+    found = await do("browse_issues", "list", **SHOP, state="opened", count_by="assignee")
+    counts = {each["assignee"]: each["count"] for each in found["items"]}
+    opened = shop.named("projects/77/issues", state="opened")
+    assert counts["bob"] == sum(
+        "bob" in [person["username"] for person in issue["assignees"]] for issue in opened
+    )
+
+
+@job(62, "How does milestone v1.1 stand?")
+async def how_it_stands(do: Do, shop: Shop) -> None:
+    found = await do("browse_milestones", "report", **SHOP, milestone_id="v1.1")
+    assert found["issues"]["done"] == 6
+    assert found["late_issues"][0]["iid"] == 11

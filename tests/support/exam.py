@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from datetime import date
 from functools import cache
 from hashlib import sha256
 from itertools import chain
@@ -46,6 +47,8 @@ class Recorded:
     """GitLab as one recorded caller saw it: answers what was recorded, knows nothing else."""
 
     base_url = "https://gitlab.example.com"
+    seconds_left = 50.0
+    today = date(2026, 11, 18)
 
     def __init__(
         self, recording: str, actor: str, version: str = OLDEST, base_url: str = "https://gitlab.example.com"

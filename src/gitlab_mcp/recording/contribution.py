@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import date
 from http.client import responses
 from typing import Any, Final, TypeVar
 from urllib.parse import urlencode
@@ -83,6 +84,14 @@ class Noting:
 
     def with_deadline(self, seconds: float) -> Noting:
         return Noting(self.gitlab, seconds, self.exchanges)
+
+    @property
+    def today(self) -> date:
+        return self.gitlab.today
+
+    @property
+    def seconds_left(self) -> float:
+        return self.gitlab.seconds_left
 
     async def pause(self, seconds: float) -> bool:
         return await self.gitlab.pause(seconds)

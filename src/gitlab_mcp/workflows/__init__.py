@@ -18,6 +18,9 @@
 - `board_issues.py`: the open issues of each list of a board
 - `work_items.py`: work items as GraphQL knows them, in the words of REST
 - `work_item_scopes.py`: the place, or the one work item, that an action is about
+- `inbox.py`: what waits for the caller
+- `counts.py`: a list counted by label, author, week…
+- `milestone_report.py`: how a milestone stands
 - `generic_packages.py`: what names a file of a generic package
 - `access_overview.py`: what beside people has access to a project
 - `explain_access.py`: what works for a caller at a place, and why the rest does not
@@ -25,8 +28,15 @@
 Why did a pipeline fail?
 
 - `failure_facts.py`: reads jobs, logs, tests and downstream pipelines
+- `culprits.py`: which commits broke its jobs, and which jobs are flaky
 - `failure_digest.py`: says why it failed
 - `job_log_ranges.py`: part of a job's log by its bytes
+
+Pipelines otherwise:
+
+- `pipeline_comparison.py`: what is different between two
+- `waiting.py`: asks now and then until something has ended
+- `awaited.py`: what is told of what was waited for
 
 Can a merge request be merged?
 

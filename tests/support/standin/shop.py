@@ -527,7 +527,8 @@ class Shop:
             raise NotFound
         again = {**job, **self._new(["projects", "77", "jobs"], received.caller)}
         again |= {"name": job["name"], "status": "pending", "ref": job.get("ref"), "stage": job.get("stage")}
-        self.things["projects/77/jobs"][str(again["id"])] = again
+        # Its runner is quick: whoever looks again finds it done.
+        self.things["projects/77/jobs"][str(again["id"])] = {**again, "status": "success"}
         return Reply.of(201, again)
 
     def _link(self, match: re.Match[str], sent: Thing, received: Received) -> Reply:
