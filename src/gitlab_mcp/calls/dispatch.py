@@ -217,6 +217,15 @@ class Dispatch:
             return None
         return None
 
+    def not_made(
+        self, tool: str, arguments: Mapping[str, Any], caller: CallerKey, failure: Failure
+    ) -> Failure:
+        """The failure of a call that another call was to make, and could not."""
+        failure = replace(failure, call=self._failed_call(tool, arguments, None))
+        failure = failure.knowing(tool=redact_text(tool), action=_action_name(None, arguments))
+        outcome = Outcome(self._operation(tool, arguments, None), 0.0, failure, caller=caller)
+        return self.call_log.record(outcome) or failure
+
     async def _allow(self, proposed: ProposedCall) -> tuple[Call, list[Notice]]:
         """The call with numbers for names and the version it is about, and what the guards have to say. Both are looked
         up only where the caller may act; a group's path means the same to the guards before as its number does to
@@ -394,6 +403,9 @@ class _Server:
         same_slot = replace(self.session, slot=nullcontext())
         dispatch = replace(self.dispatch, max_bytes=max_bytes)
         return await dispatch(tool, given, self.caller, lambda: same_slot, self.consent)
+
+    def not_made(self, tool: str, arguments: Mapping[str, Any], failure: Failure) -> Failure:
+        return self.dispatch.not_made(tool, arguments, self.caller, failure)
 
     async def rehearse(self, tool: str, arguments: Mapping[str, Any]) -> Failure | None:
         return await self.dispatch.rehearse(tool, arguments, self.caller, self.session, self.consent)
