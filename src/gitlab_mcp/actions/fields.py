@@ -44,6 +44,11 @@ class SentAsNumber:
 
 
 @dataclass(frozen=True, slots=True)
+class NotSent:
+    """The field is for this server: GitLab is not told it."""
+
+
+@dataclass(frozen=True, slots=True)
 class Csv:
     """A list that GitLab wants as one string with commas."""
 

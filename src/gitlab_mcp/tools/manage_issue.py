@@ -34,6 +34,7 @@ from gitlab_mcp.actions.quick_actions import DescriptionText
 from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup, made
 from gitlab_mcp.actions.scopes import InProject, OfIssue
 from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.workflows.unchanged_since import IfUnchanged
 
 manage = Tool(
     "manage_issue",
@@ -139,9 +140,9 @@ class CreateIssue(InProject):
         ("add_assignees", "add_assignee_ids"),
         "assignee_ids replaces the assignees: send everybody who shall be one",
     ),
-    seldom_given="start_date epic_id issue_type discussion_locked weight due_date",
+    seldom_given="start_date epic_id issue_type discussion_locked weight due_date expected_updated_at",
 )
-class UpdateIssue(OfIssue):
+class UpdateIssue(IfUnchanged, OfIssue):
     """Change, close or reopen an issue."""
 
     state_event: Literal["close", "reopen"] | None = None

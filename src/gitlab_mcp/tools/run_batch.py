@@ -27,7 +27,7 @@ Calls = Annotated[
     Field(
         min_length=1,
         max_length=MOST_CALLS,
-        description='A value in arguments may be {"from": 0, "field": "iid"}: that of the result of call 0',
+        description='A value may be {"from": 0, "field": "iid"}: call 0\'s',
     ),
     Expects("an array of {tool, arguments}"),
 ]
@@ -45,6 +45,7 @@ Calls = Annotated[
             {"tool": "browse_labels", "arguments": {"action": "list", "project_id": "acme/website"}},
         ]
     },
+    seldom_given="stop_on_error",
 )
 class RunBatch(Action):
     """Make several calls; each has a result or an error of its own, in the order they were given."""

@@ -1,6 +1,7 @@
 """Jobs made of several requests.
 
 - `batch.py`: many calls made as one
+- `unchanged_since.py`: updates that overwrite nothing which somebody else wrote since it was read
 - `batch_references.py`: values that a call of a batch takes from the results of earlier ones
 - `delayed_deletion.py`: what became of a project or group that was deleted
 - `membership.py`: where members have their roles from
