@@ -27,7 +27,7 @@ Calls = Annotated[
     Field(
         min_length=1,
         max_length=MOST_CALLS,
-        description='A value may be {"from": 0, "field": "iid"}: call 0\'s',
+        description="A value may be {from: 0, field: iid} of call 0",
     ),
     Expects("an array of {tool, arguments}"),
 ]
