@@ -106,6 +106,8 @@ def _value_of(reference: Mapping[str, Any], index: int, outcomes: Mapping[int, M
     if "result" not in outcome:
         came = "failed" if "error" in outcome else "was not made"
         raise _NoValue(f"the result of call {number}, which {came}", "no result")
+    if outcome["result"].get("dry_run") is True:
+        raise _NoValue(f"a value that is known only when call {number} is made", "a dry run")
     value = _at(field, outcome["result"], number)
     if value is None:
         raise _NoValue(f"a value, which {safe_to_repeat(field)} of call {number} has not", "null")
