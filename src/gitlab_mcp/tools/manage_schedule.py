@@ -8,7 +8,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import Field, model_validator
 
-from gitlab_mcp.actions.action import DELETE, POST, PUT, Danger, Role, fill, something_to_change
+from gitlab_mcp.actions.action import DELETE, GET, POST, PUT, Danger, Role, fill, something_to_change
 from gitlab_mcp.actions.cron import Cron, TimeZone
 from gitlab_mcp.actions.danger import Risk
 from gitlab_mcp.actions.exchange import Answer, GitLab, Request
@@ -22,6 +22,7 @@ from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.failures.codes import Code, NoticeCode
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.gitlab.faults import FAULTS, Refused
+from gitlab_mcp.results.secret_redaction import keep_visible
 from gitlab_mcp.results.short_refs import with_short_ref
 
 manage = Tool(
@@ -265,6 +266,26 @@ class SetVariable(OfSchedule):
         body = {"key": self.key, "value": self.value}
         more = {"variable_type": self.variable_type} if self.variable_type else {}
         return await gitlab.send(Request("POST", path, body={**body, **more}))
+
+
+@manage.action(
+    "show_values",
+    GET(ONE),
+    # A secret that was shown cannot be taken back.
+    danger=Danger.DANGEROUS,
+    example={"project_id": "acme/website", "schedule_id": 1},
+    has_line=True,
+)
+class ShowValues(OfSchedule):
+    """Show the values of a schedule's variables."""
+
+    async def run(self, gitlab: GitLab) -> Result:
+        variables = (await gitlab.send(self.request())).body.get("variables") or []
+        shown = [
+            keep_visible({name: each.get(name) for name in ("key", "value", "variable_type")}, "value")
+            for each in variables
+        ]
+        return Result(data={"id": self.schedule_id, "variables": shown})
 
 
 @manage.action(
