@@ -97,7 +97,7 @@ RECORDED_ELSEWHERE: dict[str, Recorded] = {
 NOT_RECORDED: dict[str, str] = {
     "browse_project_details templates": "asked for another type of templates",
     "browse_project_details template": "asked for another type of templates",
-    "manage_draft publish_draft": "recorded by bob, and his merge request was not read then",
+    "manage_draft publish_draft": "recorded by bob, and the comments were not read before and after",
     "browse_commit_details signature": "no commit of the recorded world is signed",
     "browse_registry tags": "the recorded GitLab had no registry",
     "browse_registry tag": "the recorded GitLab had no registry",

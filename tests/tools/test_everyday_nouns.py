@@ -160,3 +160,51 @@ async def test_of_several_work_items_the_one_that_is_missing_is_named(
     failure = await refused(against(**UNGUARDED), "manage_work_item", {**WEB, **arguments})
     assert (failure.code, failure.facts["missing"]) == ("NOT_FOUND", missing)
     assert failure.facts["alternatives"][0]["action"] == "browse_work_items list"
+
+
+async def test_a_role_that_was_kept_is_not_called_ignored_for_want_of_a_tier(
+    standin: StandIn, against: Against
+) -> None:
+    made = {"id": 7, "name": "ci", "token": "glpat-x", "access_level": 30, "active": True}
+    standin.answer("POST", "*/access_tokens", 201, made)
+    standin.answer("GET", "/metadata", body={"version": "19.3.0-ee", "enterprise": True})
+    standin.project("acme/website")
+    create = {**WEB, "action": "create", "name": "ci", "scopes": ["read_api"], "role": "developer"}
+    result = await against().call("manage_access_token", create)
+    assert result.data["access_level"] == "developer"
+    assert "warnings" not in result.data
+
+
+async def test_what_was_not_kept_is_not_for_want_of_a_tier_where_the_feature_is_free(
+    standin: StandIn, against: Against
+) -> None:
+    made = {"id": 7, "name": "ci", "token": "glpat-x", "access_level": 10, "active": True}
+    standin.answer("POST", "*/access_tokens", 201, made)
+    standin.answer("GET", "/metadata", body={"version": "19.3.0-ee", "enterprise": True})
+    standin.project("acme/website")
+    create = {**WEB, "action": "create", "name": "ci", "scopes": ["read_api"], "access_level": "developer"}
+    [warning] = (await against().call("manage_access_token", create)).data["warnings"]
+    assert (warning["code"], warning["field"]) == ("NOT_APPLIED", "access_level")
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "sent"),
+    [
+        (
+            "manage_schedule",
+            {"action": "create", "name": "Nightly", "branch": "main", "cron": "0 2 * * *"},
+            "ok",
+        ),
+        ("browse_groups", {"action": "list_subgroups", "group_id": "acme"}, "subgroups"),
+        ("manage_notifications", {"action": "unsubscribe"}, "disabled"),
+    ],
+)
+async def test_other_words_are_taken(
+    standin: StandIn, against: Against, tool: str, arguments: dict[str, Any], sent: str
+) -> None:
+    standin.add(Schedules("/projects/acme/website"))
+    standin.answer("GET", "/groups/acme/subgroups", body=[])
+    standin.answer("PUT", "*/notification_settings", body={"level": "disabled"})
+    place = {} if tool == "browse_groups" else WEB
+    taken = (await against().call(tool, {**place, **arguments})).data["taken_as"]
+    assert sent in str(taken) or taken["arguments"]["description"] == "Nightly"

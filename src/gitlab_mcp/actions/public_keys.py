@@ -8,7 +8,7 @@ from typing import Annotated, Final
 
 from pydantic import AfterValidator, Field
 
-from gitlab_mcp.actions.fields import Expects, NonEmpty
+from gitlab_mcp.actions.fields import AlsoCalled, Expects, NonEmpty
 
 _SSH: Final = re.compile(r"(ssh-|ecdsa-|sk-ssh-|sk-ecdsa-)[\w.@-]+ +[\w+/=]+( .*)?")
 _GPG: Final = "-----BEGIN PGP PUBLIC KEY BLOCK-----"
@@ -29,11 +29,13 @@ def _a_gpg_key(key: str) -> str:
 PublicSshKey = Annotated[
     NonEmpty,
     AfterValidator(_an_ssh_key),
+    AlsoCalled("public_key", "ssh_key"),
     Field(description="The public half, like ssh-ed25519 AAAA…"),
     Expects("the public half of a key on one line, like ssh-ed25519 AAAA…; never the private half"),
 ]
 PublicGpgKey = Annotated[
     NonEmpty,
     AfterValidator(_a_gpg_key),
+    AlsoCalled("public_key", "gpg_key"),
     Expects(f"the armoured public half, which begins with {_GPG}; never the private half"),
 ]

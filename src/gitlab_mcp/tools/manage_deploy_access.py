@@ -11,6 +11,7 @@ from gitlab_mcp.actions.action import DELETE, POST, PUT, Danger, fill, something
 from gitlab_mcp.actions.danger import Risk, equals
 from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.actions.fields import Anywhere, Expects, Flag, FutureDate, Id, Listed, NonEmpty, Title
+from gitlab_mcp.actions.other_names import Instead
 from gitlab_mcp.actions.public_keys import PublicSshKey
 from gitlab_mcp.actions.recovery_lookup import RecoveryLookup, has, lost_token
 from gitlab_mcp.actions.result import Notice
@@ -30,6 +31,10 @@ manage = Tool(
         "create_key": "add_key",
         "delete_token remove_token": "revoke_token",
         "delete_key disable_key": "remove_key",
+        "rotate rotate_token renew": Instead(
+            "",
+            advice="GitLab does not rotate deploy tokens: create_token another, then revoke_token the old one.",
+        ),
     },
 )
 

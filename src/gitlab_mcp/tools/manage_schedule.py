@@ -12,7 +12,7 @@ from gitlab_mcp.actions.action import DELETE, GET, POST, PUT, Danger, Role, fill
 from gitlab_mcp.actions.cron import Cron, TimeZone
 from gitlab_mcp.actions.danger import Risk
 from gitlab_mcp.actions.exchange import Answer, GitLab, Request
-from gitlab_mcp.actions.fields import Expects, Flag, NonEmpty, Only, broken_rule
+from gitlab_mcp.actions.fields import AlsoCalled, Expects, Flag, NonEmpty, Only, broken_rule
 from gitlab_mcp.actions.job_variables import Inputs, Key, Variables, VariableType
 from gitlab_mcp.actions.other_names import Instead
 from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup
@@ -46,7 +46,7 @@ ONE = f"{SCHEDULES}/{{schedule_id}}"
 CHANGES_JOBS = Risk(Danger.DESTRUCTIVE, "any", "they change what the jobs do", bool)
 FIND = RecoveryLookup("browse_schedules get", "project_id schedule_id")
 
-Description = Annotated[NonEmpty, Field(max_length=255)]
+Description = Annotated[NonEmpty, Field(max_length=255), AlsoCalled("name", "title")]
 Target = Annotated[NonEmpty, Field(description="Branch or tag"), Expects("a branch or tag")]
 ScheduleInputs = Annotated[Inputs, Only(since="19.3"), CHANGES_JOBS]
 ScheduleVariables = Annotated[Variables, Field(max_length=100), CHANGES_JOBS]

@@ -68,9 +68,10 @@ manage = Tool(
     instead={
         "close": Instead("update", {"state_event": "close"}),
         "reopen": Instead("update", {"state_event": "reopen"}),
-        "create_task create_tasks add_task add_tasks add_child create_child create_subtask": Instead(
+        "create_task create_tasks add_task add_tasks add_child create_child create_subtask add_subtask": Instead(
             "create", {"type": "task"}
         ),
+        "assign": Instead("update", needs=("assignee_ids",)),
         "add_children move_under reparent": "set_parent",
         "unparent remove_child detach": "remove_parent",
         "promote change_type": Instead("convert", needs=("type",)),

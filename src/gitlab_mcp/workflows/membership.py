@@ -188,4 +188,6 @@ def named(member: Member, source: Source | None) -> dict[str, Any]:
 
 
 def with_role_name(member: Member) -> dict[str, Any]:
-    return {**member, "access_level": role_name(member.get("access_level"))}
+    if "access_level" not in member:
+        return dict(member)
+    return {**member, "access_level": role_name(member["access_level"])}
