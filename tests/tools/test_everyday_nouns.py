@@ -87,6 +87,17 @@ async def test_the_values_of_a_schedule_are_shown_after_a_yes_only(
         assert (await refused(against(**rules), "manage_schedule", show)).code == code
 
 
+async def test_a_schedule_whose_variables_are_kept_from_the_caller_has_not_none(
+    standin: StandIn, against: Against
+) -> None:
+    standin.answer("GET", "*/pipeline_schedules/1", body={"id": 1, "description": "Nightly"})
+    standin.project("acme/website")
+    show = {**WEB, "action": "show_values", "schedule_id": 1}
+    result = await against().call("manage_schedule", show)
+    assert "variables" not in result.data
+    assert [each["code"] for each in result.data["warnings"]] == ["PARTIAL"]
+
+
 async def test_a_variable_that_is_there_is_to_be_changed_and_the_action_is_named(
     standin: StandIn, against: Against
 ) -> None:

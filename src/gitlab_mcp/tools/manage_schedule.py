@@ -12,7 +12,7 @@ from gitlab_mcp.actions.action import DELETE, GET, POST, PUT, Danger, Role, fill
 from gitlab_mcp.actions.cron import Cron, TimeZone
 from gitlab_mcp.actions.danger import Risk
 from gitlab_mcp.actions.exchange import Answer, GitLab, Request
-from gitlab_mcp.actions.fields import AlsoCalled, Expects, Flag, NonEmpty, Only, broken_rule
+from gitlab_mcp.actions.fields import AlsoCalled, Flag, NonEmpty, Only, broken_rule
 from gitlab_mcp.actions.job_variables import Inputs, Key, Variables, VariableType
 from gitlab_mcp.actions.other_names import Instead
 from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup
@@ -47,7 +47,7 @@ CHANGES_JOBS = Risk(Danger.DESTRUCTIVE, "any", "they change what the jobs do", b
 FIND = RecoveryLookup("browse_schedules get", "project_id schedule_id")
 
 Description = Annotated[NonEmpty, Field(max_length=255), AlsoCalled("name", "title")]
-Target = Annotated[NonEmpty, Field(description="Branch or tag"), Expects("a branch or tag")]
+Target = Annotated[NonEmpty, Field(description="Branch or tag")]
 ScheduleInputs = Annotated[Inputs, Only(since="19.3"), CHANGES_JOBS]
 ScheduleVariables = Annotated[Variables, Field(max_length=100), CHANGES_JOBS]
 
@@ -280,7 +280,12 @@ class ShowValues(OfSchedule):
     """Show the values of a schedule's variables."""
 
     async def run(self, gitlab: GitLab) -> Result:
-        variables = (await gitlab.send(self.request())).body.get("variables") or []
+        variables = (await gitlab.send(self.request())).body.get("variables")
+        if variables is None:
+            message = (
+                "GitLab does not show you the variables: the owner of the schedule and maintainers see them."
+            )
+            return Result(data={"id": self.schedule_id}, warnings=[Notice(NoticeCode.PARTIAL, message)])
         shown = [
             keep_visible({name: each.get(name) for name in ("key", "value", "variable_type")}, "value")
             for each in variables
