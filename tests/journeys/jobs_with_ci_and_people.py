@@ -165,17 +165,6 @@ async def last_deployment(do: Do, shop: Shop) -> None:
     assert [each["iid"] for each in inside["items"]] == [1, 2]
 
 
-@job(32, "Roll production back to what ran before.", beside=Deployments)
-async def roll_back(do: Do, shop: Shop) -> None:
-    found = await do(
-        "browse_environments", "list_deployments", **SHOP, environment="production", status="success"
-    )
-    before = await do("browse_environments", "get_deployment", **SHOP, deployment_id=found["items"][1]["id"])
-    again = await do("manage_job", "retry", **SHOP, job_id=before["job_id"])
-    retried = shop.thing("projects/77/jobs", again["id"])
-    assert (before["job_id"], retried["status"]) == (287, "pending")
-
-
 @job(
     40,
     "Apply the suggestion in !12.",
