@@ -42,7 +42,13 @@ class Registry:
 
     def action_names(self, name: str) -> list[str]:
         """The actions of a tool, without loading it."""
-        return list(self._entries[name]["tool"]["inputSchema"]["properties"]["action"]["enum"])
+        entry = self._entries[name]
+        single = entry.get("action")
+        return [single] if single else list(entry["tool"]["inputSchema"]["properties"]["action"]["enum"])
+
+    def is_single(self, name: str) -> bool:
+        """Whether a tool has one action, which its calls do not name, without loading it."""
+        return "action" in self._entries[name]
 
     def has_field(self, name: str, field: str) -> bool:
         """Whether a tool lists this field, without loading it."""
@@ -96,7 +102,11 @@ class Registry:
 
     def action(self, name: str, action: object) -> type[Action] | None:
         """None where there is no such action."""
-        return self.tool(name).actions.get(str(action)) if name in self else None
+        if name not in self:
+            return None
+        return self.tool(name).actions.get(
+            self.action_names(name)[0] if self.is_single(name) else str(action)
+        )
 
     def writes(self, name: str, action: object) -> bool:
         """Whether this may be an action that writes. An action under another name is one where its tool writes."""

@@ -72,6 +72,8 @@ class Application(Protocol):
 
     def has_field(self, tool: str, field: str) -> bool: ...
 
+    def meant_call(self, tool: str, arguments: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]: ...
+
     def call(
         self,
         tool: str,
@@ -148,7 +150,8 @@ class GitLabServer(MCPServer[None]):
 
         Where a person's answer would make a failed call work and the client can ask, the person is asked.
         """
-        format = self._wanted_format(name, arguments.get("format"))
+        tool, meant = self._app.meant_call(name, arguments)
+        format = self._wanted_format(tool, meant.get("format"))
         request_context = request_context_of(context.request_context.request) if context is not None else None
         person = Person(context)
         answers = person.answers_so_far()
@@ -163,7 +166,7 @@ class GitLabServer(MCPServer[None]):
                     return success_result(result, format, self._style(request_context))
                 except CallFailed as failed:
                     failure = failed.failure
-            fields = self._fields_by_tool.get(name, {})
+            fields = self._fields_by_tool.get(tool, {})
             question = question_for(failure, fields, answers, ask_for_values=self._ask_for_values)
             if question is None or answers.declined:
                 return self._failure_result(failure, format, request_context)
@@ -179,7 +182,7 @@ class GitLabServer(MCPServer[None]):
         if fields is None:
             return failure
         action = arguments.get("action")
-        known = action if action in fields["action"]["enum"] else None
+        known = action if action in fields.get("action", {}).get("enum", ()) else None
         call = FailedCall(operation_name(name, known))
         return replace(failure, call=call).knowing(tool=name, action=known)
 

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import anyio
 from pydantic import BaseModel, ConfigDict, model_validator
 
+from gitlab_mcp.actions.arguments.wrapped_calls import looks_like
 from gitlab_mcp.actions.call import FEWEST_BYTES
 from gitlab_mcp.actions.fields import FromJson, NonEmpty, ReachesNothing
 from gitlab_mcp.actions.result import Notice, Omission, Result, TailText, Text
@@ -54,7 +55,8 @@ async def run_calls(calls: Sequence[BatchedCall], server: Server) -> Result:
             outcomes[index] = await _outcome(calls[index], share, server)
         server.gitlab.report(len(outcomes), len(calls), calls[index].tool)
 
-    writes = [server.registry.writes(call.tool, call.arguments.get("action")) for call in calls]
+    meant = [looks_like(call.tool, call.arguments, server.registry) for call in calls]
+    writes = [server.registry.writes(tool, arguments.get("action")) for tool, arguments in meant]
     for turn in _turns(writes):
         async with anyio.create_task_group() as tasks:
             for index in turn:
