@@ -29,7 +29,9 @@ def main() -> None:
         half = [question for question in table if question.is_built_on is built_on and is_there(question)]
         found = sum(map(is_found, half))
         print(f"{name}: {found} of {len(half)} in the first {TOP}: {found / len(half):.1%}")
-    print(f"no action is there for {sum(not is_there(question) for question in table)} questions of {len(table)}")
+    print(
+        f"no action is there for {sum(not is_there(question) for question in table)} questions of {len(table)}"
+    )
     if "--failures" in sys.argv:
         for question in table:
             if question.is_built_on and is_there(question) and not is_found(question):

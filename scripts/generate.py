@@ -43,9 +43,7 @@ def catalogue() -> str:
 
 def searched() -> str:
     """What the search for actions reads. One tool a line."""
-    lines = (
-        json.dumps(described(tool), ensure_ascii=False, separators=(",", ":")) for tool in declared()
-    )
+    lines = (json.dumps(described(tool), ensure_ascii=False, separators=(",", ":")) for tool in declared())
     return "[\n" + ",\n".join(lines) + "\n]\n"
 
 

@@ -8,7 +8,9 @@ from typing import Final
 from urllib.parse import unquote
 
 _METHOD: Final = re.compile(r"^\s*(?:curl\s+)?(?:-X\s+|--request\s+)?(GET|POST|PUT|PATCH|DELETE)\s+", re.I)
-_PATH: Final = re.compile(r"(?:https?://[^/\s]+)?(?:/?api/v4)?/?([A-Za-z_][^\s?#\"']*/[^\s?#\"']*|/[^\s?#\"']+)")
+_PATH: Final = re.compile(
+    r"(?:https?://[^/\s]+)?(?:/?api/v4)?/?([A-Za-z_][^\s?#\"']*/[^\s?#\"']*|/[^\s?#\"']+)"
+)
 _PLACEHOLDER: Final = re.compile(r"^(?:[{<:*].*|[0-9]+|.*%2[fF].*)$")
 
 

@@ -97,7 +97,9 @@ class Index:
             document = self._documents[number]
             score *= document.weight * asked.fits(document.kind, document.scopes, lists=document.lists)
             found[document.name] = found.get(document.name, 0.0) + score
-        hits = sorted((Hit(name, score) for name, score in found.items()), key=lambda hit: (-hit.score, hit.name))
+        hits = sorted(
+            (Hit(name, score) for name, score in found.items()), key=lambda hit: (-hit.score, hit.name)
+        )
         least = hits[0].score * _LEAST_SHARE if hits and hits[0].score < _EXACT / 2 else 0.0
         return [hit for hit in hits if hit.score > least]
 
@@ -207,8 +209,9 @@ class _Question:
         terms = list(dict.fromkeys(terms))[:_MOST_TERMS]
         self.spans = list(_spans(terms))
         self._terms = {term for term, _ in terms}
-        verbs = [VERBS.get(word) or VERBS.get(stem(word)) for word in raw]
-        pairs = [VERBS.get(f"{one}_{other}") for one, other in zip(raw, raw[1:], strict=False)]
+        plain = [mended(stem(word)) for word in raw]
+        verbs = [_VERBS.get(word) for word in plain]
+        pairs = [_VERBS.get(f"{one}_{other}") for one, other in zip(plain, plain[1:], strict=False)]
         kinds = [*filter(None, pairs), *filter(None, verbs)]
         self._kind = kinds[0] if kinds else ""
         self._is_plural = any(word.endswith("s") and len(word) > 3 for word in raw)
@@ -272,8 +275,11 @@ def _trigrams(term: str) -> set[str]:
 
 
 _PHRASES: Final = Phrases(SAME)
+_VERBS: Final = {"_".join(map(stem, verb.split("_"))): kind for verb, kind in VERBS.items()}
 _MEANINGS: Final = {
-    tuple(_PHRASES.terms(phrase)): tuple(dict.fromkeys(term for word in others for term in _PHRASES.terms(word)))
+    tuple(_PHRASES.terms(phrase)): tuple(
+        dict.fromkeys(term for word in others for term in _PHRASES.terms(word))
+    )
     for phrase, others in MEANS.items()
 }
 _LONGEST_MEANING: Final = max(map(len, _MEANINGS))
@@ -288,7 +294,13 @@ def said_of(name: str, endpoints: Iterable[str]) -> str:
     """What people say who want this action."""
     plain = [plain_endpoint(endpoint) for endpoint in endpoints]
     texts = [ASKED.get(key, "") for key in (name, *plain)]
-    paths = [word for endpoint in plain for piece, said in PATHS.items() if _holds(endpoint, piece) for word in said]
+    paths = [
+        word
+        for endpoint in plain
+        for piece, said in PATHS.items()
+        if _holds(endpoint, piece)
+        for word in said
+    ]
     return "; ".join(filter(None, (*texts, *dict.fromkeys(paths))))
 
 

@@ -10,7 +10,13 @@ from typing import Final
 
 _CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _WORD: Final = re.compile(r"[^\W_]+")
-_JOINED: Final = (("ci/cd", "cicd"), ("ci-cd", "cicd"), ("ci_cd", "cicd"), ("e-mail", "email"), ("2fa", "twofactor"))
+_JOINED: Final = (
+    ("ci/cd", "cicd"),
+    ("ci-cd", "cicd"),
+    ("ci_cd", "cicd"),
+    ("e-mail", "email"),
+    ("2fa", "twofactor"),
+)
 _SAID_AWAY_WORDS: Final = (
     "a an the of to for from in on at by with without as and or is are was were be been am it its this that these those"
     " i me my we us our you your they them their he him his she her hers there here please want wants need needs"

@@ -168,6 +168,7 @@ def _nested(tool: str, meant: str) -> Failure:
 def _said_twice(tool: str, names: list[str]) -> Failure:
     shown = [name for name in names if name.isidentifier() and len(name) <= _LONGEST_NAME]
     return Failure(Code.INVALID_VALUE, f"{tool} was given other values beside arguments than in it.").knowing(
-        invalid_fields=[{"field": name, "expected": "one value", "received": "two"} for name in shown] or None,
+        invalid_fields=[{"field": name, "expected": "one value", "received": "two"} for name in shown]
+        or None,
         suggested_fix="Give each field once, inside of arguments.",
     )
