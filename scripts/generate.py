@@ -15,6 +15,7 @@ from typing import Any
 import reference
 from error_examples import examples
 from left_out import left_out, section
+from make_rows import rows_text
 
 from gitlab_mcp.actions.action_facts import action_facts as resolved
 from gitlab_mcp.actions.registry import declared
@@ -113,8 +114,14 @@ def generated() -> dict[Path, str]:
 
 
 def main() -> int:
-    # First, and alone where it is stale: the pages are made from it.
-    stale = settle({ROOT / "src/gitlab_mcp/action_facts.json": action_facts()})
+    # First, and alone where they are stale: the pages are made from them.
+    rows = rows_text(declared(), tier_map().paid_endpoints())
+    stale = settle(
+        {
+            ROOT / "src/gitlab_mcp/action_facts.json": action_facts(),
+            ROOT / "src/gitlab_mcp/api/rows.jsonl": rows,
+        }
+    )
     resolved.cache_clear()
     stale = stale or settle(generated())
     for path in stale:

@@ -440,7 +440,9 @@ def _check_toolsets(settings: Settings, registry: Registry) -> None:
 
 def _check_patterns(settings: Settings, registry: Registry) -> None:
     for name in ("only_actions", "never_actions"):
-        for pattern in unmatched_patterns(getattr(settings, name), registry.every_name()):
+        # Rows are read only for a pattern that names no action of a tool.
+        of_rows = unmatched_patterns(getattr(settings, name), registry.every_name())
+        for pattern in unmatched_patterns(of_rows, registry.row_names()) if of_rows else ():
             raise SettingsError(no_such_action(name, settings.sources.get(name, name), pattern))
 
 

@@ -10,15 +10,22 @@ from importlib import resources
 from typing import Any
 
 from gitlab_mcp.actions.action import Action
-from gitlab_mcp.actions.action_name import ActionName
+from gitlab_mcp.actions.action_name import ActionName, row_names
 from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.actions.toolsets import CORE, TOOLSETS, is_listed
+from gitlab_mcp.api.rows import Row, all_rows, rows_by_noun
 
 TOOLS_PACKAGE = "gitlab_mcp.tools"
+ROWS_PACKAGE = "gitlab_mcp.rows"
+"""Its `tool_of` makes the tool of a noun of rows."""
 
 
 class Registry:
-    """The catalogue as generated, and behind it the modules that declare it."""
+    """The catalogue as generated, and behind it the modules that declare it.
+
+    What no tool has an action for is a row: `project_badge create`. Rows are called as actions are, and are in no
+    listing: `names`, `actions` and `in` know only tools. Nothing is read of them before one is asked for by name.
+    """
 
     def __init__(self, entries: Iterable[Mapping[str, Any]] | None = None) -> None:
         self._entries = {entry["tool"]["name"]: entry for entry in (entries or _generated())}
@@ -60,7 +67,9 @@ class Registry:
         return [toolset for toolset in TOOLSETS if toolset in held]
 
     def toolset_of(self, name: str) -> str:
-        """Of a tool, without loading it."""
+        """Of a tool, or of a noun of rows, without loading it."""
+        if name not in self:
+            return next(row.toolset for row in rows_by_noun()[name].values())
         toolset: str = self._entries[name]["toolset"]
         return toolset
 
@@ -93,20 +102,40 @@ class Registry:
 
     def names_of_actions(self, tool: str) -> list[ActionName]:
         """Every name of every action of a tool, the former ones too, without loading it."""
+        if tool not in self:
+            return [name for names in self.row_names() if names[0].tool == tool for name in names]
         return [name for names in self.every_name() if names[0].tool == tool for name in names]
 
+    def has_row(self, noun: str, verb: object) -> bool:
+        """Whether there is a row of this name, without making it an action."""
+        return noun not in self and str(verb) in rows_by_noun().get(noun, ())
+
+    def is_noun(self, name: str) -> bool:
+        """Whether there are rows of this noun."""
+        return name not in self and name in rows_by_noun()
+
+    def rows(self) -> Mapping[str, Row]:
+        """All rows, by name: `project_badge.create`."""
+        return all_rows()
+
+    def row_names(self) -> list[tuple[ActionName, ...]]:
+        """The names of each row by which settings name it."""
+        return [
+            row_names(row.noun, row.verb, row.toolset, row.danger != "read") for row in self.rows().values()
+        ]
+
     def tool(self, name: str) -> Tool:
+        """The tool; of a noun of rows the one that is never listed."""
         if name not in self._tools:
-            self._tools[name] = _imported(name)
+            self._tools[name] = _imported(name) if name in self else _of_rows(name)
         return self._tools[name]
 
     def action(self, name: str, action: object) -> type[Action] | None:
-        """None where there is no such action."""
-        if name not in self:
+        """None where there is no such action, and no such row."""
+        if not (name in self or self.has_row(name, action)):
             return None
-        return self.tool(name).actions.get(
-            self.action_names(name)[0] if self.is_single(name) else str(action)
-        )
+        single = self.action_names(name)[0] if self.is_single(name) else None
+        return self.tool(name).actions.get(single or str(action))
 
     def writes(self, name: str, action: object) -> bool:
         """Whether this may be an action that writes. An action under another name is one where its tool writes."""
@@ -134,6 +163,11 @@ def declared() -> list[Tool]:
 def _noun_stem(name: str) -> str:
     """The noun of a tool without its plural ending: of `browse_branches` and `manage_branch`, `branch`."""
     return name.partition("_")[2].rstrip("iesy") or name
+
+
+def _of_rows(noun: str) -> Tool:
+    tool: Tool = importlib.import_module(ROWS_PACKAGE).tool_of(noun)
+    return tool
 
 
 def _imported(name: str) -> Tool:

@@ -25,12 +25,15 @@ class Tool:
         also: tuple[str, ...] = (),
         instead: Mapping[str, Instead | str] | None = None,
         makes_calls: Literal["none", "that read", "of any kind"] = "none",
+        of_rows: bool = False,
     ) -> None:
         """`also`: other words for what the tool is about. `instead`: other names of its actions, and names of what
         other tools do, each with the call that is meant. Neither is listed.
 
-        `makes_calls`: of other tools. Its own action only reads: what a call does is asked of that call."""
+        `makes_calls`: of other tools. Its own action only reads: what a call does is asked of that call.
+        `of_rows`: a noun of rows, which is never listed itself."""
         self.name = name
+        self.of_rows = of_rows
         self.about = about
         self.toolset = toolset
         self.also = also
@@ -71,6 +74,7 @@ class Tool:
         moved_from: str = "",
         has_line: bool = False,
         seldom_given: str = "",
+        facts: Mapping[str, Any] | None = None,
     ) -> Callable[[A], A]:
         """Declare a class to be an action. A tool that writes must say how dangerous each action is.
 
@@ -86,6 +90,8 @@ class Tool:
         another. Whoever calls it so gets it, and patterns of actions mean it under each of its names.
         `has_line`: its name does not say what it does, so the listing has the first sentence of its docstring.
         `seldom_given`: fields that the listing only names, without a schema.
+
+        `facts`: those of a row, which `action_facts.json` does not hold.
 
         `docs`, `feature`, `switch`, `role`: looked up by the endpoints (`api.derivation`). Said here only where
         nothing is known of them, or where the action `Differs`.
@@ -116,6 +122,7 @@ class Tool:
                 moved_from=tuple(_tool_and_action(each, name) for each in moved_from.split(",") if each),
                 has_line=has_line,
                 seldom_given=tuple(seldom_given.split()),
+                facts=facts,
             )
             if name in self.actions:
                 raise TypeError(f"{self.name} has two actions called {name}")

@@ -9,14 +9,18 @@ from importlib import resources
 from typing import Any, Final
 
 from gitlab_mcp.actions.action import Action
+from gitlab_mcp.actions.danger import Danger
 from gitlab_mcp.actions.shape import shapes
 from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.actions.toolsets import CORE, DISCOVER
+from gitlab_mcp.api.rows import Row, all_rows
 from gitlab_mcp.finding.index import Document, Index, said_of
 from gitlab_mcp.finding.words import VERBS
 
 _OF_CORE: Final = 1.06
-"""What a developer does in a day is meant a little more often."""
+"""What a developer does in a day is meant a little more often,"""
+_OF_A_ROW: Final = 0.9
+"""and what nobody wrote a class for a little less."""
 
 
 def described(tool: Tool) -> dict[str, Any]:
@@ -65,6 +69,18 @@ def _documents() -> Iterator[Document]:
             continue
         for name, facts in tool["actions"].items():
             yield _document(tool, name, facts)
+    yield from map(_of_row, all_rows().values())
+
+
+def _of_row(row: Row) -> Document:
+    texts = {
+        "name": row.name,
+        "says": row.does,
+        "path": row.endpoint,
+        "asked": said_of(row.name, [row.endpoint]),
+    }
+    kind = "read" if row.danger == Danger.READ else VERBS.get(row.verb.partition("_")[0], "")
+    return Document(row.name, texts, (row.endpoint,), kind, _OF_A_ROW, row.verb.startswith("list"))
 
 
 def _generated() -> list[dict[str, Any]]:

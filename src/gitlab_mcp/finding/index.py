@@ -36,6 +36,7 @@ _LEAST_SHARE: Final = 0.3
 """Of the best hit's score; what has less is no answer."""
 _EXACT: Final = 1_000.0
 _GROUP: Final = frozenset(("group", "sub_group", "organization", "organisation", "org", "team"))
+_ARTICLES: Final = frozenset(("a", "an", "the", "this", "that", "my", "our", "your", "its"))
 _INSTANCE: Final = frozenset(("instance", "administrator", "admin", "server"))
 
 
@@ -209,7 +210,9 @@ class _Question:
         terms = list(dict.fromkeys(terms))[:_MOST_TERMS]
         self.spans = list(_spans(terms))
         self._terms = {term for term, _ in terms}
-        plain = [mended(stem(word)) for word in raw]
+        # Behind an article stands a noun: `the build`, `a change`.
+        nouns = {number + 1 for number, word in enumerate(raw) if word in _ARTICLES}
+        plain = ["" if number in nouns else mended(stem(word)) for number, word in enumerate(raw)]
         verbs = [_VERBS.get(word) for word in plain]
         pairs = [_VERBS.get(f"{one}_{other}") for one, other in zip(plain, plain[1:], strict=False)]
         kinds = [*filter(None, pairs), *filter(None, verbs)]

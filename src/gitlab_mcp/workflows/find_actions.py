@@ -47,7 +47,7 @@ def find(query: str, server: Server) -> Result:
 
 def _likeliest(query: str, server: Server) -> Iterator[type[Action]]:
     for hit in islice(index().search(query), _MOST_LOOKED_AT):
-        tool, _, name = hit.name.partition(" ")
+        tool, name = hit.name.replace(".", " ").split()
         action = server.registry.action(tool, name)
         if action is not None:
             yield action
@@ -58,7 +58,7 @@ def _hit(action: type[Action], tiers: TierMap) -> dict[str, str]:
     tier = requirements_of_action(action, tiers).tier
     endpoint = str(spec.endpoints[0]) if spec.endpoints else ""
     facts = {
-        "action": f"{spec.tool.name} {spec.name}",
+        "action": f"{spec.tool.name}{'.' if spec.tool.of_rows else ' '}{spec.name}",
         "fields": ", ".join(_fields(action)),
         "danger": spec.danger.value,
         "tier": "" if tier == "Free" else tier,

@@ -48,7 +48,7 @@ def validate(registry: Registry, name: str, arguments: Mapping[str, Any], defaul
 
 
 def _tool(registry: Registry, name: str, given: Mapping[str, Any]) -> Tool:
-    if name in registry:
+    if name in registry or registry.has_row(name, given.get("action")):
         return registry.tool(name)
     failure = Failure(Code.UNKNOWN_TOOL, "There is no such tool.")
     meant = meant_tool(registry, name, given) if is_short_name(name) else None
@@ -58,6 +58,8 @@ def _tool(registry: Registry, name: str, given: Mapping[str, Any]) -> Tool:
         failure = failure.knowing(
             did_you_mean=meant.name, suggested_fix=f"Call {meant.name}.", send={"tool": meant.name}
         )
+    elif registry.is_noun(name):
+        return registry.tool(name)
     else:
         failure = failure.knowing(suggested_fix="Call one of the tools that tools/list names.")
     raise CallFailed(_or_found(failure, name, given.get("action")))
