@@ -13,7 +13,7 @@ from typing import Final
 
 from gitlab_mcp.actions.arguments.words import distance
 from gitlab_mcp.finding.endpoints import Endpoints
-from gitlab_mcp.finding.text import Phrases, stem, words
+from gitlab_mcp.finding.text import SAID_AWAY, Phrases, stem, words
 from gitlab_mcp.finding.words import ASKED, MEANS, PATHS, SAME, VERBS
 
 _FIELDS: Final[Mapping[str, tuple[float, float]]] = {
@@ -27,8 +27,14 @@ _FIELDS: Final[Mapping[str, tuple[float, float]]] = {
     "takes": (0.35, 0.6),
 }
 """By field of an action: what a word in it counts, and how much less in a long one."""
-_SATURATION: Final = 1.6
-_OTHER_WORD: Final = 0.72
+_SATURATION: Final = 0.8
+_OTHER_WORD: Final = 0.5
+_ALIKE: Final = 1.0
+_PLAIN_VERB: Final = 0.45
+_AROUND: Final = 0.25
+_UNASKED_READ: Final = 1.15
+_COVERING: Final = 0.4
+"""How much it counts that nothing is left over of what was asked."""
 _SHORTEST_TYPO: Final = 4
 _MOST_TERMS: Final = 40
 """Of a question. Longer ones are cut: what matters stands at the beginning."""
@@ -37,6 +43,7 @@ _LEAST_SHARE: Final = 0.3
 _EXACT: Final = 1_000.0
 _GROUP: Final = frozenset(("group", "sub_group", "organization", "organisation", "org", "team"))
 _ARTICLES: Final = frozenset(("a", "an", "the", "this", "that", "my", "our", "your", "its"))
+_ASKING: Final = frozenset(("who", "whose", "why", "many", "search"))
 _INSTANCE: Final = frozenset(("instance", "administrator", "admin", "server"))
 
 
@@ -84,6 +91,11 @@ class Index:
     _postings: dict[str, dict[int, float]] = field(default_factory=dict)
     _endpoints: Endpoints = field(default_factory=Endpoints)
     _grams: dict[str, list[str]] = field(default_factory=dict)
+    _said: dict[str, list[int]] = field(default_factory=dict)
+    """By term, the phrases that hold it."""
+    _phrases: list[tuple[int, float]] = field(default_factory=list)
+    """Of each, the number of its action, and how much its terms count."""
+    _said_of: list[tuple[int, list[str]]] = field(default_factory=list)
     _known: set[str] = field(default_factory=set)
     _names: dict[str, str] = field(default_factory=dict)
     _endpoints_of: dict[str, frozenset[str]] = field(default_factory=dict)
@@ -135,32 +147,54 @@ class Index:
         scores: dict[int, float] = {}
         matched: dict[int, float] = {}
         for concept in concepts:
-            mass = max(self._rarity(term) * sure for term, sure in concept.terms.items()) * concept.weight
+            mass = self._rarity(concept) * concept.weight
             total += mass
             best: dict[int, float] = {}
             for term, sure in concept.terms.items():
-                rarity = self._rarity(term) * sure * concept.weight
                 for number, count in self._postings[term].items():
-                    value = rarity * count / (_SATURATION + count)
+                    value = mass * sure * count / (_SATURATION + count)
                     if value > best.get(number, 0.0):
                         best[number] = value
             for number, value in best.items():
                 scores[number] = scores.get(number, 0.0) + value
                 matched[number] = matched.get(number, 0.0) + mass
-        return {number: score * (matched[number] / total) ** 0.6 for number, score in scores.items()}
+        scores = {number: score * (matched[number] / total) ** _COVERING for number, score in scores.items()}
+        for number, alike in self._alike(concepts, total).items():
+            scores[number] += _ALIKE * alike * total
+        return scores
 
-    def _rarity(self, term: str) -> float:
-        having = len(self._postings.get(term, ()))
+    def _alike(self, concepts: Sequence[_Concept], total: float) -> dict[int, float]:
+        """How alike the question is to what people say who want an action: the nearest of these phrases."""
+        shared: dict[int, float] = {}
+        for concept in concepts:
+            mass = self._rarity(concept) * concept.weight
+            best: dict[int, float] = {}
+            for term, sure in concept.terms.items():
+                for phrase in self._said.get(term, ()):
+                    best[phrase] = max(best.get(phrase, 0.0), mass * sure)
+            for phrase, value in best.items():
+                shared[phrase] = shared.get(phrase, 0.0) + value
+        alike: dict[int, float] = {}
+        for phrase, value in shared.items():
+            number, mass = self._phrases[phrase]
+            # As if of the phrase as much were left out as it holds words that the question lacks.
+            alike[number] = max(alike.get(number, 0.0), value * value / (max(mass, value) * total))
+        return alike
+
+    def _rarity(self, concept: _Concept) -> float:
+        """A rare word among those that say it makes it no rarer."""
+        having = len(set().union(*(self._postings[term] for term in concept.terms)))
         return math.log(1 + (len(self._documents) - having + 0.5) / (having + 0.5))
 
     def _mended(self, written: str) -> str:
         """The word that is meant by one that nobody knows: the nearest by spelling, if there is one."""
-        if len(written) < _SHORTEST_TYPO or written in self._known:
+        if len(written) < _SHORTEST_TYPO or written in self._known or written in SAID_AWAY:
             return written
         shared: dict[str, int] = {}
         for gram in _trigrams(written):
             for term in self._grams.get(gram, ()):
                 shared[term] = shared.get(term, 0) + 1
+        shared = {term: count for term, count in shared.items() if not _is_opposite(term, written)}
         likely = sorted(shared, key=lambda term: (-shared[term] / (len(term) + len(written)), term))[:12]
         far = 1 if len(written) < 6 else 2
         steps, nearest = min(((distance(written, term), term) for term in likely), default=(far + 1, ""))
@@ -175,9 +209,13 @@ class Index:
         self._endpoints_of[document.name] = frozenset(map(plain_endpoint, document.endpoints))
         for name in (document.name, *document.texts.get("names", "").split(";")):
             self._names.setdefault("_".join(words(name)), document.name)
+        own = [document.texts["name"], re.split(r"[.;:]", document.texts.get("says", ""))[0]]
+        for phrase in (*own, *document.texts.get("asked", "").split("; ")):
+            if terms := list(dict.fromkeys(_PHRASES.terms(phrase))):
+                self._said_of.append((number, terms))
         counts: dict[str, float] = {}
         for name, (weight, by_length) in _FIELDS.items():
-            terms = _PHRASES.terms(document.texts.get(name, ""))
+            terms = [term for part in document.texts.get(name, "").split("; ") for term in _PHRASES.terms(part)]
             if not terms:
                 continue
             share = weight / (1 - by_length + by_length * max(len(terms), 4) / 8)
@@ -191,6 +229,11 @@ class Index:
 
     def close(self) -> None:
         """After the last action was added."""
+        for phrase, (number, terms) in enumerate(self._said_of):
+            self._phrases.append((number, sum(self._rarity(_Concept({term: 1.0})) * _weight(term) for term in terms)))
+            for term in terms:
+                self._said.setdefault(term, []).append(phrase)
+        self._said_of.clear()
         said = {word for phrase in _MEANINGS for term in phrase for word in term.split("_")}
         self._known.update(_PHRASES.knows(), said, self._postings)
         for term in sorted(self._known):
@@ -205,13 +248,15 @@ class _Question:
     def __init__(self, query: str, mended: Callable[[str], str]) -> None:
         raw = words(query)
         *around, last = re.split(r"\s[>›»→]\s|\s*->\s*", query)
-        terms = [(term, 0.5) for part in around for term in _PHRASES.terms(part, mended)]
-        terms += [(term, 1.0) for term in _PHRASES.terms(last, mended)]
+        terms = [(term, _AROUND) for part in around for term in _PHRASES.terms(part, mended)]
+        terms += [(term, _weight(term)) for term in _PHRASES.terms(last, mended)]
         terms = list(dict.fromkeys(terms))[:_MOST_TERMS]
         self.spans = list(_spans(terms))
         self._terms = {term for term, _ in terms}
         # Behind an article stands a noun: `the build`, `a change`.
         nouns = {number + 1 for number, word in enumerate(raw) if word in _ARTICLES}
+        # In the middle `who` asks for nothing: `a user who left`.
+        nouns |= {number for number, word in enumerate(raw) if number and word in _ASKING}
         plain = ["" if number in nouns else mended(stem(word)) for number, word in enumerate(raw)]
         verbs = [_VERBS.get(word) for word in plain]
         pairs = [_VERBS.get(f"{one}_{other}") for one, other in zip(plain, plain[1:], strict=False)]
@@ -226,7 +271,7 @@ class _Question:
 
     def _of_kind(self, kind: str) -> float:
         if not self._kind:
-            return 1.08 if kind == "read" else 1.0
+            return _UNASKED_READ if kind == "read" else 1.0
         if kind == self._kind:
             return 1.3
         if not kind:
@@ -246,6 +291,11 @@ class _Question:
         if kind != "read":
             return 1.0
         return 1.06 if lists and (self._is_plural or not self._kind) else 1.0
+
+
+def _weight(term: str) -> float:
+    """What a verb says is said by the kind of call, too."""
+    return _PLAIN_VERB if term in _VERBS else 1.0
 
 
 def _spans(terms: Sequence[tuple[str, float]]) -> Iterable[tuple[dict[str, float], float]]:
@@ -270,6 +320,12 @@ def _scopes(endpoint: str) -> Iterable[str]:
     if first == "graphql":
         return ()
     return ({"projects": "project", "groups": "group"}.get(first, "instance"),)
+
+
+def _is_opposite(one: str, other: str) -> bool:
+    """`undelete` is no misspelt `delete`."""
+    short, long = sorted((one, other), key=len)
+    return long != short and long.endswith(short[1:]) and long.startswith(("un", "de", "dis", "re"))
 
 
 def _trigrams(term: str) -> set[str]:

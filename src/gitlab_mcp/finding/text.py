@@ -17,7 +17,7 @@ _JOINED: Final = (
     ("e-mail", "email"),
     ("2fa", "twofactor"),
 )
-_SAID_AWAY_WORDS: Final = (
+_SAID_AWAY: Final = (
     "a an the of to for from in on at by with without as and or is are was were be been am it its this that these those"
     " i me my we us our you your they them their he him his she her hers there here please want wants need needs"
     " would like should could can cannot can't dont don't do does did has have had having how let lets so some"
@@ -65,7 +65,7 @@ def words(text: str) -> list[str]:
     return _WORD.findall(plain)
 
 
-_SAID_AWAY: Final = frozenset(map(stem, _SAID_AWAY_WORDS.split()))
+SAID_AWAY: Final = frozenset(map(stem, _SAID_AWAY.split()))
 
 
 class Phrases:
@@ -90,7 +90,7 @@ class Phrases:
         start = 0
         while start < len(stems):
             length, term = self._at(stems, start)
-            if term and (length > 1 or not (term in _SAID_AWAY or term.isdigit())):
+            if term and (length > 1 or not (term in SAID_AWAY or term.isdigit())):
                 terms.append(term)
             start += length
         return terms
