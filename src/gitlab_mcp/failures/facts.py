@@ -18,8 +18,8 @@ FACTS: Final[Mapping[str, str]] = MappingProxyType(
         "retry_after_seconds": "how long to wait before the next call",
         "suggested_fix": "the next step: a field, an action, a role, a scope or a setting",
         "alternatives": "what to do instead or next: calls with the arguments known, each with the tool to "
-        "`call_with` where its own is not listed; where it cannot be called yet, `switch_on_with` in place of arguments; "
-        "or the page on which a person does it",
+        "`call_with` where its own is not listed; where it cannot be called yet, `switch_on_with` in place of "
+        "arguments; or the page on which a person does it",
         "docs_url": "the page of GitLab's documentation",
         "request_id": "the id of this call in this server's log",
         "event_id": "the id under which the details are found: Sentry's, GitLab's request id, or one of ours",

@@ -9,6 +9,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Final
 
 from gitlab_mcp.actions.arguments.words import distance
@@ -183,7 +184,8 @@ class Index:
 
     def _rarity(self, concept: _Concept) -> float:
         """A rare word among those that say it makes it no rarer."""
-        having = len(set().union(*(self._postings[term] for term in concept.terms)))
+        lists = [self._postings[term] for term in concept.terms]
+        having = len(lists[0]) if len(lists) == 1 else len(set().union(*lists))
         return math.log(1 + (len(self._documents) - having + 0.5) / (having + 0.5))
 
     def _mended(self, written: str) -> str:
@@ -215,7 +217,9 @@ class Index:
                 self._said_of.append((number, terms))
         counts: dict[str, float] = {}
         for name, (weight, by_length) in _FIELDS.items():
-            terms = [term for part in document.texts.get(name, "").split("; ") for term in _PHRASES.terms(part)]
+            terms = [
+                term for part in document.texts.get(name, "").split("; ") for term in _PHRASES.terms(part)
+            ]
             if not terms:
                 continue
             share = weight / (1 - by_length + by_length * max(len(terms), 4) / 8)
@@ -230,7 +234,9 @@ class Index:
     def close(self) -> None:
         """After the last action was added."""
         for phrase, (number, terms) in enumerate(self._said_of):
-            self._phrases.append((number, sum(self._rarity(_Concept({term: 1.0})) * _weight(term) for term in terms)))
+            self._phrases.append(
+                (number, sum(self._rarity(_Concept({term: 1.0})) * _weight(term) for term in terms))
+            )
             for term in terms:
                 self._said.setdefault(term, []).append(phrase)
         self._said_of.clear()
@@ -259,7 +265,7 @@ class _Question:
         nouns |= {number for number, word in enumerate(raw) if number and word in _ASKING}
         plain = ["" if number in nouns else mended(stem(word)) for number, word in enumerate(raw)]
         verbs = [_VERBS.get(word) for word in plain]
-        pairs = [_VERBS.get(f"{one}_{other}") for one, other in zip(plain, plain[1:], strict=False)]
+        pairs = [_VERBS.get(f"{one}_{other}") for one, other in pairwise(plain)]
         kinds = [*filter(None, pairs), *filter(None, verbs)]
         self._kind = kinds[0] if kinds else ""
         self._is_plural = any(word.endswith("s") and len(word) > 3 for word in raw)

@@ -21,7 +21,8 @@ _SAID_AWAY: Final = (
     "a an the of to for from in on at by with without as and or is are was were be been am it its this that these those"
     " i me my we us our you your they them their he him his she her hers there here please want wants need needs"
     " would like should could can cannot can't dont don't do does did has have had having how let lets so some"
-    " any just now right below above under over every each again into onto about via using use gitlab s t re what which when where how"
+    " any just now right below above under over every each again into onto about via using use gitlab s t re what"
+    " which when where how"
 )
 _AS_THEY_ARE: Final = {"settings": "settings", "setting": "settings", "series": "series", "status": "status",
     "statuses": "status", "aliases": "alias", "bus": "bus", "dependencies": "dependency", "licence": "license",

@@ -1,6 +1,7 @@
 """Jobs made of several requests.
 
 - `batch.py`: many calls made as one
+- `find_actions.py`: which calls do what is asked for
 - `delayed_deletion.py`: what became of a project or group that was deleted
 - `membership.py`: where members have their roles from
 - `member_refusals.py`: writes about members that GitLab refuses without naming the cause

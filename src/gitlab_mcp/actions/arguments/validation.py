@@ -69,9 +69,13 @@ def _which_call(
     registry: Registry, tool: Tool, given: dict[str, Any]
 ) -> tuple[Tool, type[Action], dict[str, Any]]:
     """The action that is meant, with the arguments its other name stood for, which are put into `given`."""
-    if tool.is_single and given.get("action") in (None, *tool.actions):
-        given.pop("action", None)
-        return tool, next(iter(tool.actions.values())), {}
+    if tool.is_single:
+        single = next(iter(tool.actions.values()))
+        if "action" in shapes(single):
+            return tool, single, {}
+        if given.get("action") in (None, single.spec.name):
+            given.pop("action", None)
+            return tool, single, {}
     name = given.pop("action", None)
     if isinstance(name, str) and name in tool.actions:
         meant = meant_in_place_of(registry, tool, name, given)
