@@ -70,7 +70,7 @@ WIDER: Final[tuple[tuple[str, str, str], ...]] = (
     (DESTRUCTIVE, r"cluster\.|cluster_agent\w*\.|url_configuration\.", "jobs act in a cluster with it"),
     (DANGEROUS, r"(?:_cluster|cluster_agent)\.delete", "a cluster is cut off"),
     (DANGEROUS, r"runner_controller", "it decides which jobs run"),
-    (DANGEROUS, r"virtual_registry_container", "images come from another server, with a password for it"),
+    (DANGEROUS, r"virtual_registry(?!\w*\.test$)", "images and packages come from another server"),
     (DESTRUCTIVE, r"^vulnerability|vulnerability\.create", "somebody vouches for it"),
     (DESTRUCTIVE, r"\.(?:merge|move|promote|publish|reset|cancel|lock|unlock|apply|resend)$", "it is not taken back"),
     (DESTRUCTIVE, r"submodule\.update|create_ci_config|scan_code", "it is committed, or sent to be looked at"),

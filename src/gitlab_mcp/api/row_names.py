@@ -232,6 +232,8 @@ NAMES: Final[Mapping[str, str]] = {
     "POST /vulnerabilities/*/flags/ai_detection": "vulnerability_ai_flag.create",
     "POST /virtual_registries/container/registries/*/upstreams": "virtual_registry_container_upstream.create",
     "GET /virtual_registries/container/registries/*/upstreams": "virtual_registry_container_upstream.list",
+    "POST /virtual_registries/packages/maven/registries/*/upstreams": "virtual_registry_maven_upstream.create",
+    "GET /virtual_registries/packages/maven/registries/*/upstreams": "virtual_registry_maven_upstream.list",
     "PUT /admin/data_management/*/*/checksum": "admin_data_record.recalculate_checksum",
     "PUT /admin/data_management/*/checksum": "admin_data_record.recalculate_checksums",
     "PUT /admin/zoekt/projects/*/index": "admin_zoekt_project.index",
@@ -271,6 +273,10 @@ def name_of(endpoint: str) -> str:
 def parts_of(path: str) -> list[Part]:
     """The words of a normalised path that make a name."""
     segments = [segment for segment in path.split("/")[1:] if segment not in FILLERS]
+    if "virtual_registries" in segments:
+        segments = [segment for segment in segments if segment not in ("packages", "remote")]
+        if segments[-2:] == ["local", "upstreams"]:
+            segments = [*segments[:-4], "local", "upstreams"]
     if segments[:2] == ["duo_workflows", "workflows"]:
         segments = segments[1:]
         segments[0] = "duo_workflows"
