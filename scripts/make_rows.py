@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from gitlab_mcp.actions.action import Action
 from gitlab_mcp.actions.tool import Tool
-from gitlab_mcp.api.endpoints import facts_in, normalised, rows
+from gitlab_mcp.api.endpoints import EndpointFacts, facts_in, normalised, rows
 from gitlab_mcp.api.operations import operations
 from gitlab_mcp.api.row_answers import RAW, SHOWN_ONCE
 from gitlab_mcp.api.row_dangers import danger_of
@@ -33,25 +33,37 @@ def made(tools: list[Tool], features: Mapping[str, str]) -> Iterator[Row]:
     curated = [str(endpoint) for action in actions for endpoint in action.spec.endpoints]
     endpoints = [each.endpoint for each in operations(curated) if each.reached_by == "data"]
     lookups = Lookups(actions, endpoints)
+    roles: dict[str, set[str | None]] = {}
     for endpoint in endpoints:
-        row = rows()[normalised(endpoint)]
-        facts = next(filter(None, (facts_in(row, version) for version in reversed(READ))))
-        name = name_of(endpoint)
+        roles.setdefault(_noun(endpoint), set()).add(newest(endpoint).role)
+    for endpoint in endpoints:
+        facts, name = newest(endpoint), name_of(endpoint)
+        toolset = toolset_of(_noun(endpoint), roles[_noun(endpoint)])
         feature = features.get(normalised(endpoint))
         told = next((each.tier for each in facts.documented if each.tier), None)
-        danger = danger_of(name, endpoint.partition(" ")[0], facts.role)
+        danger = danger_of(name, endpoint.partition(" ")[0], toolset)
         yield Row(
             name=name,
             endpoint=endpoint,
             does=sentence_of(endpoint),
             danger=danger,
-            toolset=toolset_of(name.partition(".")[0], facts.role),
+            toolset=toolset,
             feature=feature,
             tier=told if told in _PAID and feature is None else None,
             look=lookups.of(endpoint) if danger != "read" else None,
             once=SHOWN_ONCE.get(name, ""),
             raw=name in RAW,
         )
+
+
+def newest(endpoint: str) -> EndpointFacts:
+    """What is known of an endpoint in the newest version that has it."""
+    row = rows()[normalised(endpoint)]
+    return next(filter(None, (facts_in(row, version) for version in reversed(READ))))
+
+
+def _noun(endpoint: str) -> str:
+    return name_of(endpoint).partition(".")[0]
 
 
 class Lookups:
@@ -64,11 +76,10 @@ class Lookups:
                 name = name_of(endpoint).replace(".", " ")
                 self._reads[normalised(endpoint)] = (name, _fields_in(path_of(endpoint)))
         for action in actions:
-            for endpoint in action.spec.endpoints:
-                if endpoint.method == "GET" and not action.spec.writes:
-                    key = normalised(str(endpoint))
+            for read in action.spec.endpoints:
+                if read.method == "GET" and not action.spec.writes:
                     name = f"{action.spec.tool.name} {action.spec.name}"
-                    self._reads.setdefault(key, (name, list(endpoint.placeholders)))
+                    self._reads.setdefault(normalised(str(read)), (name, list(read.placeholders)))
 
     def of(self, endpoint: str) -> str | None:
         path = path_of(endpoint)

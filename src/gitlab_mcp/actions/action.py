@@ -147,6 +147,12 @@ class Spec:
         return feature
 
     @property
+    def documented_tier(self) -> str | None:
+        """Of a row: the tier that the documentation names, where the feature map knows nothing of it."""
+        tier: str | None = self._looked_up.get("tier")
+        return tier
+
+    @property
     def role(self) -> Role | None:
         """The least role."""
         role: Role | str | None = self._fact("role")

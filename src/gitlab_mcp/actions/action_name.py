@@ -18,7 +18,7 @@ class ActionName(NamedTuple):
 
 
 def row_names(noun: str, verb: str, toolset: str, writes: bool) -> tuple[ActionName, ...]:
-    """A row's own name, and the one it would have as an action of a tool: who forbids `manage_*` forbids every write."""
+    """A row's own name, and the one it would have in a tool: who forbids `manage_*` forbids every write."""
     prefix = "manage" if writes else "browse"
     return ActionName(noun, verb, toolset), ActionName(f"{prefix}_{noun}", verb, toolset)
 

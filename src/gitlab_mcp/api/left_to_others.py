@@ -16,8 +16,9 @@ GROUPS: Final[tuple[tuple[str, str, str], ...]] = (
     (
         "package managers",
         "The protocol of a package manager: npm, Maven, pip and others speak it themselves.",
-        r"/(?:-/)?packages/(?:cargo|composer|conan|debian|generic|go|helm|maven|ml_models|npm|nuget|pypi|rpm|rubygems"
-        r"|terraform)\b|^/group/\*/packages/|^/packages/|/dependency_proxy/packages/",
+        r"(?<!/virtual_registries)/packages/(?:cargo|composer|conan|debian|generic|go|helm|maven|ml_models|npm|nuget|pypi"
+        r"|rpm|rubygems|terraform)\b|^/group/\*/packages/|/dependency_proxy/packages/"
+        r"|^/virtual_registries/packages/maven/\*/",
     ),
     (
         "geo",

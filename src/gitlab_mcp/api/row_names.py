@@ -7,8 +7,8 @@
     PUT     /projects/:id/integrations/asana                    project_asana_integration.set
 
 The noun is the words of the path, each collection in the singular, without ids. What only projects have (issues, merge
-requests, pipelines) or only groups (epics) is not said to be theirs. The last word is the verb where it is one; else the
-method is: of GET, `list` for a collection and `get` for one thing; `create`, `update`, `delete`; `delete_all` for a
+requests, pipelines) or only groups (epics) is not said to be theirs. The last word is the verb where it is one; else
+the method is: of GET, `list` for a collection and `get` for one thing; `create`, `update`, `delete`; `delete_all` for a
 whole collection. Where that says the wrong thing, or says the same of two endpoints, NAMES has the name.
 """
 
@@ -21,18 +21,19 @@ from typing import Final
 
 from gitlab_mcp.api.endpoints import normalised
 
-VERBS: Final = frozenset(
-    "activate add apply approve approve_all ban block cancel confirm create deactivate delete disable_two_factor"
-    " dismiss follow get list lock log-batch log-inputs log-metric log-model log-parameter mark merge move pause promote"
-    " protect publish reject replay resend resolve restart restore resume revert revoke rollback rollout rotate search"
-    " seed_external_agents set-experiment-tag set-tag start stop sync test transfer_to_organization unban"
-    " unblock unfollow unprotect update upload verify refresh_billable_users renew-secret".split()
-)
+VERBS: Final = frozenset({
+    "activate", "add", "apply", "approve", "approve_all", "ban", "block", "cancel", "confirm", "create", "deactivate",
+    "delete", "disable_two_factor", "dismiss", "follow", "get-latest-versions", "lock", "log-batch", "log-metric",
+    "log-parameter", "mark", "merge", "pause", "promote", "protect", "publish", "reject", "renew-secret", "replay",
+    "resend", "resolve", "restart", "resume", "revert", "revoke", "rollback", "rollout", "rotate", "search",
+    "seed_external_agents", "set-experiment-tag", "set-tag", "start", "stop", "sync", "test",
+    "transfer_to_organization", "unban", "unblock", "unfollow", "unprotect", "update", "verify",
+    "refresh_billable_users",
+})  # fmt: skip
 """Last words of a path that say what is done there."""
-VERBS_OF_GET: Final = frozenset(
-    "download exists get get-by-name get-download-uri"
-    " get-history get-latest-versions list render search".split()
-)
+VERBS_OF_GET: Final = frozenset({
+    "download", "exists", "get", "get-by-name", "get-download-uri", "get-history", "list", "render", "search",
+})  # fmt: skip
 _BY_METHOD: Final[Mapping[str, str]] = {
     "POST": "create",
     "PUT": "update",
@@ -231,6 +232,8 @@ NAMES: Final[Mapping[str, str]] = {
     "POST /vulnerabilities/*/flags/ai_detection": "vulnerability_ai_flag.create",
     "POST /virtual_registries/container/registries/*/upstreams": "virtual_registry_container_upstream.create",
     "GET /virtual_registries/container/registries/*/upstreams": "virtual_registry_container_upstream.list",
+    "POST /virtual_registries/packages/maven/registries/*/upstreams": "virtual_registry_maven_upstream.create",
+    "GET /virtual_registries/packages/maven/registries/*/upstreams": "virtual_registry_maven_upstream.list",
     "PUT /admin/data_management/*/*/checksum": "admin_data_record.recalculate_checksum",
     "PUT /admin/data_management/*/checksum": "admin_data_record.recalculate_checksums",
     "PUT /admin/zoekt/projects/*/index": "admin_zoekt_project.index",
@@ -270,6 +273,10 @@ def name_of(endpoint: str) -> str:
 def parts_of(path: str) -> list[Part]:
     """The words of a normalised path that make a name."""
     segments = [segment for segment in path.split("/")[1:] if segment not in FILLERS]
+    if "virtual_registries" in segments:
+        segments = [segment for segment in segments if segment not in ("packages", "remote")]
+        if segments[-2:] == ["local", "upstreams"]:
+            segments = [*segments[:-4], "local", "upstreams"]
     if segments[:2] == ["duo_workflows", "workflows"]:
         segments = segments[1:]
         segments[0] = "duo_workflows"
@@ -306,7 +313,7 @@ def singular(word: str) -> str:
     head, _, last = word.rpartition("_")
     if head and last in SINGULAR:
         return f"{head}_{SINGULAR[last]}"
-    if word.endswith(ENDINGS_OF_ONE_THING) or word.endswith(("ss", "us", "is")) or not word.endswith("s"):
+    if word.endswith((*ENDINGS_OF_ONE_THING, "ss", "us", "is")) or not word.endswith("s"):
         return word
     if word.endswith("ies"):
         return f"{word[:-3]}y"

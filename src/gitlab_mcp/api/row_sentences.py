@@ -5,12 +5,14 @@
     epic_note.delete                      Delete a note of an epic.
     project_asana_integration.set         Set up the Asana integration of a project.
 
-Where the rule reads badly, SENTENCES has the sentence, by the name of the row.
+Where the rule reads badly, `row_sentences.txt` has the sentence, by the name of the row.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib import resources
 from typing import Final
 
 from gitlab_mcp.api.endpoints import normalised
@@ -24,8 +26,6 @@ WORDS: Final[Mapping[str, str]] = {
     "ci": "CI/CD",
     "cn": "CN",
     "dsl": "DSL",
-    "emails": "e-mail addresses",
-    "email": "e-mail address",
     "glql": "GLQL",
     "gitlab": "GitLab",
     "github": "GitHub",
@@ -89,6 +89,16 @@ THINGS: Final[Mapping[str, str]] = {
     "alert_management_alerts": "alerts",
     "billable_members": "members who take a seat",
     "cluster_agents": "agents for Kubernetes",
+    "email_participants": "e-mail participants",
+    "emails": "e-mail addresses",
+    "pages": "Pages site",
+    "pages_access": "Pages access",
+    "domains": "Pages domains",
+    "namespaces": "namespaces",
+    "virtual_registries": "virtual",
+    "raw_diffs": "raw diff",
+    "wiki_pages": "wiki pages",
+    "merge_ref": "merge ref",
     "clusters": "certificate-based clusters",
     "manage": "",
     "repository": "",
@@ -105,6 +115,8 @@ THINGS: Final[Mapping[str, str]] = {
 """Words of a path in a person's words, in the plural where the path has one."""
 _SINGULAR_OF: Final[Mapping[str, str]] = {
     "alerts": "alert",
+    "e-mail addresses": "e-mail address",
+    "wiki pages": "wiki page",
     "members who take a seat": "member who takes a seat",
     "agents for Kubernetes": "agent for Kubernetes",
     "certificate-based clusters": "certificate-based cluster",
@@ -117,13 +129,17 @@ _SINGULAR_OF: Final[Mapping[str, str]] = {
     "service accounts": "service account",
     "pipeline trigger tokens": "pipeline trigger token",
 }
+_SAID_ON: Final = ("notes", "discussions", "award emoji")
+_PLACES: Final = ("projects", "groups", "namespaces", "organizations")
 _VERBS: Final[Mapping[str, str]] = {
     "delete_all": "Delete",
     "disable_two_factor": "Switch off two-factor authentication for",
     "set": "Set",
     "update": "Change",
     "get": "Read",
-    "download": "Download",
+    "disable": "Switch off",
+    "rollback": "Roll back",
+    "rollout": "Roll out",
     "sync": "Start the synchronisation of",
     "verify": "Check",
     "log_batch": "Log a batch of metrics, parameters and tags for",
@@ -134,14 +150,20 @@ _VERBS: Final[Mapping[str, str]] = {
     "render": "Show how GitLab would render",
 }
 
-SENTENCES: Final[Mapping[str, str]] = {}
-"""By the name of the row."""
+CORRECTED: Final = "row_sentences.txt"
+"""`name: sentence`, a line each: what is written by hand, because the rule says it badly."""
+
+
+@cache
+def corrected() -> Mapping[str, str]:
+    lines = resources.files(__package__).joinpath(CORRECTED).read_text("utf-8").splitlines()
+    return dict(line.split(": ", 1) for line in lines)
 
 
 def sentence_of(endpoint: str) -> str:
     name = name_of(endpoint)
-    if name in SENTENCES:
-        return SENTENCES[name]
+    if name in corrected():
+        return corrected()[name]
     method, path = normalised(endpoint).split(" ", 1)
     parts = parts_of(path)
     verb = name.partition(".")[2]
@@ -150,25 +172,46 @@ def sentence_of(endpoint: str) -> str:
         product = PRODUCTS.get(slug, slug.replace("-", " ").replace("_", " ").title())
         return f"Set up the {product} integration of a {singular(parts[0].word)}."
     scope, rest = scope_and_rest(parts)
-    if (
-        verb_of(method, parts) == verb
-        and verb == _plain(parts[-1].word)
-        and len(rest) > 1
-        and not parts[-1].has_id
-    ):
+    says_verb = verb_of(method, parts) == verb == parts[-1].word.replace("-", "_")
+    if says_verb and len(rest) > 1 and not parts[-1].has_id:
         rest = rest[:-1]
-    things = _things(rest)
-    last, owners = things[-1], things[:-1]
-    whose = "".join(f" of {_a(_one(owner))}" for owner in reversed(owners))
+    is_of_instance = rest[0].word == "admin" and len(rest) > 1
+    *owners, thing = _things(rest[1:] if is_of_instance else rest)
+    first = parts[:2] if len(parts) > 1 else parts
+    if not owners and [part.word for part in first] == ["projects", "repository"]:
+        owners = ["repositories"]
+    whose = [_a(_one(owner)) for owner in reversed(owners)]
+    if is_of_instance:
+        whose.append("the instance")
     if scope == "own":
-        whose += " of your own"
-    return f"{_said(verb, rest[-1], last)}{whose}."
+        return f"{_of_own(verb, rest[-1], thing)}."
+    joined = f" {_preposition(verb, thing, owners)} {' of '.join(whose)}" if whose else ""
+    return f"{_said(verb, rest[-1], thing)}{joined}."
+
+
+def _preposition(verb: str, thing: str, owners: Sequence[str]) -> str:
+    if verb != "create":
+        return "of"
+    if thing in _SAID_ON:
+        return "on"
+    return "in" if not owners or owners[-1] in _PLACES else "for"
+
+
+def _of_own(verb: str, part: Part, thing: str) -> str:
+    said = _VERBS.get(verb, verb.replace("_", " ").capitalize())
+    if verb == "list":
+        return f"List your own {thing}"
+    if verb == "create":
+        return f"Create {_a(_one(thing))} of your own"
+    return f"{said} one of your own {thing}" if part.has_id else f"{said} your own {thing}"
 
 
 def _said(verb: str, part: Part, thing: str) -> str:
     said = _VERBS.get(verb, verb.replace("_", " ").capitalize())
-    if verb == "list" or verb == "delete_all":
-        return f"{said} {'all ' if verb == 'delete_all' else 'the '}{thing}"
+    if verb == "list":
+        return f"List the {thing}"
+    if verb == "delete_all":
+        return f"Delete all {thing}"
     if verb == "get" and part.has_id:
         return f"Read one {_one(thing)}"
     if part.has_id or verb == "create" or is_collection(part):
@@ -210,7 +253,3 @@ def _a(thing: str) -> str:
         ("upstream", "SSH", "MLflow", "LDAP", "upload")
     )
     return f"{'an' if sounds_like_a_vowel else 'a'} {thing}"
-
-
-def _plain(word: str) -> str:
-    return word.replace("-", "_")

@@ -1,8 +1,9 @@
-"""The toolset that a row belongs to: what an administrator alone may do is `admin`; else by what it is about."""
+"""The toolset of a noun of rows: what an administrator alone may do is `admin`; else by what it is about."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from typing import Final
 
 BY_NOUN: Final[tuple[tuple[str, str], ...]] = (
@@ -43,7 +44,9 @@ BY_NOUN: Final[tuple[tuple[str, str], ...]] = (
 OTHERS: Final = "insight"
 
 
-def toolset_of(noun: str, role: str | None) -> str:
-    if role == "admin":
+def toolset_of(noun: str, roles: Collection[str | None]) -> str:
+    """`roles`: the least ones of its rows, where they are known."""
+    known = {role for role in roles if role}
+    if known == {"admin"}:
         return "admin"
     return next((toolset for toolset, pattern in BY_NOUN if re.search(pattern, noun)), OTHERS)

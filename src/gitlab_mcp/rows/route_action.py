@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Final
 
@@ -24,6 +24,7 @@ from gitlab_mcp.results.secret_redaction import keep_visible
 from gitlab_mcp.rows.places import named
 from gitlab_mcp.rows.row_fields import Told, field, members_of, path_field, with_marks
 
+MOST_IN_A_LIST: Final = 14
 _OF_ONE_PAGE: Final = ("page", "per_page")
 _NOT_SENT: Final = ("file.",)
 """What Workhorse adds to an upload."""
@@ -95,10 +96,18 @@ def _declare(tool: Tool, verb: str, row: Row) -> None:
         feature=row.feature,
         switch=facts.switch,
         role=Role[facts.role.upper()] if facts.role else None,
-        facts={"tokens": tokens([str(endpoint)]), "beside": list(facts.beside)},
+        facts={"tokens": tokens([str(endpoint)]), "beside": list(facts.beside), "tier": row.tier},
+        shows=_shows(facts.answer) if method == "GET" else "",
         recover_with=_recovery(row) if method == "POST" and row.danger != "read" else None,
         lists=method == "GET" and (verb.startswith("list") or "page" in fields),
     )(kind)
+
+
+def _shows(fields: Sequence[str]) -> str:
+    """All that an answer has of one thing; in a list, the first of it where there is much."""
+    if len(fields) <= MOST_IN_A_LIST:
+        return " ".join(fields)
+    return f"{' '.join(fields[:MOST_IN_A_LIST])} | {' '.join(fields[MOST_IN_A_LIST:])}"
 
 
 def _facts(row: Row) -> EndpointFacts:

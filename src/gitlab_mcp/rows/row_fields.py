@@ -9,13 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, get_args
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, create_model
 
 from gitlab_mcp.actions.fields import (
     BIGGEST_ID,
     Anywhere,
+    ChangedVisibility,
     Date,
     DiscussionId,
     Expects,
@@ -29,6 +30,8 @@ from gitlab_mcp.actions.fields import (
     MergeRequestIid,
     NamesPlace,
     Needs,
+    NewVisibility,
+    NoLongerConfidential,
     NonEmpty,
     Numbered,
     Only,
@@ -40,6 +43,7 @@ from gitlab_mcp.actions.fields import (
     SentAs,
     Time,
     UserId,
+    Visibility,
     Within,
 )
 from gitlab_mcp.actions.quick_actions import CommentText, DescriptionText, as_text
@@ -174,6 +178,15 @@ def field(name: str, told: Told, *, endpoint: str, path: str, members: Mapping[s
         return CommentText
     if path.endswith(("/epics", "/work_items")) and name == "description":
         return DescriptionText
+    changes = endpoint.startswith(("PUT ", "PATCH "))
+    if (
+        name == "visibility"
+        and set(told.values) <= set(get_args(Visibility))
+        and not endpoint.startswith("GET ")
+    ):
+        return ChangedVisibility if changes else NewVisibility
+    if name == "confidential" and changes:
+        return NoLongerConfidential
     typed = _typed(name, kind, told.values, members)
     reach = _reach(name, typed)
     return Annotated[typed, reach] if reach is not None else typed
@@ -196,18 +209,18 @@ def _reach(name: str, typed: Any) -> Any:
 def _typed(name: str, kind: str, values: tuple[str, ...], members: Mapping[str, Told]) -> Any:
     of_list = _of_list(kind)
     if members and (kind in ("object", "json", "any") or of_list == "object"):
-        model = _object(name, members)
+        model: Any = _object(name, members)
         if of_list == "object":
-            return Annotated[list[model], FromJson, Expects("an array of objects")]  # type: ignore[valid-type]
+            return Annotated[list[model], FromJson, Expects("an array of objects")]
         return Annotated[model, FromJson, Expects("an object")]
     if of_list == "object":
         return Objects
     if of_list is not None:
-        item = _choice(values, of_list) if values else _PLAIN.get(of_list, NonEmpty)
+        item: Any = _choice(values, of_list) if values else _PLAIN.get(of_list, NonEmpty)
         item = NonEmpty if item is str else item
         return Annotated[
             list[item], Listed, Expects(f"an array of {'numbers' if of_list == 'integer' else 'strings'}")
-        ]  # type: ignore[valid-type]
+        ]
     if values:
         return _choice(values, kind)
     return _PLAIN.get(kind, AnyText)
@@ -223,8 +236,8 @@ def _of_list(kind: str) -> str | None:
 def _choice(values: Iterable[str], kind: str) -> Any:
     values = tuple(values)
     if "integer" in kind and all(re.fullmatch(r"-?\d+", value) for value in values):
-        return Annotated[Literal[tuple(map(int, values))], Numbered]  # type: ignore[valid-type]
-    return Annotated[Literal[values], BeforeValidator(_text_of)]  # type: ignore[valid-type]
+        return Annotated[Literal[tuple(map(int, values))], Numbered]
+    return Annotated[Literal[values], BeforeValidator(_text_of)]
 
 
 def _object(name: str, members: Mapping[str, Told], depth: int = 0) -> type[BaseModel]:
@@ -239,9 +252,9 @@ def _object(name: str, members: Mapping[str, Told], depth: int = 0) -> type[Base
             and inside
             and (told.type in ("object", "json") or _of_list(told.type) == "object")
         ):
-            model = _object(f"{name}.{member}", inside, depth + 1)
+            model: Any = _object(f"{name}.{member}", inside, depth + 1)
             several = _of_list(told.type) == "object"
-            typed: Any = Annotated[list[model], FromJson] if several else Annotated[model, FromJson]  # type: ignore[valid-type]
+            typed: Any = Annotated[list[model], FromJson] if several else Annotated[model, FromJson]
         else:
             typed = _typed(f"{name}.{member}", told.type, told.values, {})
             if told.type == "string" and member in ("description", "body"):
