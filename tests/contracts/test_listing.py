@@ -211,7 +211,9 @@ def test_the_default_listing_costs_at_most_6000_tokens() -> None:
 
 
 def test_finding_and_calling_cost_at_most_600_tokens() -> None:
-    found = [tool for tool in REGISTRY.listing(["discover"]) if tool["name"].endswith(("_action", "_actions"))]
+    found = [
+        tool for tool in REGISTRY.listing(["discover"]) if tool["name"].endswith(("_action", "_actions"))
+    ]
     assert len(found) == 3
     text = json.dumps(found, ensure_ascii=False, separators=(",", ":"))
     assert openai.o200k_base().count(text) <= MOST_TOKENS_FOR_FINDING

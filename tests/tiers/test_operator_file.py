@@ -52,9 +52,7 @@ def test_a_slip_in_the_file_stops_the_server_before_anybody_calls(against: Again
 
 
 @pytest.mark.anyio
-async def test_what_is_not_listed_is_offered_with_what_calls_it(
-    standin: StandIn, against: Against
-) -> None:
+async def test_what_is_not_listed_is_offered_with_what_calls_it(standin: StandIn, against: Against) -> None:
     standin.play_rows(row for row in rows("tiers_ee") if row["label"] == "epics/list")
     standin.play_rows(rows("context_ee"))
     [row] = [row for row in rows("tiers_ee") if row["label"] == "epics/list"]
