@@ -55,7 +55,7 @@ class Registry:
 
     def is_single(self, name: str) -> bool:
         """Whether a tool has one action, which its calls do not name, without loading it."""
-        return "action" in self._entries[name]
+        return name in self and "action" in self._entries[name]
 
     def has_field(self, name: str, field: str) -> bool:
         """Whether a tool lists this field, without loading it."""

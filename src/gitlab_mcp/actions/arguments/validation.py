@@ -204,7 +204,9 @@ def _by_our_names(action: type[Action], given: dict[str, Any], problems: Problem
 
 def _taken_as(tool: str, name: Any, action: type[Action], changed: Mapping[str, Any]) -> dict[str, Any]:
     """What the answer says of a call under other names; nothing where the names are ours."""
-    call = {} if (tool, name) == (action.spec.tool.name, action.spec.name) else {"action": _full_name(action)}
+    spec = action.spec
+    is_ours = tool == spec.tool.name and (name == spec.name or spec.tool.is_single)
+    call = {} if is_ours else {"action": _full_name(action)}
     return {**call, **({"arguments": _said_back(changed)} if changed else {})}
 
 
