@@ -19,7 +19,7 @@ from gitlab_mcp.finding.words import VERBS
 
 _OF_CORE: Final = 1.06
 """What a developer does in a day is meant a little more often,"""
-_OF_A_ROW: Final = 0.9
+_OF_A_ROW: Final = 0.85
 """and what nobody wrote a class for a little less."""
 
 

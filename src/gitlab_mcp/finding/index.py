@@ -15,7 +15,7 @@ from typing import Final
 from gitlab_mcp.actions.arguments.words import distance
 from gitlab_mcp.finding.endpoints import Endpoints
 from gitlab_mcp.finding.text import SAID_AWAY, Phrases, stem, words
-from gitlab_mcp.finding.words import ASKED, MEANS, PATHS, SAME, VERBS
+from gitlab_mcp.finding.words import ASKED, LIGHT, MEANS, PATHS, SAME, VERBS
 
 _FIELDS: Final[Mapping[str, tuple[float, float]]] = {
     "name": (3.0, 0.3),
@@ -28,22 +28,28 @@ _FIELDS: Final[Mapping[str, tuple[float, float]]] = {
     "takes": (0.35, 0.6),
 }
 """By field of an action: what a word in it counts, and how much less in a long one."""
-_SATURATION: Final = 0.8
+_SATURATION: Final = 0.6
 _OTHER_WORD: Final = 0.5
-_ALIKE: Final = 1.0
+_ALIKE: Final = 0.75
+_OWN_WORDS: Final = 0.5
+_OF_A_PHRASE: Final = 0.8
 _PLAIN_VERB: Final = 0.45
 _AROUND: Final = 0.25
-_UNASKED_READ: Final = 1.15
-_COVERING: Final = 0.4
+_UNASKED_READ: Final = 1.08
+_COVERING: Final = 0.55
 """How much it counts that nothing is left over of what was asked."""
 _SHORTEST_TYPO: Final = 4
 _MOST_TERMS: Final = 40
 """Of a question. Longer ones are cut: what matters stands at the beginning."""
 _LEAST_SHARE: Final = 0.3
 """Of the best hit's score; what has less is no answer."""
-_EXACT: Final = 1_000.0
+_EXACT: Final = 100_000.0
 _GROUP: Final = frozenset(("group", "sub_group", "organization", "organisation", "org", "team"))
 _ARTICLES: Final = frozenset(("a", "an", "the", "this", "that", "my", "our", "your", "its"))
+_NOUNS_TOO: Final = frozenset(
+    ("file", "report", "patch", "post", "change", "check", "list", "view", "count", "set", "sign", "start")
+)
+"""Verbs only where the question begins with them: `file a bug`, but `contents of a file`."""
 _ASKING: Final = frozenset(("who", "whose", "why", "many", "search"))
 _INSTANCE: Final = frozenset(("instance", "administrator", "admin", "server"))
 
@@ -104,7 +110,7 @@ class Index:
     def search(self, query: str) -> list[Hit]:
         """The actions that do it, the likeliest first."""
         exact = [name for name in (self._named(query), *self._endpoints.find(query)) if name]
-        found = {name: _EXACT - number for number, name in enumerate(dict.fromkeys(exact))}
+        found = {name: _EXACT - 100 * number for number, name in enumerate(dict.fromkeys(exact))}
         asked = _Question(query, self._mended)
         concepts = self._concepts(asked)
         for number, score in self._scores(concepts).items():
@@ -116,6 +122,9 @@ class Index:
         )
         least = hits[0].score * _LEAST_SHARE if hits and hits[0].score < _EXACT / 2 else 0.0
         return [hit for hit in hits if hit.score > least]
+
+    def names(self) -> list[str]:
+        return list(self._endpoints_of)
 
     def endpoints_of(self, name: str) -> frozenset[str]:
         """The endpoints of an action, whatever their ids are called."""
@@ -209,7 +218,7 @@ class Index:
         self._documents.append(indexed)
         self._endpoints.add(document.name, document.endpoints)
         self._endpoints_of[document.name] = frozenset(map(plain_endpoint, document.endpoints))
-        for name in (document.name, *document.texts.get("names", "").split(";")):
+        for name in filter(None, (document.name, *document.texts.get("names", "").split(";"))):
             self._names.setdefault("_".join(words(name)), document.name)
         own = [document.texts["name"], re.split(r"[.;:]", document.texts.get("says", ""))[0]]
         for phrase in (*own, *document.texts.get("asked", "").split("; ")):
@@ -263,6 +272,8 @@ class _Question:
         nouns = {number + 1 for number, word in enumerate(raw) if word in _ARTICLES}
         # In the middle `who` asks for nothing: `a user who left`.
         nouns |= {number for number, word in enumerate(raw) if number and word in _ASKING}
+        first = next((number for number, word in enumerate(raw) if stem(word) not in SAID_AWAY), 0)
+        nouns |= {number for number, word in enumerate(raw) if number > first and word in _NOUNS_TOO}
         plain = ["" if number in nouns else mended(stem(word)) for number, word in enumerate(raw)]
         verbs = [_VERBS.get(word) for word in plain]
         pairs = [_VERBS.get(f"{one}_{other}") for one, other in pairwise(plain)]
@@ -301,7 +312,7 @@ class _Question:
 
 def _weight(term: str) -> float:
     """What a verb says is said by the kind of call, too."""
-    return _PLAIN_VERB if term in _VERBS else 1.0
+    return _PLAIN_VERB if term in _VERBS or term in _LIGHT else 1.0
 
 
 def _spans(terms: Sequence[tuple[str, float]]) -> Iterable[tuple[dict[str, float], float]]:
@@ -311,8 +322,8 @@ def _spans(terms: Sequence[tuple[str, float]]) -> Iterable[tuple[dict[str, float
         for length in range(min(_LONGEST_MEANING, len(terms) - start), 1, -1):
             span = terms[start : start + length]
             if others := _MEANINGS.get(tuple(term for term, _ in span)):
-                own = {term: 0.6 for term, _ in span}
-                yield {**own, **dict.fromkeys(others, 0.9)}, span[-1][1]
+                yield from (({term: 1.0}, weight * _OWN_WORDS) for term, weight in span)
+                yield dict.fromkeys(others, 1.0), span[-1][1] * _OF_A_PHRASE
                 start += length
                 break
         else:
@@ -340,6 +351,7 @@ def _trigrams(term: str) -> set[str]:
 
 
 _PHRASES: Final = Phrases(SAME)
+_LIGHT: Final = frozenset(map(stem, LIGHT))
 _VERBS: Final = {"_".join(map(stem, verb.split("_"))): kind for verb, kind in VERBS.items()}
 _MEANINGS: Final = {
     tuple(_PHRASES.terms(phrase)): tuple(

@@ -10,6 +10,7 @@ from typing import Final
 
 _CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _WORD: Final = re.compile(r"[^\W_]+")
+_AGAIN: Final = re.compile(r"\bre-(?=[a-z])")
 _JOINED: Final = (
     ("ci/cd", "cicd"),
     ("ci-cd", "cicd"),
@@ -60,6 +61,7 @@ def _undoubled(word: str) -> str:
 def words(text: str) -> list[str]:
     """In lower case and without accents; `createMergeRequest` is three."""
     plain = unicodedata.normalize("NFKD", _CAMEL.sub(" ", text)).casefold()
+    plain = _AGAIN.sub("re", plain)
     for written, meant in _JOINED:
         plain = plain.replace(written, meant)
     plain = "".join(letter for letter in plain if not unicodedata.combining(letter))

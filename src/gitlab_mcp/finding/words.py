@@ -20,4 +20,5 @@ SAME: Final = _listed("same")
 MEANS: Final = _listed("means")
 PATHS: Final = _listed("paths")
 ASKED: Final = _TABLES["asked"]
+LIGHT: Final = frozenset(_TABLES["light"]["words"].split())
 VERBS: Final = {verb: kind for kind, verbs in _TABLES["verbs"].items() for verb in verbs.split()}
