@@ -15,7 +15,7 @@ from typing import Final
 from gitlab_mcp.actions.arguments.words import distance
 from gitlab_mcp.finding.endpoints import Endpoints
 from gitlab_mcp.finding.text import SAID_AWAY, Phrases, stem, words
-from gitlab_mcp.finding.words import ASKED, LIGHT, MEANS, PATHS, SAME, VERBS
+from gitlab_mcp.finding.words import ASKED, ELSEWHERE, LIGHT, MEANS, MEANT_WITH, PATHS, SAME, VERBS
 
 _FIELDS: Final[Mapping[str, tuple[float, float]]] = {
     "name": (3.0, 0.3),
@@ -265,6 +265,8 @@ class _Question:
         *around, last = re.split(r"\s[>›»→]\s|\s*->\s*", query)
         terms = [(term, _AROUND) for part in around for term in _PHRASES.terms(part, mended)]
         terms += [(term, _weight(term)) for term in _PHRASES.terms(last, mended)]
+        if not MEANT_WITH & {*raw}:
+            terms = [each for each in terms if each[0] not in _ELSEWHERE] or terms
         terms = list(dict.fromkeys(terms))[:_MOST_TERMS]
         self.spans = list(_spans(terms))
         self._terms = {term for term, _ in terms}
@@ -351,6 +353,7 @@ def _trigrams(term: str) -> set[str]:
 
 
 _PHRASES: Final = Phrases(SAME)
+_ELSEWHERE: Final = frozenset(map(stem, ELSEWHERE))
 _LIGHT: Final = frozenset(map(stem, LIGHT))
 _VERBS: Final = {"_".join(map(stem, verb.split("_"))): kind for verb, kind in VERBS.items()}
 _MEANINGS: Final = {

@@ -12,6 +12,10 @@ _CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _WORD: Final = re.compile(r"[^\W_]+")
 _AGAIN: Final = re.compile(r"\bre-(?=[a-z])")
 _JOINED: Final = (
+    ("git hub", "github"),
+    ("git lab", "gitlab"),
+    ("bit bucket", "bitbucket"),
+    ("dev ops", "devops"),
     ("ci/cd", "cicd"),
     ("ci-cd", "cicd"),
     ("ci_cd", "cicd"),

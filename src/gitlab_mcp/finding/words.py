@@ -20,5 +20,7 @@ SAME: Final = _listed("same")
 MEANS: Final = _listed("means")
 PATHS: Final = _listed("paths")
 ASKED: Final = _TABLES["asked"]
+ELSEWHERE: Final = frozenset(_TABLES["elsewhere"]["names"].split())
+MEANT_WITH: Final = frozenset(_TABLES["elsewhere"]["meant_with"].split())
 LIGHT: Final = frozenset(_TABLES["light"]["words"].split())
 VERBS: Final = {verb: kind for kind, verbs in _TABLES["verbs"].items() for verb in verbs.split()}
