@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from gitlab_mcp.finding.documents import index
 
 TABLE = Path(__file__).with_name("questions.txt")
 TOP = 3
+_LOOKED_AT = "# All of these were looked at"
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,18 +20,24 @@ class Question:
     answers: tuple[str, ...]
     """Actions as `manage_label create`, or endpoints as `POST /projects/{}/badges`."""
 
+    was_looked_at: bool = False
+    """While the search was tuned, so that it can only be built on."""
+
     @property
     def is_built_on(self) -> bool:
-        return hashlib.sha256(self.text.encode()).digest()[0] % 2 == 0
+        return self.was_looked_at or hashlib.sha256(self.text.encode()).digest()[0] % 2 == 0
 
 
 def questions() -> list[Question]:
-    lines = (line.partition(" => ") for line in TABLE.read_text("utf-8").splitlines())
-    return [
-        Question(text, tuple(answers.split(" ; ")))
-        for text, arrow, answers in lines
-        if arrow and not text.startswith("#")
-    ]
+    to_test, _, to_build_on = TABLE.read_text("utf-8").partition(_LOOKED_AT)
+    return [*_read(to_test, was_looked_at=False), *_read(to_build_on, was_looked_at=True)]
+
+
+def _read(text: str, *, was_looked_at: bool) -> Iterator[Question]:
+    for line in text.splitlines():
+        question, arrow, answers = line.partition(" => ")
+        if arrow and not line.startswith("#"):
+            yield Question(question, tuple(answers.split(" ; ")), was_looked_at)
 
 
 def answered(question: Question) -> list[str]:
