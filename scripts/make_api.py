@@ -181,13 +181,18 @@ def fold_tokens(data: Data, version: str, before: str | None, lines: list[Row]) 
 
 
 def fold_rules(data: Data, version: str, before: str | None, routes: list[Row]) -> None:
-    """The newest alone. Where nearly any parameter will do, the rule names none."""
+    """The newest alone. Where nearly any parameter will do, the rule names none. What is demanded of parameters where
+    another rule says that any other will do, holds on a condition that is not known."""
     for route in routes:
-        key = normalised(route["endpoint"])
+        key, told = normalised(route["endpoint"]), route.get("rules", ())
+        enough = {name for kind, *names in told if kind == "at_least_one_of" for name in names}
         rules = [
             [kind] if kind == "at_least_one_of" and len(names) > MOST_FIELDS else [kind, *names]
-            for kind, *names in route.get("rules", ())
+            for kind, *names in told
+            if kind != "exactly_one_of" or not enough.issuperset(names)
         ]
+        if key in data.rows:
+            data.rows[key].pop("rules", None)
         if key in data.rows and rules:
             data.rows[key]["rules"] = rules
 

@@ -50,6 +50,8 @@ def made(tools: list[Tool], features: Mapping[str, str]) -> Iterator[Row]:
             toolset=toolset,
             feature=feature,
             tier=told if told in _PAID and feature is None else None,
+            since=rows()[normalised(endpoint)].get("since"),
+            until=rows()[normalised(endpoint)].get("until"),
             look=lookups.of(endpoint) if danger != "read" else None,
             once=SHOWN_ONCE.get(name, ""),
             raw=name in RAW,

@@ -16,6 +16,7 @@ from gitlab_mcp.actions.exchange import Report
 from gitlab_mcp.actions.places import is_elsewhere
 from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.actions.result import Result
+from gitlab_mcp.actions.toolsets import TOOLSETS
 from gitlab_mcp.callers import NOBODY_TO_ASK, CallerKey, Consent, RequestContext, Token
 from gitlab_mcp.calls.claims import Claims
 from gitlab_mcp.calls.dispatch import Dispatch, Session
@@ -68,7 +69,7 @@ class App:
         self._sentry = Sentry(settings.sentry_dsn) if settings.sentry_dsn else None
         self._store = _store(settings)
         registry = Registry()
-        _check_toolsets(settings, registry)
+        _check_toolsets(settings)
         _check_patterns(settings, registry)
         _check_places(settings)
         self._listed_tools = ListedTools(
@@ -432,8 +433,8 @@ def _store(settings: Settings) -> Store:
     return RedisStore(settings.redis.reveal())
 
 
-def _check_toolsets(settings: Settings, registry: Registry) -> None:
-    there = registry.toolsets()
+def _check_toolsets(settings: Settings) -> None:
+    there = list(TOOLSETS)
     if missing := [name for name in settings.toolsets if name not in (*there, "all")]:
         raise SettingsError(no_such_toolset(settings.sources.get("toolsets", "toolsets"), missing[0], there))
 

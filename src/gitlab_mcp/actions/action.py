@@ -153,6 +153,18 @@ class Spec:
         return tier
 
     @property
+    def since(self) -> str | None:
+        """Of a row: the first version of GitLab that is known to have it, where not all do."""
+        since: str | None = self._looked_up.get("since")
+        return since
+
+    @property
+    def until(self) -> str | None:
+        """Of a row: the last version of GitLab that is known to have it, where not all do."""
+        until: str | None = self._looked_up.get("until")
+        return until
+
+    @property
     def role(self) -> Role | None:
         """The least role."""
         role: Role | str | None = self._fact("role")

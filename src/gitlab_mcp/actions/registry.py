@@ -62,7 +62,7 @@ class Registry:
         return name in self and field in self._entries[name]["tool"]["inputSchema"]["properties"]
 
     def toolsets(self) -> list[str]:
-        """Those that hold tools, in the fixed order."""
+        """Those that hold tools, in the fixed order. `admin` may hold rows alone."""
         held = {entry["toolset"] for entry in self._entries.values()}
         return [toolset for toolset in TOOLSETS if toolset in held]
 
@@ -117,6 +117,11 @@ class Registry:
     def rows(self) -> Mapping[str, Row]:
         """All rows, by name: `project_badge.create`."""
         return all_rows()
+
+    def rows_of(self, toolset: str = "all") -> list[type[Action]]:
+        """Rows as actions, in the order of names."""
+        rows = (row for row in self.rows().values() if toolset in ("all", row.toolset))
+        return [self.tool(row.noun).actions[row.verb] for row in rows]
 
     def row_names(self) -> list[tuple[ActionName, ...]]:
         """The names of each row by which settings name it."""

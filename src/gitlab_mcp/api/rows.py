@@ -10,6 +10,7 @@ danger      read, reversible, destructive or dangerous
 toolset     whose tools it would be beside
 feature     the key in tier_features.yaml, where the whole endpoint is paid; else
 tier        what the page of the documentation says, where that is paid
+since       the first version of GitLab that is known to have it, where not all do; until: the last
 look        where to look whether it happened, when its answer was lost: an action, and its fields
 once        the members of the answer that are secrets which GitLab shows this once
 raw         true where the answer is a file, or plain text, and no JSON
@@ -37,6 +38,8 @@ class Row:
     feature: str | None = None
     tier: str | None = None
     """Premium or Ultimate according to the documentation, of what the feature map does not know."""
+    since: str | None = None
+    until: str | None = None
     look: str | None = None
     """`browse_project_details badges project_id`: the tool and action that shows it, and its fields."""
     once: str = ""

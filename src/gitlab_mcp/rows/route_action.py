@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, Self
 
-from pydantic import ConfigDict, create_model
+from pydantic import ConfigDict, create_model, model_validator
 
 from gitlab_mcp.actions.action import Action, Danger, Endpoint, Role
 from gitlab_mcp.actions.exchange import Answer, GitLab
+from gitlab_mcp.actions.fields import broken_rule
 from gitlab_mcp.actions.recovery_lookup import RecoveryLookup
 from gitlab_mcp.actions.result import Result
-from gitlab_mcp.actions.shape import Shape, shapes
+from gitlab_mcp.actions.shape import Shape, sent_name, shapes
 from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.api.derivation import tokens
 from gitlab_mcp.api.endpoints import EndpointFacts, facts_in, normalised
@@ -34,6 +35,20 @@ class RouteAction(Action):
     model_config = ConfigDict(protected_namespaces=())
 
     row: ClassVar[Row]
+    rules: ClassVar[tuple[tuple[str, ...], ...]] = ()
+    """Which fields go together, by our names, as GitLab checks it."""
+
+    @model_validator(mode="after")
+    def _keeps_the_rules(self) -> Self:
+        for kind, *names in self.rules:
+            check_rule(kind, names, self.model_fields_set)
+        if (
+            self.rules
+            and ("at_least_one_of",) in self.rules
+            and self.model_fields_set <= self.spec.placeholders
+        ):
+            raise broken_rule("at least one thing to change", field=next(reversed(type(self).model_fields)))
+        return self
 
     async def run(self, gitlab: GitLab) -> Answer | Result:
         row = self.row
@@ -47,6 +62,20 @@ class RouteAction(Action):
         if row.once and isinstance(answer.body, Mapping):
             return replace(answer, body=keep_visible(answer.body, *row.once.split()))
         return answer
+
+
+def check_rule(kind: str, names: Sequence[str], given: Set[str]) -> None:
+    """Raises what names the fields of a rule that is not kept."""
+    there, listed = given & set(names), " or ".join(names)
+    if kind == "mutually_exclusive" and len(there) > 1:
+        raise broken_rule(f"only one of {listed}", field=max(there, key=names.index))
+    if kind == "exactly_one_of" and len(there) != 1:
+        raise broken_rule(f"exactly one of {listed}", field=names[0])
+    if kind == "at_least_one_of" and names and not there:
+        raise broken_rule(f"at least one of {listed}", field=names[0])
+    if kind == "all_or_none_of" and there and there != set(names):
+        missing = next(name for name in names if name not in there)
+        raise broken_rule(f"all of {', '.join(names)}, or none", field=missing)
 
 
 def tool_of(noun: str) -> Tool:
@@ -85,18 +114,32 @@ def _declare(tool: Tool, verb: str, row: Row) -> None:
         **fields,
     )
     kind.row = row
+    ours_of = {theirs: ours for ours, theirs in names.items()} | {
+        sent_name(kind, name): name for name in fields if name not in names
+    }
+    kind.rules = tuple(
+        (rule, *(ours_of[name] for name in told))
+        for rule, *told in facts.rules
+        if all(name in ours_of for name in told)
+    )
     method = row.endpoint.partition(" ")[0]
     endpoint = Endpoint(method, path)
     tool.action(
         verb,
         (endpoint,),
         danger=Danger(row.danger),
-        example=_example(shapes(kind)),
+        example=_example(shapes(kind), kind.rules),
         docs=facts.docs,
         feature=row.feature,
         switch=facts.switch,
         role=Role[facts.role.upper()] if facts.role else None,
-        facts={"tokens": tokens([str(endpoint)]), "beside": list(facts.beside), "tier": row.tier},
+        facts={
+            "tokens": tokens([str(endpoint)]),
+            "beside": list(facts.beside),
+            "tier": row.tier,
+            "since": row.since,
+            "until": row.until,
+        },
         shows=_shows(facts.answer) if method == "GET" else "",
         recover_with=_recovery(row) if method == "POST" and row.danger != "read" else None,
         lists=method == "GET" and (verb.startswith("list") or "page" in fields),
@@ -155,9 +198,14 @@ def _recovery(row: Row) -> RecoveryLookup | None:
     )
 
 
-def _example(fields: Mapping[str, Shape]) -> dict[str, Any]:
-    """A call with all that is required."""
-    return {name: _sample(name, shape) for name, shape in fields.items() if shape.required}
+def _example(fields: Mapping[str, Shape], rules: Sequence[tuple[str, ...]]) -> dict[str, Any]:
+    """A call with all that is required, and what the rules demand."""
+    wanted = [name for name, shape in fields.items() if shape.required]
+    for kind, *names in rules:
+        one_is_needed = kind in ("at_least_one_of", "exactly_one_of") and not set(names) & set(wanted)
+        if one_is_needed:
+            wanted.append(names[0] if names else next(reversed(fields)))
+    return {name: _sample(name, fields[name]) for name in wanted}
 
 
 def _sample(name: str, shape: Shape) -> Any:
