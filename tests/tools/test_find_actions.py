@@ -36,13 +36,17 @@ async def test_every_answer_is_short_and_every_hit_a_signature_of_what_there_is(
     app, registry, count = against(), Registry(), openai.o200k_base().count
     for question in questions():
         data = dict((await app.call("find_actions", {"query": question.text})).data)
-        assert count(json.dumps(data, ensure_ascii=False, separators=(",", ":"))) <= MOST_TOKENS, question.text
+        assert count(json.dumps(data, ensure_ascii=False, separators=(",", ":"))) <= MOST_TOKENS, (
+            question.text
+        )
         assert len(data["hits"]) <= 8
         for hit in data["hits"]:
             action = registry.action(*tool_of(hit))
             assert action is not None, hit
             named = {
-                name for part in hit.get("fields", "").replace("?", "").split(", ") for name in part.split("|")
+                name
+                for part in hit.get("fields", "").replace("?", "").split(", ")
+                for name in part.split("|")
             }
             assert {each for name in named for each in name.split("+")} - {""} <= set(shapes(action))
             assert hit["danger"] == action.spec.danger
@@ -80,7 +84,7 @@ async def test_discover_alone_finds_everything(against: Server) -> None:
     assert first["action"] == "project_badge.create"
 
 
-@pytest.mark.parametrize("query", ["xyzzy", "☃", "'; DROP TABLE", "\u202e\u200b", "..."])
+@pytest.mark.parametrize("query", ["xyzzy", "☃", "'; DROP --", "\u202e\u200b", "..."])
 async def test_where_nothing_fits_it_says_so_and_what_to_try(query: str, against: Server) -> None:
     data = (await against().call("find_actions", {"query": query})).data
     assert data["hits"] == [] and data["why_empty"] and data["try"]

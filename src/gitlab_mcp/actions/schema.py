@@ -209,7 +209,10 @@ def listed_fields(action: type[Action]) -> list[str]:
 
 def listed_options(tool: Tool) -> list[str]:
     destroys = any(map(_may_need_confirmation, tool.actions.values()))
-    return [*(["detail"] if tool.reads and not tool.is_single else []), *(["confirmation_token"] if destroys else [])]
+    return [
+        *(["detail"] if tool.reads and not tool.is_single else []),
+        *(["confirmation_token"] if destroys else []),
+    ]
 
 
 def _may_need_confirmation(action: type[Action]) -> bool:
