@@ -151,8 +151,11 @@ async def test_how_the_answer_shall_look_may_be_said_beside_or_inside(
     with_labels(standin, *(f"label-{number}" for number in range(80)))
     app = against()
     for said in (
-        {**LIST, "fields": ["name"], "max_bytes": 1000},
-        {"action": "browse_labels list", "arguments": {**HERE, "fields": ["name"], "max_bytes": 1000}},
+        {**LIST, "per_page": 80, "fields": ["name"], "max_bytes": 1000},
+        {
+            "action": "browse_labels list",
+            "arguments": {**HERE, "per_page": 80, "fields": ["name"], "max_bytes": 1000},
+        },
     ):
         data = (await app.call("browse_action", said)).data
         assert set(data["items"][0]) == {"name"} and "truncated" in data

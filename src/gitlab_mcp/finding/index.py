@@ -45,9 +45,11 @@ _LEAST_SHARE: Final = 0.3
 """Of the best hit's score; what has less is no answer."""
 _EXACT: Final = 100_000.0
 _GROUP: Final = frozenset(("group", "sub_group", "organization", "organisation", "org", "team"))
+_A_FILE: Final = re.compile(r"(?<![\w/:.])[\w.-]+(?:/[\w.-]+)+\.\w{1,5}\b")
+_A_VERSION: Final = re.compile(r"\bv?\d+(?:\.\d+)+\b")
 _ARTICLES: Final = frozenset(("a", "an", "the", "this", "that", "my", "our", "your", "its"))
 _NOUNS_TOO: Final = frozenset(
-    ("file", "report", "patch", "post", "change", "check", "list", "view", "count", "set", "sign", "start")
+    ("file", "report", "patch", "post", "change", "check", "list", "view", "count", "set", "sign", "start", "tag", "label", "log")
 )
 """Verbs only where the question begins with them: `file a bug`, but `contents of a file`."""
 _ASKING: Final = frozenset(("who", "whose", "why", "many", "search"))
@@ -261,6 +263,7 @@ class _Question:
     """What somebody asks for."""
 
     def __init__(self, query: str, mended: Callable[[str], str]) -> None:
+        query = _A_VERSION.sub(" ", _A_FILE.sub(" file ", query))
         raw = words(query)
         *around, last = re.split(r"\s[>›»→]\s|\s*->\s*", query)
         terms = [(term, _AROUND) for part in around for term in _PHRASES.terms(part, mended)]
