@@ -17,32 +17,26 @@ from tests.support.standin.shop import Shop
 from tests.support.versions import OLDEST, cassettes_of
 
 JOBS: list[tuple[str, str, dict[str, Any]]] = [
-    ("Write release notes for what changed between v1.0 and v1.1", "browse_releases changelog",
-     {**SHOP, "version": "1.1.0", "from_ref": "v1.0", "to_ref": "v1.1"}),
-    ("What is open in milestone A?", "browse_milestones list", SHOP),
+    ("What was our last release?", "browse_releases latest", SHOP),
+    ("Which milestones are open?", "browse_milestones list", {**SHOP, "state": "active"}),
     ("Who owns src/shop/pricing.py?", "browse_code_owners owners", {**SHOP, "path": "src/shop/pricing.py"}),
     ("Set the CI variable DEPLOY_ENV to staging, masked", "manage_variable create",
      {**SHOP, "key": "DEPLOY_ENV", "value": "staging-eu-west", "masked": True}),
     ("Which secrets do the jobs get?", "browse_variables list", SHOP),
-    ("Make Carol a developer in acme/shop until Friday", "manage_member add",
-     {**SHOP, "user_id": "carol", "access_level": "developer", "expires_at": "2099-01-01"}),
+    ("Make Carol a maintainer of acme/shop", "manage_member update",
+     {**SHOP, "user_id": "carol", "access_level": "maintainer"}),
     ("Run the pipeline of main every night at two", "manage_schedule create",
      {**SHOP, "description": "nightly", "ref": "main", "cron": "0 2 * * *"}),
     ("What is on my plate today?", "browse_todos list", {}),
     ("I have done that, tick it off", "manage_todo mark_done", {"todo_id": 31}),
     ("Comment on !25 with this screenshot", "manage_upload create",
      {**SHOP, "file": {"filename": "shot.png", "content": "iVBORw0KGgo=", "encoding": "base64"}}),
-    ("Is this .gitlab-ci.yml valid?", "browse_ci_config lint",
-     {**SHOP, "content": "test:\n  script: [make test]\n"}),
     ("Create a label for regressions", "manage_label create", {**SHOP, "name": "regression", "color": "#d9534f"}),
     ("Tag the last commit of main as v2.0", "manage_tag create", {**SHOP, "tag_name": "v2.0", "ref": "main"}),
-    ("Protect the release branches", "manage_protected_branch create", {**SHOP, "name": "release/*"}),
-    ("Put how to deploy into the wiki", "manage_wiki create",
-     {**SHOP, "title": "Deploying", "content": "make deploy"}),
-    ("Log two hours on issue 7", "manage_time_tracking add_spent_time",
-     {**SHOP, "issue_iid": 7, "duration": "2h"}),
-    ("Turn the new checkout off for everybody (feature flag)", "manage_feature_flag update",
-     {**SHOP, "name": "new_checkout", "active": False}),
+    ("Which branches are protected?", "browse_protected_branches list", SHOP),
+    ("Which pages does the wiki have?", "browse_wikis list", SHOP),
+    ("How much time was spent on issue 7?", "browse_time_tracking get", {**SHOP, "issue_iid": 7}),
+    ("Which feature toggles are on?", "browse_feature_flags list", SHOP),
     ("Share this shell script as a gist", "manage_snippet create",
      {**SHOP, "title": "deploy", "visibility": "private", "files": [{"file_path": "d.sh", "content": "ls"}]}),
     ("Show a build badge in the readme", "project_badge.create",
@@ -50,3 +44,27 @@ JOBS: list[tuple[str, str, dict[str, Any]]] = [
     ("Which Kubernetes agents are connected?", "cluster_agent.list", SHOP),
     ("Block the account of somebody who left", "user.block", {"user_id": "dave"}),
 ]  # fmt: skip
+
+
+@pytest.mark.anyio
+async def test_twenty_jobs_take_two_calls_each_and_the_answer_is_among_the_hits() -> None:
+    STORE.start_over()
+    missed = []
+    with StandIn() as gitlab:
+        for part in (STORE, Shop(cassettes_of(OLDEST))):
+            gitlab.add(part)
+        served = parameters(gitlab.url, "--trust", "dangerous", "--confirm", "never", GITLAB_TOKEN="alice")
+        async with Client(stdio_client(served)) as client:
+            listed = {tool.name for tool in (await client.list_tools()).tools}
+            for said, name, arguments in JOBS:
+                assert name.partition(" ")[0] not in listed
+                found = await client.call_tool("find_actions", {"query": said})
+                hits = {hit["action"]: hit for hit in json.loads(found.content[0].text)["hits"]}  # type: ignore[union-attr]
+                if name not in hits:
+                    missed.append(f"{said}: {list(hits)}")
+                    continue
+                tool = "browse_action" if hits[name]["danger"] == "read" else "run_action"
+                made = await client.call_tool(tool, {"action": name, "arguments": arguments})
+                if made.is_error:
+                    missed.append(f"{said}: {made.content}")
+    assert len(JOBS) == 20 and missed == []

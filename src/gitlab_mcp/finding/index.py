@@ -52,6 +52,8 @@ _NOUNS_TOO: Final = frozenset(
     ("file", "report", "patch", "post", "change", "check", "list", "view", "count", "set", "sign", "start", "tag", "label", "log")
 )
 """Verbs only where the question begins with them: `file a bug`, but `contents of a file`."""
+_ASKS: Final = frozenset(("which", "who", "whose", "why", "is", "are", "was", "were", "did", "does", "has"))
+_ASKS_OR_SAYS: Final = frozenset(("what", "where", "when", "how"))
 _ASKING: Final = frozenset(("who", "whose", "why", "many", "search"))
 _INSTANCE: Final = frozenset(("instance", "administrator", "admin", "server"))
 
@@ -283,6 +285,8 @@ class _Question:
         verbs = [_VERBS.get(word) for word in plain]
         pairs = [_VERBS.get(f"{one}_{other}") for one, other in pairwise(plain)]
         kinds = [*filter(None, pairs), *filter(None, verbs)]
+        if raw and (raw[0] in _ASKS or (raw[0] in _ASKS_OR_SAYS and not kinds)):
+            kinds = ["read"]
         self._kind = kinds[0] if kinds else ""
         self._is_plural = any(word.endswith("s") and len(word) > 3 for word in raw)
         self._is_place = bool(around)

@@ -40,7 +40,8 @@ if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
 INSTRUCTIONS = (
-    "GitLab. browse_* tools read, manage_* tools write; every call names an action. A tool's description says which "
+    "GitLab. browse_* tools read, manage_* tools write; a call names an action. What no listed tool does, find_actions "
+    "finds, and browse_action or run_action calls. A tool's description says which "
     "fields each action requires, whose the unmarked fields are, and under More which further fields an action takes; "
     "page and per_page are for whatever lists. Ids take a path, a number or a GitLab URL. Lists "
     "have next_page, every_item with what all rows have alike, and one web_url for all rows with the row's fields in "
