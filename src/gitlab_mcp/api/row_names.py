@@ -134,7 +134,6 @@ NAMES: Final[Mapping[str, str]] = {
     "GET /groups/*/runners/all": "group_runner.list_all",
     "GET /groups/*/saml/*": "group_saml_identity.get",
     "GET /groups/*/scim/*": "group_scim_identity.get",
-    "GET /groups/*/search/semantic": "group.search_semantic",
     "GET /job": "own_job.get",
     "GET /job/allowed_agents": "own_job_allowed_agent.list",
     "GET /keys": "key.get_by_fingerprint",

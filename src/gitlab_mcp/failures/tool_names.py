@@ -37,4 +37,4 @@ def _plural(noun: str) -> str:
         return noun
     if noun.endswith(("ch", "x")):
         return noun + "es"
-    return noun[:-1] + "ies" if noun.endswith("y") and noun != "key" else noun + "s"
+    return noun[:-1] + "ies" if noun.endswith("y") and not noun.endswith("ey") else noun + "s"

@@ -211,10 +211,8 @@ def _example(fields: Mapping[str, Shape], rules: Sequence[tuple[str, ...]]) -> d
 def _sample(name: str, shape: Shape) -> Any:
     if shape.values:
         return int(shape.values[0]) if shape.type == "integer" else shape.values[0]
-    if name == "project_id":
-        return "acme/website"
-    if name == "group_id":
-        return "acme"
+    if name in _PLACES and shape.type == "string":
+        return _PLACES[name]
     if shape.expects.startswith("a date"):
         return "2026-01-31"
     if shape.expects.startswith("a time"):
@@ -234,6 +232,7 @@ def _sample(name: str, shape: Shape) -> Any:
     return _NAMED.get(name, "1" if name.endswith("_id") else name)
 
 
+_PLACES: Final = {"project_id": "acme/website", "group_id": "acme"}
 _NAMED: Final[Mapping[str, str]] = {
     "discussion_id": "6a9c1750b37d513a43987b574953fceb50b03ce7",
     "url": "https://example.com",

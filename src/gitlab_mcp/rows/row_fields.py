@@ -28,6 +28,7 @@ from gitlab_mcp.actions.fields import (
     IssueIid,
     Listed,
     MergeRequestIid,
+    Names,
     NamesPlace,
     Needs,
     NewVisibility,
@@ -35,10 +36,13 @@ from gitlab_mcp.actions.fields import (
     NonEmpty,
     Numbered,
     Only,
+    OtherGroup,
     Page,
     PathOrId,
+    People,
     PerPage,
     ProjectId,
+    ProjectNumber,
     ReachesNothing,
     SentAs,
     Time,
@@ -92,6 +96,16 @@ _OURS: Final[Mapping[str, Any]] = {
 }
 """Fields that mean what they mean in our tools, wherever GitLab takes the same there."""
 
+_NUMBERS: Final = ("integer", "string|integer", "array of integer")
+_BY_NAME: Final[Mapping[str, Any]] = {
+    "user_id": UserId,
+    "user_ids": People,
+    "assignee_ids": People,
+    "group_id": OtherGroup,
+    "project_id": ProjectNumber,
+}
+"""Outside of the path: GitLab wants numbers there, and names are looked up as in our tools."""
+
 _PLAIN: Final[Mapping[str, Any]] = {
     "string": str,
     "color": str,
@@ -130,9 +144,18 @@ _REACH: Final[tuple[tuple[str, Any], ...]] = (
     (r"\b(?:\w+_)?(?:label|milestone|iteration|iteration_cadence|todo)_ids?$", Within()),
     (r"\b(?:protected_branch_ids|finding_id|move_(?:after|before)_id|iids)$", Within()),
     (r"\b(?:parent|child|work_items)_ids?$|\bids$", Anywhere("work item")),
+    (r"\b(?:connection|agent_identity|ai_catalog_item_\w+|issue|merge_request|\w*topic|registry|upstream|resource|client|caller"
+     r"|root_caller|bulk_import_entity|kubernetes_agent|job|pipeline)_id$",
+     Anywhere("thing")),
+    (r"\b(?:custom_attributes|variables|inputs|metadata|context|optional_stages|parameters)$", ReachesNothing()),
 )  # fmt: skip
 """What a field can reach, by its name, with the names of the objects around it. The first that fits decides."""
 _IN_ITS_PLACE: Final = re.compile(r"/(?:projects|groups|namespaces)/\{\w+\}/")
+_ABOUT_A_PLACE: Final = re.compile(
+    r"^/(?:import|projects/(?:import|remote-import)|markdown|code_suggestions|analytics|orbit/graph_status"
+    r"|ai/duo_workflows/(?:workflows|direct_access)$|discover-cert-based-clusters)"
+)
+"""Paths without a place whose fields name it."""
 _FOUND_AT: Final[Mapping[str, str]] = {"vulnerability": "/vulnerabilities/{id}"}
 _ANYWHERE_IN_A_PATH: Final = frozenset({"child_id"})
 """Numbers of the whole instance, although a place stands before them."""
@@ -151,9 +174,7 @@ def path_field(name: str, path: str, told: Told | None) -> Any:
     kind = told.type if told else "string"
     if told and told.values:
         return _choice(told.values, "string")
-    is_number = kind == "integer" or (
-        kind == "string|integer" and name.endswith(("_iid", "note_id", "event_id"))
-    )
+    is_number = kind == "integer" or name.endswith(("_iid", "note_id", "event_id"))
     typed = Id if is_number else Segment
     place = _IN_ITS_PLACE.search(path)
     is_inside = place is not None and place.end() <= path.index(f"{{{name}}}")
@@ -170,10 +191,8 @@ def field(name: str, told: Told, *, endpoint: str, path: str, members: Mapping[s
     kind = told.type
     if name in ("page", "per_page"):
         return _OURS[name]
-    if name in ("user_id", "group_id") and kind in ("integer", "string|integer") and not told.values:
-        return (
-            Annotated[UserId, ReachesNothing()] if name == "user_id" else Annotated[Id, NamesPlace("group")]
-        )
+    if kind in _NUMBERS and name in _BY_NAME:
+        return _beside(_BY_NAME[name], path)
     if _NOTEABLE.search(path) and name in ("body", "note") and kind == "string":
         return CommentText
     if path.endswith(("/epics", "/work_items")) and name == "description":
@@ -188,8 +207,23 @@ def field(name: str, told: Told, *, endpoint: str, path: str, members: Mapping[s
     if name == "confidential" and changes:
         return NoLongerConfidential
     typed = _typed(name, kind, told.values, members)
-    reach = _reach(name, typed)
-    return Annotated[typed, reach] if reach is not None else typed
+    reach = _reach(name)
+    return _beside(Annotated[typed, reach], path) if reach is not None else typed
+
+
+def _beside(typed: Any, path: str) -> Any:
+    """A place outside of the path is what the call is about only where it is made there; else it is one more place."""
+    marks = get_args(typed)[1:]
+    place = next((mark for mark in marks if isinstance(mark, NamesPlace)), None)
+    of_group = any(isinstance(mark, Names) and mark.kind == "group" for mark in marks)
+    if not (place or of_group) or _IN_ITS_PLACE.search(f"{path}/") or _ABOUT_A_PLACE.search(path):
+        return typed
+    return Annotated[typed, _one_more(place or NamesPlace("group"))]
+
+
+def _one_more(reach: Any) -> Any:
+    """A place that is judged, and is not the one that the call is about."""
+    return NamesPlace(reach.kind, inside="(.+)") if isinstance(reach, NamesPlace) else reach
 
 
 def with_marks(typed: Any, told: Told, sent_as: str | None) -> Any:
@@ -202,7 +236,7 @@ def with_marks(typed: Any, told: Told, sent_as: str | None) -> Any:
     return Annotated[typed, *marks] if marks else typed
 
 
-def _reach(name: str, typed: Any) -> Any:
+def _reach(name: str) -> Any:
     return next((reach for pattern, reach in _REACH if re.search(pattern, name)), None)
 
 
@@ -260,7 +294,7 @@ def _object(name: str, members: Mapping[str, Told], depth: int = 0) -> type[Base
             if told.type == "string" and member in ("description", "body"):
                 # GitLab carries out commands in it, and nobody can say here that they are wanted.
                 typed = Annotated[str, AfterValidator(as_text)]
-            reach = _reach(f"{name}.{member}", typed)
+            reach = _one_more(_reach(f"{name}.{member}"))
             typed = Annotated[typed, reach] if reach is not None else typed
         fields[member] = (typed, ...) if told.required else (typed | None, None)
     return create_model(
