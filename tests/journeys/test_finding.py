@@ -1,4 +1,4 @@
-"""Jobs whose tool is not listed, done with what is in every listing: ask for it in the person's words, make the call."""
+"""Jobs whose tool is not listed, done with what is in every listing: ask in the words of the person, make the call."""
 
 from __future__ import annotations
 

@@ -49,7 +49,23 @@ _A_FILE: Final = re.compile(r"(?<![\w/:.])[\w.-]+(?:/[\w.-]+)+\.\w{1,5}\b")
 _A_VERSION: Final = re.compile(r"\bv?\d+(?:\.\d+)+\b")
 _ARTICLES: Final = frozenset(("a", "an", "the", "this", "that", "my", "our", "your", "its"))
 _NOUNS_TOO: Final = frozenset(
-    ("file", "report", "patch", "post", "change", "check", "list", "view", "count", "set", "sign", "start", "tag", "label", "log")
+    (
+        "file",
+        "report",
+        "patch",
+        "post",
+        "change",
+        "check",
+        "list",
+        "view",
+        "count",
+        "set",
+        "sign",
+        "start",
+        "tag",
+        "label",
+        "log",
+    )
 )
 """Verbs only where the question begins with them: `file a bug`, but `contents of a file`."""
 _ASKS: Final = frozenset(("which", "who", "whose", "why", "is", "are", "was", "were", "did", "does", "has"))

@@ -64,11 +64,13 @@ def _undoubled(word: str) -> str:
 
 def words(text: str) -> list[str]:
     """In lower case and without accents; `createMergeRequest` is three."""
-    plain = unicodedata.normalize("NFKD", _CAMEL.sub(" ", text)).casefold()
+    plain = _CAMEL.sub(" ", text).casefold()
+    if not plain.isascii():
+        letters = unicodedata.normalize("NFKD", plain)
+        plain = "".join(letter for letter in letters if not unicodedata.combining(letter))
     plain = _AGAIN.sub("re", plain)
     for written, meant in _JOINED:
         plain = plain.replace(written, meant)
-    plain = "".join(letter for letter in plain if not unicodedata.combining(letter))
     return _WORD.findall(plain)
 
 

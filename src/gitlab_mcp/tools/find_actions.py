@@ -35,4 +35,4 @@ class Find(Action):
     ]
 
     async def run_with(self, server: Server) -> Result:
-        return find(self.query, server)
+        return await find(self.query, server)

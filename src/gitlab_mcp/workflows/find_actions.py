@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any, Final
 
+import anyio.to_thread
+
 from gitlab_mcp.actions.action import Action
 from gitlab_mcp.actions.result import Result
 from gitlab_mcp.actions.schema import required_fields
@@ -24,8 +26,10 @@ _MOST_OPTIONAL: Final = 4
 _OF_EVERY_LIST: Final = frozenset(("page", "per_page", "sort", "order_by"))
 
 
-def find(query: str, server: Server) -> Result:
+async def find(query: str, server: Server) -> Result:
     """Nothing of it comes from GitLab: what there is, and what of it this server lets be called."""
+    # The first question builds the index. Others are served meanwhile.
+    await anyio.to_thread.run_sync(index)
     hits: list[dict[str, Any]] = []
     refused: list[str] = []
     room = _MOST_CHARACTERS
@@ -38,7 +42,7 @@ def find(query: str, server: Server) -> Result:
         if len(hits) == MOST_HITS or (hits and room < 0):
             break
         hits.append(hit)
-    data: dict[str, Any] = {"hits": hits} if hits else _nothing(query)
+    data: dict[str, Any] = {"hits": hits} if hits else _nothing()
     if refused:
         # Otherwise the next best would look like the best.
         data["not_allowed_here"] = f"{len(refused)} that fit better: {refused[0]}"
@@ -77,7 +81,7 @@ def _fields(action: type[Action]) -> Iterator[str]:
     yield from (f"{name}?" for name in others[:_MOST_OPTIONAL])
 
 
-def _nothing(query: str) -> dict[str, Any]:
+def _nothing() -> dict[str, Any]:
     return {
         "hits": [],
         "why_empty": "No action is described by these words.",
