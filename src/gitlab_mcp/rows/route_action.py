@@ -204,7 +204,7 @@ def _example(fields: Mapping[str, Shape], rules: Sequence[tuple[str, ...]]) -> d
     for kind, *names in rules:
         one_is_needed = kind in ("at_least_one_of", "exactly_one_of") and not set(names) & set(wanted)
         if one_is_needed:
-            wanted.append(names[0] if names else next(reversed(fields)))
+            wanted.append(names[0] if names else list(fields)[-1])
     return {name: _sample(name, fields[name]) for name in wanted}
 
 
