@@ -11,7 +11,7 @@ from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.api.endpoints import EndpointFacts, facts_in, normalised, rows
 from gitlab_mcp.api.operations import operations
 from gitlab_mcp.api.row_answers import RAW, SHOWN_ONCE
-from gitlab_mcp.api.row_dangers import danger_of
+from gitlab_mcp.api.row_dangers import SHOWS_A_SECRET, danger_of
 from gitlab_mcp.api.row_names import name_of
 from gitlab_mcp.api.row_sentences import sentence_of
 from gitlab_mcp.api.row_toolsets import toolset_of
@@ -74,7 +74,7 @@ class Lookups:
     def __init__(self, actions: Iterable[type[Action]], endpoints: Iterable[str]) -> None:
         self._reads: dict[str, tuple[str, list[str]]] = {}
         for endpoint in endpoints:
-            if endpoint.startswith("GET "):
+            if endpoint.startswith("GET ") and name_of(endpoint) not in SHOWS_A_SECRET:
                 name = name_of(endpoint).replace(".", " ")
                 self._reads[normalised(endpoint)] = (name, _fields_in(path_of(endpoint)))
         for action in actions:

@@ -29,11 +29,11 @@ def show_tools(toolsets: Sequence[str] = ("all",), *, as_json: bool, tiers: Tier
     wanted = ["all"] if "all" in toolsets else [name for name in there if name in toolsets]
     actions = [action for name in wanted for action in registry.actions(name)]
     if as_json:
-        rows = [row for name in wanted for row in registry.rows_of(name)]
+        of_data = [row for name in wanted for row in registry.rows_of(name)]
         write_json(
             [
                 {**_described(action), **(_paid_json(action, tiers) if tiers else {})}
-                for action in [*actions, *rows]
+                for action in [*actions, *of_data]
             ]
         )
         return exit_codes.OK

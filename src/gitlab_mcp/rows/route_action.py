@@ -140,14 +140,17 @@ def _declare(tool: Tool, verb: str, row: Row) -> None:
             "since": row.since,
             "until": row.until,
         },
-        shows=_shows(facts.answer) if method == "GET" else "",
+        shows=_shows(row, facts.answer if method == "GET" else ()),
         recover_with=_recovery(row) if method == "POST" and row.danger != "read" else None,
         lists=method == "GET" and (verb.startswith("list") or "page" in fields),
     )(kind)
 
 
-def _shows(fields: Sequence[str]) -> str:
-    """All that an answer has of one thing; in a list, the first of it where there is much."""
+def _shows(row: Row, fields: Sequence[str]) -> str:
+    """All that an answer has of one thing; in a list, the first of it where there is much. Of a write what names the
+    thing, and the secret that is shown once."""
+    if row.once:
+        return f"id name {row.once} expires_at scopes"
     if len(fields) <= MOST_IN_A_LIST:
         return " ".join(fields)
     return f"{' '.join(fields[:MOST_IN_A_LIST])} | {' '.join(fields[MOST_IN_A_LIST:])}"
@@ -204,7 +207,7 @@ def _example(fields: Mapping[str, Shape], rules: Sequence[tuple[str, ...]]) -> d
     for kind, *names in rules:
         one_is_needed = kind in ("at_least_one_of", "exactly_one_of") and not set(names) & set(wanted)
         if one_is_needed:
-            wanted.append(names[0] if names else next(reversed(fields)))
+            wanted.append(names[0] if names else list(fields)[-1])
     return {name: _sample(name, fields[name]) for name in wanted}
 
 

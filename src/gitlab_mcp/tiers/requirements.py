@@ -48,7 +48,7 @@ def _by_documentation(action: type[Action]) -> Feature | None:
     return Feature.model_validate(
         {
             "key": "by_documentation",
-            "name": f"According to its documentation, {spec.tool.name} {spec.name}",
+            "name": f"{spec.tool.name} {spec.name} (by its documentation)",
             "tier": spec.documented_tier,
             "docs": spec.docs,
             "without_it": dict.fromkeys(get_args(Edition), either),
