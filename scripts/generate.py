@@ -14,6 +14,7 @@ from typing import Any
 
 import reference
 from error_examples import examples
+from first_answers import first_answers
 from left_out import left_out, section
 from make_rows import rows_text
 
@@ -106,6 +107,7 @@ def generated() -> dict[Path, str]:
         ROOT / "src/gitlab_mcp/finding/actions.json": searched(),
         ROOT / "src/gitlab_mcp/failures/examples.json": json.dumps(errors, ensure_ascii=False, indent=1)
         + "\n",
+        ROOT / "src/gitlab_mcp/transports/first_answers.json": first_answers(),
         ROOT / "README.md": readme(toolsets),
         ROOT / PERMISSIONS_GUIDE: permissions_guide(toolsets),
         ROOT / "docs/guides/guard-rails.md": guard_rails(tools),
