@@ -23,8 +23,13 @@ from gitlab_mcp.actions.registry import declared
 from gitlab_mcp.actions.schema import catalogue_entry
 from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.actions.toolsets import TOOLSETS
+from gitlab_mcp.api.coverage import Coverage, coverage
 from gitlab_mcp.api.derivation import beside, derived, docs_at, role_at, tokens
+<<<<<<< HEAD
 from gitlab_mcp.finding.documents import described
+=======
+from gitlab_mcp.api.rows import all_rows
+>>>>>>> rows
 from gitlab_mcp.tiers.feature_map import tier_map
 from gitlab_mcp.tiers.marks import TierMarks
 
@@ -32,6 +37,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PERMISSIONS_GUIDE = "docs/guides/fine-grained-tokens.md"
 PERMISSIONS = re.compile(r"(<!-- permissions -->\n).*?(<!-- /permissions -->)", re.DOTALL)
 DANGER = re.compile(r"(<!-- danger -->\n).*?(<!-- /danger -->)", re.DOTALL)
+COVERAGE = re.compile(r"(<!-- coverage -->\n).*?(<!-- /coverage -->)", re.DOTALL)
 TABLE = re.compile(r"(<!-- tools -->\n).*?(<!-- /tools -->)", re.DOTALL)
 
 
@@ -79,7 +85,14 @@ def permissions_guide(toolsets: dict[str, list[Tool]]) -> str:
 
 def readme(toolsets: dict[str, list[Tool]]) -> str:
     table = reference.tool_table(toolsets, "docs/reference/")
-    return TABLE.sub(lambda found: found[1] + table + found[2], (ROOT / "README.md").read_text("utf-8"))
+    page = TABLE.sub(lambda found: found[1] + table + found[2], (ROOT / "README.md").read_text("utf-8"))
+    figure = reference.coverage_sentence(_coverage(toolsets), "docs/reference/")
+    return COVERAGE.sub(lambda found: found[1] + figure + found[2], page)
+
+
+def _coverage(toolsets: dict[str, list[Tool]]) -> Coverage:
+    actions = (action for tools in toolsets.values() for tool in tools for action in tool.actions.values())
+    return coverage(str(endpoint) for action in actions for endpoint in action.spec.endpoints)
 
 
 def guard_rails(tools: list[Tool]) -> str:
@@ -101,6 +114,7 @@ def generated() -> dict[Path, str]:
         "tools.md": reference.index_page(toolsets),
         "tiers.md": reference.tiers_page(tools, tier_map()),
         "errors.md": reference.errors_page(errors),
+        "rows.md": reference.rows_page(all_rows().values(), _coverage(toolsets)),
     }
     return {
         ROOT / "src/gitlab_mcp/catalogue.json": catalogue(),
@@ -125,6 +139,7 @@ def main() -> int:
         }
     )
     resolved.cache_clear()
+    all_rows.cache_clear()
     stale = stale or settle(generated())
     for path in stale:
         sys.stderr.write(f"{path} is not up to date: run `make docs` and commit what changes\n")

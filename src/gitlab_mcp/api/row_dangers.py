@@ -100,6 +100,6 @@ def danger_of(name: str, method: str, toolset: str) -> str:
 
 
 def why(name: str) -> str:
-    """In a few words, why it is more than its method; nothing where it is not."""
+    """In a few words, why it is more than its method says; nothing where only the method or the toolset says it."""
     found = [(level, because) for level, pattern, because in WIDER if re.search(pattern, name)]
     return SHOWS_A_SECRET.get(name) or max(found, key=lambda each: LEVELS.index(each[0]), default=("", ""))[1]
