@@ -25,11 +25,8 @@ from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.actions.toolsets import TOOLSETS
 from gitlab_mcp.api.coverage import Coverage, coverage
 from gitlab_mcp.api.derivation import beside, derived, docs_at, role_at, tokens
-<<<<<<< HEAD
-from gitlab_mcp.finding.documents import described
-=======
 from gitlab_mcp.api.rows import all_rows
->>>>>>> rows
+from gitlab_mcp.finding.documents import described
 from gitlab_mcp.tiers.feature_map import tier_map
 from gitlab_mcp.tiers.marks import TierMarks
 

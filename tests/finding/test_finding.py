@@ -9,7 +9,6 @@ from gitlab_mcp.finding.index import plain_endpoint
 from gitlab_mcp.finding.words import ASKED
 from tests.finding.questions import is_found, is_there, questions
 
-
 LEAST_TESTED = 0.88
 """The aim is 0.9, which is reached (`benchmarks/finding.py` says by how much). Some questions are left for names and
 sentences that change."""
