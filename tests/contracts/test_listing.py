@@ -117,6 +117,7 @@ def test_what_a_name_does_not_explain_is_explained_in_the_default_listing() -> N
             ("browse_instance", "explain_access"),
             ("manage_review", "submit_review"),
             ("browse_users", "counts"),
+            ("browse_users", "inbox"),
             ("manage_discussion", "create"),
             ("manage_review", "apply"),
         )

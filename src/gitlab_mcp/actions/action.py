@@ -181,6 +181,11 @@ class Spec:
         least = self.role_at(endpoint)
         return None if least is None else level >= least or level in self._beside
 
+    def custom_permission_at(self, endpoint: Endpoint) -> str | None:
+        """What a custom role adds to let in somebody whose role is lower; None for nothing or unknown."""
+        permissions: Mapping[str, str] = looked_up(self.tool.name, self.name).get("custom", {})
+        return permissions.get(str(endpoint))
+
     @property
     def _beside(self) -> frozenset[int]:
         names: list[str] = self._looked_up.get("beside", [])
@@ -253,6 +258,11 @@ class Action(BaseModel):
     async def refuse_before_asking(self, ask: Ask) -> None:
         """Override where one look can tell that it will not work: then no person is asked to confirm it."""
 
+    async def foretold(self, ask: Ask) -> str:
+        """Override where the fields do not say what will happen: a sentence for the person who is asked to confirm it,
+        with numbers, dates and words of ours, and nothing else that GitLab sent."""
+        return ""
+
     def given(self) -> dict[str, Any]:
         """The fields the caller gave, by our names."""
         return {name: getattr(self, name) for name in self.model_fields_set}
@@ -323,7 +333,7 @@ def something_to_change(field: str) -> Any:
 
     def rule(action: Action) -> Action:
         if action.model_fields_set <= action.spec.placeholders:
-            raise broken_rule("at least one thing to change", field=field)
+            raise broken_rule("a value, or another field to change", field=field)
         return action
 
     return model_validator(mode="after")(rule)

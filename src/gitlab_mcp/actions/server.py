@@ -53,6 +53,10 @@ class Server(Protocol):
         """Another call for the same caller: validated, guarded, counted and logged as if it came alone."""
         ...
 
+    async def make_step(self, tool: str, arguments: Mapping[str, Any]) -> Result:
+        """A write that is part of this call: as `make_call`, but the yes to this call is a yes to its steps."""
+        ...
+
     @property
     def can_ask_person(self) -> bool:
         """Whether the person at the client can be asked directly."""

@@ -38,6 +38,7 @@ from gitlab_mcp.failures.tool_names import UNKNOWN, operation_name
 from gitlab_mcp.observability.audit import PlannedWrite
 from gitlab_mcp.observability.call_log import CallLog
 from gitlab_mcp.observability.outcome import Outcome
+from gitlab_mcp.policy.confirmation import AskForConfirmation, AskForMoreDanger
 from gitlab_mcp.policy.guard import Guard, ProposedCall
 from gitlab_mcp.policy.next_steps import callable_here
 from gitlab_mcp.policy.offered_tools import OfferedTools
@@ -288,7 +289,8 @@ class Dispatch:
         from gitlab_mcp.calls.recovery import run_recovering
 
         def run(gitlab: GitLab) -> Awaitable[Answer | Result]:
-            return action.run_with(replace(server, session=replace(server.session, gitlab=gitlab)))
+            session = replace(server.session, gitlab=gitlab)
+            return action.run_with(replace(server, session=session, session_of_steps=server.session))
 
         return await run_recovering(action, server.gitlab, run, self._read_of, self.claims, server.caller)
 
@@ -352,6 +354,8 @@ class _Server:
     caller: CallerKey
     session: Session
     consent: Consent
+    session_of_steps: Session | None = None
+    """Without the recovery of this call: each step looks for its own lost answer."""
 
     @property
     def can_ask_person(self) -> bool:
@@ -400,6 +404,16 @@ class _Server:
         same_slot = replace(self.session, slot=nullcontext())
         dispatch = replace(self.dispatch, max_bytes=max_bytes)
         return await dispatch(tool, given, self.caller, lambda: same_slot, self.consent)
+
+    async def make_step(self, tool: str, arguments: Mapping[str, Any]) -> Result:
+        guards = tuple(
+            AskForMoreDanger(guard, self.call.danger) if isinstance(guard, AskForConfirmation) else guard
+            for guard in self.dispatch.last_guards
+        )
+        dispatch = replace(self.dispatch, last_guards=guards)
+        server = replace(self, dispatch=dispatch, session=self.session_of_steps or self.session)
+        wanted = {"quick_actions": True} if self.call.options.quick_actions else {}
+        return await server.make_call(tool, {**wanted, **arguments}, max_bytes=MOST_BYTES)
 
     async def rehearse(self, tool: str, arguments: Mapping[str, Any]) -> Failure | None:
         return await self.dispatch.rehearse(tool, arguments, self.caller, self.session, self.consent)

@@ -47,6 +47,8 @@ FACTS: Final[Mapping[str, str]] = MappingProxyType(
         "switch": "the setting of the project, group or instance that is off",
         "switch_on_at": "where a person turns it on",
         "role_held": "the caller's role in the project or group",
+        "custom_role_held": "the number of the caller's custom role there, which adds permissions to that role",
+        "custom_permission": "what a custom role can add (Ultimate) in place of the role that is required",
         "role_required": "the least role the action needs",
         "scope_held": "the scopes the token has",
         "scope_required": "the scope the token needs",

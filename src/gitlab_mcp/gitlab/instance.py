@@ -160,14 +160,21 @@ class CachedLookups:
 
     async def group_role(self, id: str) -> int | None:
         """Read from the membership: GitLab's answer about a group does not show the caller's role."""
-        token = await self.token()
-        if token is None or token.user_id is None:
-            return None
-        answer = await self._get_cached(f"/groups/{encode_segment(id)}/members/all/{token.user_id}")
+        answer = await self._membership("group", id)
         if isinstance(answer, Refused):
             return 0 if answer.status == 404 else None
         level = (_json_object(answer) or {}).get("access_level")
         return level if isinstance(level, int) else None
+
+    async def custom_role(self, kind: str, id: str) -> Mapping[str, Any] | None:
+        role = (_json_object(await self._membership(kind, id)) or {}).get("member_role")
+        return role if isinstance(role, dict) and isinstance(role.get("id"), int) else None
+
+    async def _membership(self, kind: str, id: str) -> Answer | Refused | None:
+        token = await self.token()
+        if token is None or token.user_id is None:
+            return None
+        return await self._get_cached(f"/{kind}s/{encode_segment(id)}/members/all/{token.user_id}")
 
     async def merge_request(self, project: str, iid: str) -> Mapping[str, Any] | None:
         # Not cached: what blocks a merge changes at any moment.

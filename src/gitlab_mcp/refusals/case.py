@@ -18,7 +18,7 @@ from gitlab_mcp.tiers.effective_tier import EffectiveTier, KnownTier
 from gitlab_mcp.tiers.feature_map import SILENT_EFFECTS, Effect, Expected
 from gitlab_mcp.tiers.requirements import Requirement
 
-_PROJECT_OR_GROUP = re.compile(r"^/(?P<kind>projects|groups)/(?P<id>[^/?]+)")
+_PROJECT_OR_GROUP = re.compile(r"^/(?:security/)?(?P<kind>projects|groups)/(?P<id>[^/?]+)")
 _MERGE_REQUEST = re.compile(r"^/projects/(?P<project>[^/]+)/merge_requests/(?P<iid>\d+)(?:/|$)")
 
 
@@ -34,6 +34,8 @@ class Case:
     group: Mapping[str, Any] | None = None
     role: int | None = None
     """The caller's access level in the project or group; 0 for none, None for unknown."""
+    custom_role: Mapping[str, Any] | None = None
+    """The caller's custom role there, which adds single permissions to that level."""
 
     @property
     def writes(self) -> bool:
@@ -63,6 +65,13 @@ class Case:
         return self.action.spec.role_at(self._refusing) if self.action else None
 
     @property
+    def custom_permission(self) -> str | None:
+        """What a custom role adds to be let in here, where the tier has custom roles."""
+        if self.action is None or self.tier is None or self.tier.name != "Ultimate":
+            return None
+        return self.action.spec.custom_permission_at(self._refusing)
+
+    @property
     def _refusing(self) -> Endpoint:
         return Endpoint(self.refused.request.method, self.refused.request.route)
 
@@ -78,7 +87,15 @@ class Case:
             return False if self.token and self.token.admin is False else None
         if self.role is None or self.action is None:
             return None
-        return self.action.spec.lets_in(self.role, self._refusing)
+        return self.action.spec.lets_in(self.role, self._refusing) or self.custom_role_adds_it
+
+    @property
+    def custom_role_adds_it(self) -> bool | None:
+        """Whether the caller's custom role adds what is needed. None where GitLab does not show it."""
+        if self.custom_role is None:
+            return False
+        adds = self.custom_role.get(self.custom_permission or "")
+        return adds if isinstance(adds, bool) else None
 
     @property
     def effective_tier(self) -> EffectiveTier:
@@ -127,7 +144,7 @@ async def with_context(case: Case, ask: Ask, *, who: bool = True) -> Case:
     """
     token = await ask.token() if who else None
     instance = await ask.instance() if case.requirements or case.body.no_such_route else InstanceFacts()
-    project = group = role = None
+    project = group = role = project_id = group_id = None
     if token is None or token.alive:
         project_id, group_id = _project_or_group(case)
         if project_id:
@@ -140,7 +157,11 @@ async def with_context(case: Case, ask: Ask, *, who: bool = True) -> Case:
             # A group may be archived; and on GitLab.com each top-level group has a tier of its own.
             if case.writes or (case.requirements and instance.is_gitlab_com):
                 group = await ask.group(group_id)
-    return replace(case, token=token, instance=instance, project=project, group=group, role=role)
+    known = replace(case, token=token, instance=instance, project=project, group=group, role=role)
+    if known.role_suffices is False and known.custom_permission:
+        place = ("project", str(project["id"])) if project else ("group", str(group_id))
+        return replace(known, custom_role=await ask.custom_role(*place))
+    return known
 
 
 def merge_request_of(path: str) -> tuple[str, str] | None:
