@@ -14,6 +14,7 @@ from typing import Any
 
 import reference
 from error_examples import examples
+from first_answers import first_answers
 from left_out import left_out, section
 from make_rows import rows_text
 
@@ -23,7 +24,7 @@ from gitlab_mcp.actions.schema import catalogue_entry
 from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.actions.toolsets import TOOLSETS
 from gitlab_mcp.api.coverage import Coverage, coverage
-from gitlab_mcp.api.derivation import beside, derived, docs_at, role_at, tokens
+from gitlab_mcp.api.derivation import beside, custom_permissions, derived, docs_at, role_at, tokens
 from gitlab_mcp.api.rows import all_rows
 from gitlab_mcp.tiers.feature_map import tier_map
 from gitlab_mcp.tiers.marks import TierMarks
@@ -58,6 +59,8 @@ def action_facts() -> str:
                 facts[name]["docs_at"] = pages
             if roles := beside(endpoints):
                 facts[name]["beside"] = roles
+            if custom := custom_permissions(endpoints):
+                facts[name]["custom"] = custom
             if "role" not in action.spec.own_facts and (roles_at := role_at(endpoints)):
                 facts[name]["role_at"] = roles_at
             if needs := tokens(endpoints):
@@ -109,6 +112,7 @@ def generated() -> dict[Path, str]:
         ROOT / "src/gitlab_mcp/catalogue.json": catalogue(),
         ROOT / "src/gitlab_mcp/failures/examples.json": json.dumps(errors, ensure_ascii=False, indent=1)
         + "\n",
+        ROOT / "src/gitlab_mcp/transports/first_answers.json": first_answers(),
         ROOT / "README.md": readme(toolsets),
         ROOT / PERMISSIONS_GUIDE: permissions_guide(toolsets),
         ROOT / "docs/guides/guard-rails.md": guard_rails(tools),

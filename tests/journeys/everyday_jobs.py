@@ -58,56 +58,47 @@ async def why_red(do: Do, shop: Shop) -> None:
     found = await do("browse_pipelines", "failure_digest", **SHOP, ref="main")
     assert found["pipeline"]["id"] == 202
     assert [each["name"] for each in found["failed_jobs"]] == ["unit", "integration", "e2e: [firefox]"]
+    assert [each["iid"] for each in found["culprits"][0]["merge_requests"]] == [5]
 
 
 @job(2, "Review !25 and leave comments at the lines that matter.")
 async def review(do: Do, shop: Shop) -> None:
     bundle = await do("browse_merge_requests", "review_bundle", **SHOP, merge_request_iid=25)
     assert "src/shop/cart.py" in bundle["text"]
-    await do(
-        "manage_review",
-        "comment_line",
-        **SHOP,
-        merge_request_iid=25,
-        file_path="src/shop/cart.py",
-        line=1,
-        body="Why this import?",
-    )
-    [note] = shop.named("projects/77/merge_requests/25/notes", body="Why this import?")
-    assert note["position"]["new_line"] == 1
+    comments = [
+        {"file_path": "src/shop/cart.py", "line": 1, "body": "Why this import?"},
+        {"file_path": "src/shop/cart.py", "line": 27, "body": "Is this tested?"},
+    ]
+    written = await do("manage_review", "submit_review", **SHOP, merge_request_iid=25, comments=comments)
+    for comment in comments:
+        [note] = shop.named("projects/77/merge_requests/25/notes", body=comment["body"])
+        assert note["position"]["new_line"] == comment["line"]
+    assert len(written["notes"]) >= 2
 
 
 @job(3, "Bump the version in README.md on a branch and open a merge request.")
 async def bump(do: Do, shop: Shop) -> None:
+    before = shop.content("main", "README.md") or ""
     await do(
         "manage_file",
-        "update",
+        "edit",
         **SHOP,
-        file_path="README.md",
         branch="bump-version",
         start_branch="main",
-        content="# Shop 1.3.0\n",
         commit_message="Bump the version to 1.3.0",
+        edits=[{"file_path": "README.md", "old_text": "# Shop\n", "new_text": "# Shop 1.3.0\n"}],
+        merge_request_title="Bump the version to 1.3.0",
     )
-    await do(
-        "manage_merge_request",
-        "create",
-        **SHOP,
-        source_branch="bump-version",
-        target_branch="main",
-        title="Bump the version to 1.3.0",
-    )
-    assert shop.content("bump-version", "README.md") == "# Shop 1.3.0\n"
+    assert shop.content("bump-version", "README.md") == before.replace("# Shop\n", "# Shop 1.3.0\n") != before
     assert shop.named("projects/77/merge_requests", source_branch="bump-version", state="opened")
 
 
-@job(4, "Rename branch ci/flaky to ci/steady.")
+@job(4, "Rename branch ci/stuck to ci/waiting.")
 async def rename_branch(do: Do, shop: Shop) -> None:
-    head = shop.thing("projects/77/repository/branches", "ci/flaky")["commit"]["id"]
-    await do("manage_branch", "create", **SHOP, branch="ci/steady", ref="ci/flaky")
-    await do("manage_branch", "delete", **SHOP, branch="ci/flaky")
+    head = shop.thing("projects/77/repository/branches", "ci/stuck")["commit"]["id"]
+    await do("manage_branch", "rename", **SHOP, branch="ci/stuck", new_branch="ci/waiting")
     branches = shop.things["projects/77/repository/branches"]
-    assert branches["ci/steady"]["commit"]["id"] == head and "ci/flaky" not in branches
+    assert branches["ci/waiting"]["commit"]["id"] == head and "ci/stuck" not in branches
 
 
 @job(5, "Write release notes for what changed between v1.0.0 and v1.1.0.")
@@ -129,18 +120,10 @@ async def approve_and_merge(do: Do, shop: Shop) -> None:
 
 @job(7, "Move all open issues from milestone v1.1 to v1.2.")
 async def move_issues(do: Do, shop: Shop) -> None:
-    found = await do("browse_issues", "list", **SHOP, milestone="v1.1", state="opened")
-    calls = [
-        {
-            "tool": "manage_issue",
-            "arguments": {"action": "update", **SHOP, "issue_iid": issue["iid"], "milestone_id": "v1.2"},
-        }
-        for issue in found["items"]
-    ]
-    await do("run_batch", "run", calls=calls)
+    moved = await do("manage_issue", "bulk_update", **SHOP, with_milestone="v1.1", milestone_id="v1.2")
     opened = shop.named("projects/77/issues", state="opened")
     titles = [(issue.get("milestone") or {}).get("title") for issue in opened]
-    assert "v1.1" not in titles and titles.count("v1.2") >= len(calls) > 3
+    assert "v1.1" not in titles and titles.count("v1.2") >= len(moved["changed"]) > 3
 
 
 @job(8, "Who owns src/shop/pricing.py?")
@@ -173,12 +156,8 @@ async def what_is_this_url(do: Do, shop: Shop) -> None:
 
 @job(13, "What is different between pipelines 201 and 202?")
 async def two_pipelines(do: Do, shop: Shop) -> None:
-    calls = [
-        {"tool": "browse_pipelines", "arguments": {"action": "jobs", **SHOP, "pipeline_id": each}}
-        for each in (201, 202)
-    ]
-    found = await do("run_batch", "run", calls=calls)
-    assert "e2e: [firefox]" in str(found)
+    found = await do("browse_pipelines", "compare", **SHOP, pipeline_id=201, other_pipeline_id=202)
+    assert [each["name"] for each in found["failed_newly"]] == ["integration", "e2e: [firefox]"]
 
 
 @job(15, "What did Bob merge last week?")
@@ -204,10 +183,12 @@ async def where_is_it(do: Do, shop: Shop) -> None:
     assert any(item["path"].startswith("src/shop/") for item in found["items"])
 
 
-@job(18, "Retry the flaky job.")
+@job(18, "Retry the flaky job and tell me when it is done.")
 async def retry_job(do: Do, shop: Shop) -> None:
     again = await do("manage_job", "retry", **SHOP, job_id=301)
-    assert shop.thing("projects/77/jobs", again["id"])["status"] == "pending"
+    assert again["status"] == "pending"
+    ended = await do("browse_pipelines", "wait", **SHOP, job_id=again["id"])
+    assert ended["job"]["status"] == "success"
 
 
 @job(20, 'Is there an issue about "gift card" anywhere?')
@@ -220,6 +201,14 @@ async def issue_anywhere(do: Do, shop: Shop) -> None:
 async def waiting_for_review(do: Do, shop: Shop) -> None:
     found = await do("browse_merge_requests", "list", reviewer_username="me", state="opened")
     assert {item["iid"] for item in found["items"] if item["project"] == "acme/shop"} == {6, 12, 19, 25}
+
+
+@job(25, "What is on my plate today?", caller="bob")
+async def my_plate(do: Do, shop: Shop) -> None:
+    found = await do("browse_users", "inbox")
+    assert {each["iid"] for each in found["reviews_asked_of_me"]["items"]} >= {16, 24}
+    assert found["my_issues"]["items"][0]["title"] == "Gift cards"
+    assert found["mentions"]["total"] == 1
 
 
 @job(28, "Give me an overview of project acme/shop.")
@@ -237,20 +226,24 @@ async def overview(do: Do, shop: Shop) -> None:
 
 @job(29, "Close every issue labelled workflow::blocked with a friendly comment.")
 async def close_stale(do: Do, shop: Shop) -> None:
-    found = await do("browse_issues", "list", **SHOP, labels=["workflow::blocked"], state="opened")
-    calls: list[Data] = []
-    for issue in found["items"]:
-        here = {**SHOP, "issue_iid": issue["iid"]}
-        note = {"action": "create_note", **here, "body": "Closing for now: tell us when it is unblocked."}
-        calls += [
-            {"tool": "manage_discussion", "arguments": note},
-            {"tool": "manage_issue", "arguments": {"action": "update", **here, "state_event": "close"}},
-        ]
-    await do("run_batch", "run", calls=calls)
-    assert calls
-    for issue in found["items"]:
-        assert shop.thing("projects/77/issues", issue["iid"])["state"] == "closed"
-        assert shop.things[f"projects/77/issues/{issue['iid']}/notes"]
+    closed = await do(
+        "manage_issue",
+        "bulk_update",
+        **SHOP,
+        with_labels=["workflow::blocked"],
+        state_event="close",
+        body="Closing for now: tell us when it is unblocked.",
+    )
+    assert closed["changed"]
+    for iid in closed["changed"]:
+        assert shop.thing("projects/77/issues", iid)["state"] == "closed"
+        assert shop.things[f"projects/77/issues/{iid}/notes"]
+    blocked = [
+        each
+        for each in shop.named("projects/77/issues", state="opened")
+        if "workflow::blocked" in each["labels"]
+    ]
+    assert not blocked
 
 
 @job(31, "What was deployed to production last, by whom, which merge requests were in it?")
@@ -259,6 +252,22 @@ async def last_deployment(do: Do, shop: Shop) -> None:
         "browse_environments", "list_deployments", **SHOP, environment="production", status="success"
     )
     assert found["items"][0]["environment"] == "production"
+
+
+@job(32, "Roll production of acme/shop back to what was there before.")
+async def roll_back(do: Do, shop: Shop) -> None:
+    deployments = shop.things["projects/77/deployments"]
+    bad = {
+        "id": 60,
+        "sha": "b" * 40,
+        "deployable": {"id": 999, "name": "deploy_production", "status": "success"},
+    }
+    deployments["60"] = {**deployments["51"], **bad}
+    shop.written.add("deployments")
+    shop.things["projects/77/jobs"]["265"] = {"id": 265, "name": "deploy_production", "status": "success"}
+    answer = await do("manage_environment", "roll_back", **SHOP, environment="production")
+    assert answer["to"]["sha"] == deployments["51"]["sha"]
+    assert shop.thing("projects/77/jobs", answer["job"]["id"])["status"] == "pending"
 
 
 @job(33, "Cut release v1.3.0 from main with notes.")
@@ -291,21 +300,12 @@ async def what_the_team_did(do: Do, shop: Shop) -> None:
     assert len(found["items"]) == 20
 
 
-@job(37, "Revert the commit of !5 on main by a merge request.")
+@job(37, "Revert !5 on main by a merge request.")
 async def revert(do: Do, shop: Shop) -> None:
-    request = await do("browse_merge_requests", "get", **SHOP, merge_request_iid=5)
-    sha = request.get("merge_commit_sha") or request["sha"]
-    await do("manage_branch", "create", **SHOP, branch="revert-5", ref="main")
-    await do("manage_commit", "revert", **SHOP, sha=sha, branch="revert-5")
-    await do(
-        "manage_merge_request",
-        "create",
-        **SHOP,
-        source_branch="revert-5",
-        target_branch="main",
-        title="Revert !5",
-    )
-    assert shop.named("projects/77/merge_requests", source_branch="revert-5", state="opened")
+    opened = await do("manage_merge_request", "revert", **SHOP, merge_request_iid=5)
+    request = shop.thing("projects/77/merge_requests", opened["iid"])
+    assert (request["state"], request["target_branch"]) == ("opened", "main")
+    assert "6c9b44ea" in shop.thing("projects/77/repository/commits", opened["commit_id"])["title"]
 
 
 @job(38, "When and by whom was src/shop/pricing.py last changed?")
@@ -360,3 +360,20 @@ async def delete_project(do: Do, shop: Shop) -> None:
     answer = await do("manage_project", "delete", project_id="acme/shop-ff")
     assert answer["deleted"] is False and answer["marked_for_deletion_on"]
     assert shop.thing("projects", 78)["marked_for_deletion_on"]
+
+
+@job(61, "How many open issues does everybody have in acme/shop?")
+async def issues_of_each(do: Do, shop: Shop) -> None:
+    found = await do("browse_issues", "list", **SHOP, state="opened", count_by="assignee")
+    counts = {each["assignee"]: each["count"] for each in found["items"]}
+    opened = shop.named("projects/77/issues", state="opened")
+    assert counts["bob"] == sum(
+        "bob" in [person["username"] for person in issue["assignees"]] for issue in opened
+    )
+
+
+@job(62, "How does milestone v1.1 stand?")
+async def how_it_stands(do: Do, shop: Shop) -> None:
+    found = await do("browse_milestones", "report", **SHOP, milestone_id="v1.1")
+    assert found["issues"]["done"] == 6
+    assert found["late_issues"][0]["iid"] == 11
