@@ -19,7 +19,7 @@ from gitlab_mcp.actions.fields import Csv, Names, SentAsNumber, broken_rule
 from gitlab_mcp.actions.narrowing_defaults import NARROWING_DEFAULTS
 from gitlab_mcp.actions.result import Result
 from gitlab_mcp.actions.sent_files import SentFile
-from gitlab_mcp.actions.shape import sent_name, shapes
+from gitlab_mcp.actions.shape import sent_fields, sent_name, shapes
 from gitlab_mcp.actions.token_needs import TokenNeeds, token_needs
 
 if TYPE_CHECKING:
@@ -301,7 +301,7 @@ class Action(BaseModel):
 
     def request_to(self, endpoint: Endpoint, **changes: Any) -> Request:
         sent: dict[str, Any] = {}
-        for name in type(self).model_fields:
+        for name in sent_fields(type(self)):
             if name not in self.model_fields_set:
                 continue
             _no_names_left(type(self), name, getattr(self, name))
@@ -332,7 +332,8 @@ def something_to_change(field: str) -> Any:
     """The rule of an update, as a member of its class: more is given than what names the thing. `field` could be."""
 
     def rule(action: Action) -> Action:
-        if action.model_fields_set <= action.spec.placeholders:
+        changes = action.model_fields_set - action.spec.placeholders
+        if changes.isdisjoint(sent_fields(type(action))):
             raise broken_rule("a value, or another field to change", field=field)
         return action
 

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from gitlab_mcp.actions.action_name import ActionName, row_names
 from gitlab_mcp.actions.toolsets import CORE, TOOLSETS, is_listed
-from gitlab_mcp.api.rows import Row, all_rows, rows_by_noun
 
 if TYPE_CHECKING:
     from gitlab_mcp.actions.action import Action
     from gitlab_mcp.actions.tool import Tool
+    from gitlab_mcp.api.rows import Row
 
 TOOLS_PACKAGE = "gitlab_mcp.tools"
 ROWS_PACKAGE = "gitlab_mcp.rows"
@@ -71,7 +71,7 @@ class Registry:
     def toolset_of(self, name: str) -> str:
         """Of a tool, or of a noun of rows, without loading it."""
         if name not in self:
-            return next(row.toolset for row in rows_by_noun()[name].values())
+            return next(row.toolset for row in _nouns()[name].values())
         toolset: str = self._entries[name]["toolset"]
         return toolset
 
@@ -110,14 +110,16 @@ class Registry:
 
     def has_row(self, noun: str, verb: object) -> bool:
         """Whether there is a row of this name, without making it an action."""
-        return noun not in self and str(verb) in rows_by_noun().get(noun, ())
+        return noun not in self and str(verb) in _nouns().get(noun, ())
 
     def is_noun(self, name: str) -> bool:
         """Whether there are rows of this noun."""
-        return name not in self and name in rows_by_noun()
+        return name not in self and name in _nouns()
 
     def rows(self) -> Mapping[str, Row]:
         """All rows, by name: `project_badge.create`."""
+        from gitlab_mcp.api.rows import all_rows
+
         return all_rows()
 
     def rows_of(self, toolset: str = "all") -> list[type[Action]]:
@@ -171,6 +173,13 @@ def declared() -> list[Tool]:
 def _noun_stem(name: str) -> str:
     """The noun of a tool without its plural ending: of `browse_branches` and `manage_branch`, `branch`."""
     return name.partition("_")[2].rstrip("iesy") or name
+
+
+def _nouns() -> Mapping[str, Mapping[str, Row]]:
+    # Here, not above: who lists tools needs none of it.
+    from gitlab_mcp.api.rows import rows_by_noun
+
+    return rows_by_noun()
 
 
 def _of_rows(noun: str) -> Tool:

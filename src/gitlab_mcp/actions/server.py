@@ -57,6 +57,10 @@ class Server(Protocol):
         """A write that is part of this call: as `make_call`, but the yes to this call is a yes to its steps."""
         ...
 
+    def not_made(self, tool: str, arguments: Mapping[str, Any], failure: Failure) -> Failure:
+        """The failure of a call that could not be made: named, counted and logged as one that was."""
+        ...
+
     @property
     def can_ask_person(self) -> bool:
         """Whether the person at the client can be asked directly."""

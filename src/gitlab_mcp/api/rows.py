@@ -22,7 +22,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
+from pathlib import Path
 from typing import Any, Final
 
 DATA: Final = "rows.jsonl"
@@ -62,7 +62,7 @@ class Row:
 @cache
 def all_rows() -> Mapping[str, Row]:
     """By name, in the order of names."""
-    text = resources.files(__package__).joinpath(DATA).read_text("utf-8")
+    text = Path(__file__).with_name(DATA).read_text("utf-8")
     return {row.name: row for row in (Row(**json.loads(line)) for line in text.splitlines())}
 
 

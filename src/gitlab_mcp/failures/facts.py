@@ -58,6 +58,8 @@ FACTS: Final[Mapping[str, str]] = MappingProxyType(
         "missing": "what was not found: the part of the path, or the field",
         "state": "the state that is in the way, such as archived or merged",
         "blockers": "what blocks the merge, each with what lifts it",
+        "present": "when it was last changed, or its checksum: what the next expected_… names",
+        "changed": "what was changed since it was read: what, by whom and when, newest first",
         "head_sha": "the commit that the source branch ends with now",
         "moved_to": "the new path of a project that was renamed",
         "location": "where in the arguments the text is that cannot be read",

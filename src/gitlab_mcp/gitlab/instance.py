@@ -12,6 +12,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final
 from urllib.parse import urlencode
 
+import anyio
+
 from gitlab_mcp.actions.action import encode_segment
 from gitlab_mcp.actions.ask import NOT_FOR_THE_API, InstanceFacts, TokenFacts, is_gitlab_com
 from gitlab_mcp.actions.exchange import Answer, GitLab, Request
@@ -55,6 +57,7 @@ class AnswerCache:
         self._clock = clock
         self._entries: OrderedDict[tuple[str, ...], tuple[float, Any, int]] = OrderedDict()
         self._size = 0
+        self._under_way: dict[tuple[str, ...], anyio.Event] = {}
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -62,11 +65,29 @@ class AnswerCache:
     async def get_or_fetch(
         self, key: tuple[str, ...], seconds: float, fetch: Callable[[], Awaitable[Any]]
     ) -> Any:
-        """The cached value, or a new one. None is not cached: the next attempt may succeed."""
-        expires, value, _ = self._entries.get(key, (0.0, None, 0))
-        if value is not None and self._clock() < expires:
+        """The cached value, or a new one. None is not cached: the next attempt may succeed.
+
+        Whoever asks while the same is being read waits for it. What that yields nothing for, everybody reads alone: one
+        after the other they would wait for each other's timeouts.
+        """
+        if (value := self._cached(key)) is not None:
             return value
-        value = await fetch()
+        if (under_way := self._under_way.get(key)) is not None:
+            await under_way.wait()
+            value = self._cached(key)
+            return value if value is not None else await fetch()
+        done = self._under_way[key] = anyio.Event()
+        try:
+            return self._keep(key, seconds, await fetch())
+        finally:
+            del self._under_way[key]
+            done.set()
+
+    def _cached(self, key: tuple[str, ...]) -> Any:
+        expires, value, _ = self._entries.get(key, (0.0, None, 0))
+        return value if value is not None and self._clock() < expires else None
+
+    def _keep(self, key: tuple[str, ...], seconds: float, value: Any) -> Any:
         size = _estimated_bytes(value)
         if value is not None and size <= _LARGEST_ENTRY:
             self._drop(key)

@@ -23,7 +23,7 @@ from gitlab_mcp.policy.guard import ProposedCall
 from gitlab_mcp.policy.quotas import resume_purpose
 from gitlab_mcp.policy.what_will_happen import look_at_target, what_will_happen
 
-_WITHOUT_EFFECT: Final = {"url", "detail", "fields", "max_bytes", "format", "confirmation_token"}
+_WITHOUT_EFFECT: Final = {"url", "detail", "fields", "max_bytes", "format", "dry_run", "confirmation_token"}
 """Options that do not change what the call does in GitLab. A URL has been replaced by ids before."""
 
 

@@ -18,6 +18,7 @@ from gitlab_mcp.actions.fields import (
     Sort,
     Time,
     UserId,
+    UserInPath,
     Username,
 )
 from gitlab_mcp.actions.other_names import Instead
@@ -62,7 +63,7 @@ EVENT = (
 class OfUser(Action):
     """On these routes GitLab takes a username in the place of the number."""
 
-    user_id: UserId | None = None
+    user_id: UserInPath | None = None
     username: Username | None = None
 
 

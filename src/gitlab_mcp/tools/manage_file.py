@@ -214,10 +214,29 @@ class UpdateFile(WriteFile):
     shows=COMMITTED,
     repeatable=False,
     recover_with=RecoveryLookup("browse_files get", "project_id file_path ref=branch", gone=True),
-    seldom_given="author_name author_email",
+    seldom_given="author_name author_email last_commit_id",
 )
 class DeleteFile(ChangeFile):
-    """Commit the removal of a file."""
+    """Commit the removal of a file; last_commit_id refuses it if somebody else changed the file since."""
+
+    last_commit_id: CommitId | None = None
+
+    async def run(self, gitlab: GitLab) -> Answer:
+        if self.last_commit_id is not None:
+            await self._check_last_commit(gitlab, self.last_commit_id)
+        return await super().run(gitlab)
+
+    async def _check_last_commit(self, gitlab: GitLab, last_commit_id: str) -> None:
+        """GitLab 17.2 does not look at last_commit_id when it deletes."""
+        path = self.request().path
+        present = await gitlab.send(Request("HEAD", path, query={"ref": self.start_branch or self.branch}))
+        now = present.headers["x-gitlab-last-commit-id"]
+        if not now.startswith(last_commit_id.lower()):
+            failure = Failure(Code.CONFLICT, "The file was changed since you read it. Nothing was written.")
+            fix = (
+                "Read the file again; if it is still to go, delete it with the last_commit_id of that answer."
+            )
+            raise CallFailed(failure.knowing(present={"last_commit_id": now}, suggested_fix=fix))
 
 
 class FileChange(BaseModel):

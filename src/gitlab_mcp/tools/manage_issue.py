@@ -48,6 +48,7 @@ from gitlab_mcp.failures.counted import counted
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.gitlab.paging import items_of
 from gitlab_mcp.workflows.issue_bulk_update import MOST, WantedChange, bulk_update, too_many
+from gitlab_mcp.workflows.unchanged_since import IfUnchanged
 
 manage = Tool(
     "manage_issue",
@@ -154,9 +155,9 @@ class CreateIssue(InProject):
         ("add_assignees", "add_assignee_ids"),
         "assignee_ids replaces the assignees: send everybody who shall be one",
     ),
-    seldom_given="start_date epic_id issue_type discussion_locked weight due_date confidential",
+    seldom_given="start_date epic_id issue_type discussion_locked weight due_date confidential expected_updated_at",
 )
-class UpdateIssue(OfIssue):
+class UpdateIssue(IfUnchanged, OfIssue):
     """Change, close or reopen an issue."""
 
     state_event: Literal["close", "reopen"] | None = None

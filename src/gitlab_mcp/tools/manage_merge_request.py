@@ -40,6 +40,7 @@ from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.refusals.merge_blockers import refuse_blocked_merge
 from gitlab_mcp.workflows.branch_existence import require_branches
 from gitlab_mcp.workflows.merge_request_revert import MergeRequestRevert
+from gitlab_mcp.workflows.unchanged_since import IfUnchanged
 
 manage = Tool(
     "manage_merge_request",
@@ -218,9 +219,9 @@ class CreateMergeRequest(InProject):
     example={**EXAMPLE, "title": "Draft: Add login and logout"},
     shows=UPDATED,
     not_taken=ADDING,
-    seldom_given="allow_collaboration discussion_locked remove_source_branch",
+    seldom_given="allow_collaboration discussion_locked remove_source_branch expected_updated_at",
 )
-class UpdateMergeRequest(OfMergeRequest):
+class UpdateMergeRequest(IfUnchanged, OfMergeRequest):
     """Change, close or reopen a merge request."""
 
     state_event: Literal["close", "reopen"] | None = None

@@ -9,6 +9,8 @@
 - `merge_request_revert.py`: takes a merge request back by another one
 - `deployment_rollback.py`: deploys an earlier success again
 - `issue_bulk_update.py`: changes many issues alike
+- `unchanged_since.py`: updates that overwrite nothing which somebody else wrote since it was read
+- `batch_references.py`: values that a call of a batch takes from the results of earlier ones
 - `delayed_deletion.py`: what became of a project or group that was deleted
 - `membership.py`: where members have their roles from
 - `member_refusals.py`: writes about members that GitLab refuses without naming the cause
