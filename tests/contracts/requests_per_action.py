@@ -13,7 +13,12 @@ MORE_THAN_ONE: dict[str, int] = {
     "browse_members who_can": 6,
     "browse_merge_requests merge_readiness": 6,
     "browse_merge_requests review_bundle": 6,
-    "browse_pipelines failure_digest": 10,
+    "browse_boards issues": 3,
+    "browse_milestones report": 3,
+    "browse_pipelines compare": 6,
+    "browse_pipelines failure_digest": 18,  # with the culprit
+    "browse_pipelines wait": 18,  # a failed one ends with its digest
+    "browse_users inbox": 7,
     "browse_pipelines jobs": 2,  # bridges are jobs of another list
     "run_batch run": 2,
     # The list says a number where people know a path or a name.

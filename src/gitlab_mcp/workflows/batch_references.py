@@ -49,7 +49,7 @@ def filled_in(
 
     def value_of(reference: Mapping[str, Any], where: str) -> Any:
         try:
-            if where in _NOT_TAKEN:
+            if where.rpartition(".")[2] in _NOT_TAKEN:
                 raise _NoValue("given as it is, not taken from another call", "a reference")
             return _value_of(reference, index, outcomes)
         except _NoValue as problem:
