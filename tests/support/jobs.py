@@ -78,6 +78,7 @@ async def _done(job: Job, client: Client, gitlab: StandIn, shop: Shop) -> Done:
     done, before = Done(job), len(gitlab.requests)
     try:
         await job.play(Hands(client, done, gitlab.url), shop)
+        job.check(shop, "\n".join(done.said))
         assert not shop.unknown, f"nobody answers {shop.unknown}"
     except (AssertionError, KeyError, IndexError, TypeError, StopIteration) as problem:
         done.problem = f"{type(problem).__name__} {str(problem)[:600]}"

@@ -136,6 +136,18 @@ class Shop:
             if all(thing.get(name) == value for name, value in values.items())
         ]
 
+    def made_in(self, collection: str) -> list[Thing]:
+        """Those that were made since."""
+        there, before = self.things.get(collection, {}), self._seeds.get(collection, {})
+        return [thing for name, thing in there.items() if name not in before]
+
+    def recorded_in(self, collection: str) -> list[Thing]:
+        """Those that were recorded, as they were."""
+        return list(self._seeds[collection].values())
+
+    def as_recorded(self, collection: str, name: object) -> Thing:
+        return self._seeds[collection][str(name)]
+
     def owns(self, received: Received) -> bool:
         return received.path.startswith((f"{API}/", "/api/graphql"))
 
