@@ -20,7 +20,8 @@ _ALL_PROJECT_LISTS = f"browse_projects list,{_PROJECT_LISTS}"
 _GROUP_LISTS = "browse_groups list,browse_groups subgroups,browse_groups descendants"
 _MERGE_REQUEST_JOBS = (
     "browse_code_owners merge_request,browse_merge_requests merge_readiness,"
-    "browse_merge_requests review_bundle,browse_pipelines failure_digest"
+    "browse_merge_requests review_bundle,browse_pipelines failure_digest,"
+    "browse_projects overview"
 )
 _ISSUES = "browse_issues list,browse_issues statistics"
 _SEARCHES = "code commits issues merge_requests milestones notes projects snippets users wiki"

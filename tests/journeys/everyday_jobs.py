@@ -281,14 +281,7 @@ async def waiting_for_review(do: Do, shop: Shop) -> None:
 
 @job(28, "Give me an overview of project acme/shop.", says=("Python", "v1.1.0"))
 async def overview(do: Do, shop: Shop) -> None:
-    calls: list[Data] = [
-        {"tool": "browse_projects", "arguments": {"action": "get", **SHOP}},
-        {"tool": "browse_projects", "arguments": {"action": "languages", **SHOP}},
-        {"tool": "browse_pipelines", "arguments": {"action": "latest", **SHOP}},
-        {"tool": "browse_releases", "arguments": {"action": "list", **SHOP}},
-        {"tool": "browse_merge_requests", "arguments": {"action": "list", **SHOP, "state": "opened"}},
-    ]
-    await do("run_batch", "run", calls=calls)
+    await do("browse_projects", "overview", **SHOP)
 
 
 def closed_with_a_comment(shop: Shop) -> None:
