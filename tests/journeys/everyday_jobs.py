@@ -211,9 +211,9 @@ async def weight_on_free(do: Do, shop: Shop) -> None:
 A_NOTE = "{gitlab}/acme/shop/-/merge_requests/25#note_554"
 
 
-@job(12, f"What is this about: {A_NOTE}?", says=("alice", "Old SHAs, line that moved"))
+@job(12, f"What is this about: {A_NOTE}?", says=("alice", "Old SHAs, line that moved", "Rework the cart"))
 async def what_is_this_url(do: Do, shop: Shop) -> None:
-    await do("browse_discussions", "get_note", url=A_NOTE.format(gitlab=do.gitlab))
+    await do("browse_instance", "explain_url", url=A_NOTE.format(gitlab=do.gitlab))
 
 
 @job(

@@ -156,8 +156,8 @@ class GetProject(InProject):
 class Overview(InProject):
     """Sum a project up: what it is, how active, the state of its default branch, and whom to ask.
 
-    In one call what a newcomer asks: description, languages, latest commits, pipeline of the default branch, open counts,
-    last release, owners, maintainers and code owners."""
+    In one call what a newcomer asks: description, languages, latest commits, pipeline of the default branch, open
+    counts, last release, owners, maintainers and code owners."""
 
     async def run(self, gitlab: GitLab) -> Result:
         return await read_overview(gitlab, self.project_id)
