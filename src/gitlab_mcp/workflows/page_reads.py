@@ -183,7 +183,7 @@ def _search(page: Page) -> Iterator[Read]:
     scopes = {"blobs": "code", "wiki_blobs": "wiki", "snippet_titles": "snippets"}
     scope = asked.get("scope", "projects")
     if "search" in asked:
-        where = {name: asked[name] for name in ("project_id", "group_id") if name in asked}
+        where: dict[str, str] = {name: asked[name] for name in ("project_id", "group_id") if name in asked}
         where = {"project_id": where["project_id"]} if len(where) > 1 else where
         call = f"search {scopes.get(scope, scope)}"
         yield Read("a search", call, {"search": asked["search"], **where})
