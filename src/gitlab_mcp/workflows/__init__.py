@@ -5,6 +5,7 @@
 - `page_reads.py`: what page of GitLab a URL is, and the reads that show it
 - `explain_url.py`: makes those reads
 - `group_code_search.py`: searches the code of a group project by project
+- `line_history.py`: why lines of a file are there
 - `delayed_deletion.py`: what became of a project or group that was deleted
 - `membership.py`: where members have their roles from
 - `member_refusals.py`: writes about members that GitLab refuses without naming the cause

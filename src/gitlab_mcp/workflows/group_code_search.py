@@ -69,7 +69,7 @@ async def search_projects_of_group(
             done += 1
             gitlab.report(done, len(projects), "searched")
 
-    asks = [lambda project=project: search(project) for project in projects]  # type: ignore[misc]
+    asks = [lambda project=project: search(project) for project in projects]
     answers = await concurrently(asks, _AT_ONCE)
     searched, unread = [], []
     for project, answer in zip(projects, answers, strict=True):
