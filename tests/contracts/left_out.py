@@ -229,6 +229,7 @@ LEFT_OUT: dict[str, str] = {
         "of an older pipeline than asked for; job_id names one for certain",
     ),
     **_each("browse_files blame", "range", "sent as its two ends"),
+    **_each("browse_files why", "range range[start] range[end]", "sent where start_line is given"),
     **_each(
         "browse_commits compare,browse_commits diff,browse_merge_requests diffs,browse_merge_request_details version",
         "unidiff",

@@ -133,7 +133,13 @@ class BlameFile(OfFile):
     docs=Differs(
         "user/project/repository/files/git_blame/", "the page about the question, not about its first request"
     ),
-    example={"project_id": "acme/shop", "file_path": "src/shop/cart.py", "ref": "main", "symbol": "add"},
+    example={
+        "project_id": "acme/shop",
+        "file_path": "src/shop/cart.py",
+        "ref": "main",
+        "start_line": 9,
+        "end_line": 14,
+    },
     seldom_given="symbol",
 )
 class Why(OfFile):

@@ -171,7 +171,7 @@ def _commit(
     shown = {
         **pick_fields(commit, _COMMIT),
         "title": title,
-        "lines": _ranges([line.number for line in lines]),
+        "lines": len(lines),
     }
     shown |= {"sha": str(commit["id"])[:8], "date": str(commit.get("authored_date"))[:10]}
     if rest.strip():
@@ -181,17 +181,6 @@ def _commit(
         if closed := issues.get(int(request["iid"])):
             shown["issues"] = [pick_fields(issue, _ISSUE) for issue in closed]
     return shown
-
-
-def _ranges(numbers: Sequence[int]) -> str:
-    """`3-5, 9`."""
-    runs: list[list[int]] = []
-    for number in numbers:
-        if runs and number == runs[-1][-1] + 1:
-            runs[-1][1:] = [number]
-        else:
-            runs.append([number])
-    return ", ".join("-".join(map(str, run)) for run in runs)
 
 
 def _as_text(lines: Iterable[Line]) -> str:
