@@ -19,7 +19,7 @@ CART = {"action": "why", "project_id": "acme/shop", "file_path": "src/shop/cart.
 
 def numbers(text: str, symbol: str) -> list[int]:
     lines = [Line(number, each, {"id": "a" * 40}) for number, each in enumerate(text.split("\n"), 1)]
-    return [line.number for line in lines_of_symbol(lines, symbol).lines]
+    return [line.number for line in lines_of_symbol(lines, symbol, range(1, 99)).lines]
 
 
 @pytest.mark.parametrize(
@@ -60,6 +60,14 @@ async def test_lines_are_asked_for_by_their_numbers(replayed: App) -> None:
     assert nothing.data["why_empty"]
 
 
+@pytest.mark.anyio
+async def test_of_several_definitions_the_lines_say_which(replayed: App) -> None:
+    every = await replayed.call("browse_files", {**CART, "symbol": "self"})
+    later = every.data["symbol_also_at_lines"][0]
+    second = await replayed.call("browse_files", {**CART, "symbol": "self", "start_line": later})
+    assert second.data["start_line"] == later
+
+
 async def refused(app: App, **arguments: Any) -> Failure:
     with pytest.raises(CallFailed) as failed:
         await app.call("browse_files", {**CART, **arguments})
@@ -78,8 +86,8 @@ async def test_a_symbol_that_is_not_there_comes_with_those_that_are_like_it(repl
     "arguments",
     [
         {},
-        {"symbol": "add", "start_line": 1},
-        {"end_line": 3},
+        {"end_line": 201},
+        {"symbol": "add", "start_line": 3, "end_line": 1},
         {"start_line": 5, "end_line": 3},
         {"start_line": 1, "end_line": 201},
         {"start_line": 0},

@@ -133,19 +133,14 @@ class BlameFile(OfFile):
     docs=Differs(
         "user/project/repository/files/git_blame/", "the page about the question, not about its first request"
     ),
-    example={
-        "project_id": "acme/shop",
-        "file_path": "src/shop/cart.py",
-        "ref": "main",
-        "start_line": 9,
-        "end_line": 14,
-    },
+    example={"project_id": "acme/shop", "file_path": "src/shop/cart.py", "ref": "main", "symbol": "add"},
     seldom_given="symbol",
 )
 class Why(OfFile):
     """Why lines are there: their commits, the merge requests that brought them in, the issues these closed.
 
-    Of a line, of a range of lines, or of a symbol: a function, class or name that the file defines."""
+    Of a line, of a range of lines, or of a symbol: a function, class or name that the file defines, there where several
+    do."""
 
     start_line: LineNumber | None = None
     end_line: LineNumber | None = None
@@ -154,25 +149,37 @@ class Why(OfFile):
     @model_validator(mode="after")
     def _lines_or_a_symbol(self) -> Self:
         _check_lines(self.start_line, self.end_line)
-        lines = self.start_line is not None or self.end_line is not None
-        if lines == (self.symbol is not None):
+        if self.symbol is not None:
+            return self
+        if self.start_line is None and self.end_line is None:
             raise broken_rule("start_line, a range of lines, or a symbol", field="start_line")
-        if self.end_line is not None and self.start_line is None:
-            raise broken_rule("a line number, as end_line is given", field="start_line")
-        if self.end_line is not None and self.start_line and self.end_line - self.start_line >= MOST_LINES:
+        if self._end - self._start >= MOST_LINES:
             raise broken_rule(f"at most {MOST_LINES} lines after start_line", field="end_line")
         return self
 
+    @property
+    def _start(self) -> int:
+        return self.start_line or 1
+
+    @property
+    def _end(self) -> int:
+        return self.end_line or self._start
+
     async def run(self, gitlab: GitLab) -> Result:
-        start, end = self.start_line, self.end_line or self.start_line
         request = self.request(ref=self.ref or DEFAULT_BRANCH, symbol=None, start_line=None, end_line=None)
-        asked = {"range[start]": start, "range[end]": end} if start else {}
-        answer = await gitlab.send(replace(request, query={**request.query, **asked}))
-        lines = blamed_lines(answer.body, start or 1)
-        if not lines:
+        if self.symbol is None:
+            ends = {"range[start]": self._start, "range[end]": self._end}
+            request = replace(request, query={**request.query, **ends})
+        lines = blamed_lines((await gitlab.send(request)).body, self._start if self.symbol is None else 1)
+        if self.symbol is not None:
+            # Its definition may go on after the lines in which it begins.
+            last = self.end_line or len(lines)
+            asked = lines_of_symbol(lines, self.symbol, range(self._start, last + 1))
+        else:
+            asked = Lines(lines)
+        if not asked.lines:
             return Result(data={"commits": [], "why_empty": "The file has no such lines."})
-        found = lines_of_symbol(lines, self.symbol) if self.symbol else Lines(lines)
-        return await why(gitlab, self.project_id, found, self.file_path)
+        return await why(gitlab, self.project_id, asked, self.file_path)
 
 
 def _blame_result(parts: Iterable[Mapping[str, Any]], file_path: str, start_line: int) -> Result:

@@ -60,12 +60,14 @@ def blamed_lines(parts: Iterable[Mapping[str, Any]], start: int) -> list[Line]:
     return found
 
 
-def lines_of_symbol(every: Sequence[Line], symbol: str) -> Lines:
-    """The definition of a function, class or name, down to where its indentation ends."""
+def lines_of_symbol(every: Sequence[Line], symbol: str, within: range) -> Lines:
+    """The definition of a function, class or name that begins within these lines, down to where its indentation ends."""
     name = re.escape(re.split(r"[.#/]|::", symbol.removesuffix("()"))[-1])
     for rule in (_DEFINES, _HAS_A_BODY, _ASSIGNS, r"(?<!\w){name}(?!\w)"):
         pattern = re.compile(rule.replace("{name}", name))
-        starts = [index for index, line in enumerate(every) if pattern.search(line.text)]
+        starts = [
+            index for index, line in enumerate(every) if line.number in within and pattern.search(line.text)
+        ]
         if starts:
             first, *others = starts
             also = [every[index].number for index in others[:_MOST_PLACES]]
