@@ -329,7 +329,10 @@ def released(shop: Shop) -> None:
 
 @job(33, "Cut release v1.3.0 of acme/shop from main with notes.", leaves=released)
 async def cut_release(do: Do, shop: Shop) -> None:
-    await do("manage_release", "create", **SHOP, tag_name="v1.3.0", ref="main", description="Wish lists.")
+    drafted = await do("browse_releases", "prepare", **SHOP)
+    await do(
+        "manage_release", "create", **SHOP, **{**drafted["release"], "tag_name": "v1.3.0", "name": "v1.3.0"}
+    )
 
 
 def picked(shop: Shop) -> None:

@@ -6,6 +6,7 @@
 - `explain_url.py`: makes those reads
 - `group_code_search.py`: searches the code of a group project by project
 - `line_history.py`: why lines of a file are there
+- `release_plan.py`: what a next release would hold, its version and notes
 - `delayed_deletion.py`: what became of a project or group that was deleted
 - `membership.py`: where members have their roles from
 - `member_refusals.py`: writes about members that GitLab refuses without naming the cause

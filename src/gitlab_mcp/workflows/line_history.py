@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import partial
 from typing import Any, Final
 
 from gitlab_mcp.actions.action import fill
@@ -61,7 +62,7 @@ def blamed_lines(parts: Iterable[Mapping[str, Any]], start: int) -> list[Line]:
 
 
 def lines_of_symbol(every: Sequence[Line], symbol: str, within: range) -> Lines:
-    """The definition of a function, class or name that begins within these lines, down to where its indentation ends."""
+    """The definition that begins within these lines, down to where its indentation ends."""
     name = re.escape(re.split(r"[.#/]|::", symbol.removesuffix("()"))[-1])
     for rule in (_DEFINES, _HAS_A_BODY, _ASSIGNS, r"(?<!\w){name}(?!\w)"):
         pattern = re.compile(rule.replace("{name}", name))
@@ -140,7 +141,7 @@ async def _merge_requests(
     paths = [
         fill("/projects/{id}/repository/commits/{sha}/merge_requests", id=project_id, sha=sha) for sha in shas
     ]
-    answers = await concurrently([lambda path=path: gitlab.get(path) for path in paths])
+    answers = await concurrently([partial(gitlab.get, path) for path in paths])
     found: dict[str, Mapping[str, Any]] = {}
     for sha, answer in zip(shas, answers, strict=True):
         if isinstance(answer, Answer) and answer.body:
@@ -156,7 +157,7 @@ async def _issues(
     paths = [
         fill("/projects/{id}/merge_requests/{iid}/closes_issues", id=project_id, iid=iid) for iid in iids
     ]
-    answers = await concurrently([lambda path=path: gitlab.get(path) for path in paths])
+    answers = await concurrently([partial(gitlab.get, path) for path in paths])
     found = {
         iid: answer.body for iid, answer in zip(iids, answers, strict=True) if isinstance(answer, Answer)
     }
