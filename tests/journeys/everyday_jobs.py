@@ -459,3 +459,12 @@ def marked_for_deletion(shop: Shop) -> None:
 async def delete_project(do: Do, shop: Shop) -> None:
     answer = await do("manage_project", "delete", project_id="acme/shop-ff")
     assert answer["deleted"] is False and answer["marked_for_deletion_on"]
+
+
+@job(
+    46,
+    "Why is `add` in src/shop/cart.py of acme/shop as it is?",
+    says=("2", "Negative quantities are accepted"),
+)
+async def why_a_function(do: Do, shop: Shop) -> None:
+    await do("browse_files", "why", **SHOP, file_path="src/shop/cart.py", symbol="add")
