@@ -75,8 +75,8 @@ bundle: dist ## Pack an MCPB bundle for desktop clients into dist/ (needs npx)
 record: $(READY) ## Serve over stdio and write every exchange with GitLab to CASSETTE
 	$(BIN)/gitlab-mcp --record "$(CASSETTE)"
 
-bench: $(READY) ## Measure speed and token cost
-	@for each in $(filter-out benchmarks/bare_%,$(wildcard benchmarks/*.py)); do echo "== $$each"; $(BIN)/python "$$each" || exit 1; done
+bench: $(READY) ## Measure speed and memory beside the bare SDK, as one table
+	$(BIN)/python benchmarks/performance.py
 
 inspect: $(READY) ## Drive the server with the MCP inspector's command line (needs node and npm)
 	npm install --silent --no-audit --no-fund --prefix .venv/inspector @modelcontextprotocol/inspector@0.15.0

@@ -14,6 +14,7 @@ from typing import Any
 
 import reference
 from error_examples import examples
+from first_answers import first_answers
 from left_out import left_out, section
 
 from gitlab_mcp.actions.action_facts import action_facts as resolved
@@ -97,6 +98,7 @@ def generated() -> dict[Path, str]:
         ROOT / "src/gitlab_mcp/catalogue.json": catalogue(),
         ROOT / "src/gitlab_mcp/failures/examples.json": json.dumps(errors, ensure_ascii=False, indent=1)
         + "\n",
+        ROOT / "src/gitlab_mcp/transports/first_answers.json": first_answers(),
         ROOT / "README.md": readme(toolsets),
         ROOT / PERMISSIONS_GUIDE: permissions_guide(toolsets),
         ROOT / "docs/guides/guard-rails.md": guard_rails(tools),

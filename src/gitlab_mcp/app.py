@@ -9,10 +9,9 @@ from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from gitlab_mcp.actions.action import Danger
 from gitlab_mcp.actions.arguments.defaults import InstanceDefaults
+from gitlab_mcp.actions.danger import Danger
 from gitlab_mcp.actions.exchange import Report
-from gitlab_mcp.actions.places import is_elsewhere
 from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.actions.result import Result
 from gitlab_mcp.callers import NOBODY_TO_ASK, CallerKey, Consent, RequestContext, Token
@@ -24,19 +23,12 @@ from gitlab_mcp.observability.audit import Audit, PlannedWrite, to_file, to_stde
 from gitlab_mcp.observability.call_log import CallLog
 from gitlab_mcp.observability.outcome import Outcome
 from gitlab_mcp.observability.sentry import Sentry
-from gitlab_mcp.policy.action_patterns import ActionPatterns, unmatched_patterns
 from gitlab_mcp.policy.calls_per_caller import CallsPerCaller
-from gitlab_mcp.policy.listed_tools import ListedTools
 from gitlab_mcp.policy.loop_detection import LoopDetection
 from gitlab_mcp.policy.rules import Rules, last_guards, operator_guards, request_guards
 from gitlab_mcp.settings import Settings, SettingsError
-from gitlab_mcp.settings.errors import (
-    bad_tier_features,
-    no_redis,
-    no_such_action,
-    no_such_toolset,
-    not_a_gitlab,
-)
+from gitlab_mcp.settings.errors import bad_tier_features, no_redis
+from gitlab_mcp.settings.listing import listed_tools
 from gitlab_mcp.store import Store
 from gitlab_mcp.store.memory import MemoryStore
 
@@ -48,7 +40,9 @@ if TYPE_CHECKING:
     from gitlab_mcp.gitlab.instance import AnswerCache
     from gitlab_mcp.protocol.server import GitLabServer
     from gitlab_mcp.tiers.feature_map import TierMap
+    from gitlab_mcp.transports.front import Opening
     from gitlab_mcp.transports.http import HttpOptions
+    from gitlab_mcp.transports.standard_streams import StandardStreams
 
 _QUICK = 5.0
 """Seconds for a question about GitLab or a token, not about anything in it."""
@@ -57,7 +51,7 @@ _QUICK = 5.0
 class App:
     """One server's life. Nothing is imported or opened before the first call that needs it."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, registry: Registry | None = None) -> None:
         self._settings = settings
         self._token = settings.token_source()
         self._upstreams: dict[str, Upstream] = {}
@@ -66,18 +60,8 @@ class App:
         self._calls_per_caller = CallsPerCaller(settings.calls_per_caller)
         self._sentry = Sentry(settings.sentry_dsn) if settings.sentry_dsn else None
         self._store = _store(settings)
-        registry = Registry()
-        _check_toolsets(settings, registry)
-        _check_patterns(settings, registry)
-        _check_places(settings)
-        self._listed_tools = ListedTools(
-            registry,
-            toolsets=settings.toolsets,
-            read_only=settings.read_only,
-            patterns=ActionPatterns(settings.only_actions, settings.never_actions),
-            trust=_rules(settings).trust,
-            calls_unlisted=settings.callable_toolsets() is None,
-        )
+        registry = registry or Registry()
+        self._listed_tools = listed_tools(settings, registry)
         audit = _audit(settings)
         self._dispatch = Dispatch(
             registry=registry,
@@ -188,14 +172,19 @@ class App:
 
         self._dispatch = replace(self._dispatch, call_log=replace(call_log, observe=all_of_them))
 
-    def serve_stdio(self) -> int:
+    def over_stdio(self) -> Callable[[StandardStreams, Opening], int]:
+        """What serves over standard input and output, with all that takes long to import."""
         from gitlab_mcp.transports import stdio
 
         server = self._server()
-        try:
-            return stdio.serve(server, self.close)
-        finally:
-            self.close()
+
+        def serve(streams: StandardStreams, opening: Opening) -> int:
+            try:
+                return stdio.serve(server, self.close, streams, opening)
+            finally:
+                self.close()
+
+        return serve
 
     def serve_http(self) -> int:
         address = self._settings.serving_address()
@@ -425,25 +414,6 @@ def _store(settings: Settings) -> Store:
     except ImportError:
         raise SettingsError(no_redis(settings.sources.get("redis", "redis"))) from None
     return RedisStore(settings.redis.reveal())
-
-
-def _check_toolsets(settings: Settings, registry: Registry) -> None:
-    there = registry.toolsets()
-    if missing := [name for name in settings.toolsets if name not in (*there, "all")]:
-        raise SettingsError(no_such_toolset(settings.sources.get("toolsets", "toolsets"), missing[0], there))
-
-
-def _check_patterns(settings: Settings, registry: Registry) -> None:
-    for name in ("only_actions", "never_actions"):
-        for pattern in unmatched_patterns(getattr(settings, name), registry.every_name()):
-            raise SettingsError(no_such_action(name, settings.sources.get(name, name), pattern))
-
-
-def _check_places(settings: Settings) -> None:
-    for name in ("only_in", "never_in"):
-        for place in getattr(settings, name):
-            if is_elsewhere(place, settings.gitlabs()):
-                raise SettingsError(not_a_gitlab(name, settings.sources.get(name, name), place))
 
 
 def _rendered(style: str, failure: Failure) -> Mapping[str, Any]:

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitlab_mcp.actions.result import Omission, TailText, Text
+from gitlab_mcp.results import job_log_lines
 from gitlab_mcp.results.job_log_lines import Excerpt, log_lines
 from gitlab_mcp.results.job_logs import read_log
 from tests.support.recorded_answers import recorded_text
@@ -201,3 +202,33 @@ def test_of_several_candidates_the_one_that_stopped_the_job_is_chosen(log: list[
     error = read_log(["\n".join(log).encode()], find_error=True).error
     assert error is not None
     assert error.start_line == max(1, anchor + 1 - 10)
+
+
+PIECES = st.sampled_from(
+    [
+        *("text", " ", "\n", "\n\n", "\r\n", "\r", "\t", "\x07", "é", "\u200b", "\u2028", "x" * 300),
+        *("\x1b[31;1m", "\x1b[0K", "\x1b]8;;https://x\x07", "\x1b"),
+        *("section_start:1:a\r\x1b[0K", "section_end:1:a\r\x1b[0K", "2026-11-16T02:12:53.203Z 00O "),
+        *("2026-11-16T02:12:53Z 01E+", "2026-11-16T02:12:53Z 01E", "error: no", "FAILED x", "E   assert"),
+        *("a.py:1:2: E501", "ok", "will retry", "not ok 1", "0 errors"),
+    ]
+)
+ASKED: list[dict[str, object]] = [
+    {"tail": 3, "find_error": True},
+    {"search": "text", "context": 2},
+    {"start": 2, "end": 5, "limit_bytes": 50},
+]
+
+
+@given(st.lists(PIECES, max_size=120).map("".join), st.integers(1, 200), st.integers(1, 120))
+def test_a_log_that_is_read_in_blocks_reads_as_line_by_line(log: str, block: int, chunk: int) -> None:
+    data = log.encode()
+    chunks = [data[start : start + chunk] for start in range(0, len(data), chunk)]
+
+    def read(**settings: object) -> list[object]:
+        with pytest.MonkeyPatch.context() as patch:
+            for name, value in settings.items():
+                patch.setattr(job_log_lines, name, value)
+            return [read_log(chunks, **question) for question in ASKED]  # type: ignore[arg-type]
+
+    assert read(_BLOCK=block) == read(_BLOCK=10**6, _cleaned_at_once=lambda raw: None)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from gitlab_mcp.actions.action import Spec
 from gitlab_mcp.actions.toolsets import CORE
+
+if TYPE_CHECKING:
+    from gitlab_mcp.actions.action import Spec
 
 
 class ActionName(NamedTuple):

@@ -6,13 +6,15 @@ import importlib
 import json
 import pkgutil
 from collections.abc import Iterable, Mapping
-from importlib import resources
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from gitlab_mcp.actions.action import Action
 from gitlab_mcp.actions.action_name import ActionName
-from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.actions.toolsets import CORE, TOOLSETS, is_listed
+
+if TYPE_CHECKING:
+    from gitlab_mcp.actions.action import Action
+    from gitlab_mcp.actions.tool import Tool
 
 TOOLS_PACKAGE = "gitlab_mcp.tools"
 
@@ -109,7 +111,8 @@ class Registry:
 
 
 def _generated() -> list[dict[str, Any]]:
-    text = resources.files("gitlab_mcp").joinpath("catalogue.json").read_text("utf-8")
+    # importlib.resources takes as long to import as everything else that lists tools.
+    text = Path(__file__).parent.with_name("catalogue.json").read_text("utf-8")
     entries: list[dict[str, Any]] = json.loads(text)
     return entries
 
@@ -128,6 +131,8 @@ def _noun_stem(name: str) -> str:
 
 def _imported(name: str) -> Tool:
     """The one tool of the module that has its name."""
+    from gitlab_mcp.actions.tool import Tool
+
     module = importlib.import_module(f"{TOOLS_PACKAGE}.{name}")
     [tool] = [value for value in vars(module).values() if isinstance(value, Tool)]
     return tool

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-import ctypes
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
 
 from gitlab_mcp.settings import load
 
+if TYPE_CHECKING:
+    from gitlab_mcp.actions.registry import Registry
+    from gitlab_mcp.app import App
+    from gitlab_mcp.settings import Settings
+
+_CAN_FAIL: Final = ("audit_log", "audit_required", "redis", "sentry_dsn", "tier_features")
+"""The settings that only their part can check: it is made before anything is answered."""
 _TO_A_PERSON = (
     "gitlab-mcp speaks MCP on standard input and output, and waits for a client. `gitlab-mcp --help` shows "
     "what else there is; Ctrl-C ends it.\n"
@@ -18,18 +25,48 @@ _TO_A_PERSON = (
 
 def serve(flags: Mapping[str, Any]) -> int:
     settings = load(flags)
-    from gitlab_mcp.app import App
+    if settings.http:
+        return _app(settings).serve_http()
+    from gitlab_mcp.actions.registry import Registry
+    from gitlab_mcp.settings.listing import listed_tools
+    from gitlab_mcp.transports.front import Serve, serve_with_front
+
+    registry = Registry()
+    tools = listed_tools(settings, registry)()
+    app = _app(settings, registry) if any(getattr(settings, name) for name in _CAN_FAIL) else None
+    if sys.stdin.isatty():
+        sys.stderr.write(_TO_A_PERSON)
+
+    def make() -> Serve:
+        over_stdio = (app or _app(settings, registry)).over_stdio()
+        for module in _EVERY_CALL_NEEDS:
+            import_module(module)
+        return over_stdio
+
+    return serve_with_front(tools, make)
+
+
+def _app(settings: Settings, registry: Registry | None = None) -> App:
     from gitlab_mcp.observability import logs
 
     logs.configure(settings.log_level, settings.log_format)
     give_memory_back()
-    app = App(settings)
-    if settings.http:
-        return app.serve_http()
-    if sys.stdin.isatty():
-        sys.stderr.write(_TO_A_PERSON)
-    return app.serve_stdio()
+    from gitlab_mcp.app import App
 
+    return App(settings, registry)
+
+
+_EVERY_CALL_NEEDS: Final = (
+    "anyio._backends._asyncio",
+    "gitlab.v4.objects",
+    "gitlab_mcp.failures.render",
+    "gitlab_mcp.gitlab.attempt",
+    "gitlab_mcp.gitlab.client",
+    "gitlab_mcp.gitlab.instance",
+    "gitlab_mcp.results.present_answer",
+    "gitlab_mcp.success_checks.all_checks",
+)
+"""Else the first call waits for it."""
 
 _M_MMAP_THRESHOLD, _M_ARENA_MAX = -3, -8
 _LARGE_BLOCK = 256 * 1024
@@ -37,6 +74,8 @@ _LARGE_BLOCK = 256 * 1024
 
 def give_memory_back() -> None:
     """Have glibc return large blocks to the system. Else each thread keeps those of the largest answer it has read."""
+    import ctypes
+
     with suppress(OSError, AttributeError, TypeError):
         libc = ctypes.CDLL(None)
         libc.mallopt(_M_MMAP_THRESHOLD, _LARGE_BLOCK)

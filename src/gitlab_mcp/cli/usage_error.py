@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 
 
 class UsageError(Exception):
@@ -27,6 +26,8 @@ def no_such(what: str, word: str, known: Iterable[str], otherwise: str) -> Usage
 def _nearest(word: str, known: list[str]) -> str | None:
     bare = word.lstrip("-").lower()
     named = {name.lstrip("-").lower(): name for name in known}
+    from difflib import get_close_matches
+
     close = get_close_matches(bare, named, n=1, cutoff=0.7)
     begun = [name for name in named if bare and name.startswith(bare)]
     if close or len(begun) == 1:

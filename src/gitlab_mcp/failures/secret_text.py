@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import lru_cache
 from typing import Final
 from urllib.parse import quote
 
@@ -16,6 +17,10 @@ REDACTED: Final = "[redacted]"
 
 SHORTEST_SECRET: Final = 8
 """Shorter than any token of GitLab. Replacing shorter strings would change ordinary words."""
+
+MOST_REMEMBERED: Final = 4096
+LONGEST_REMEMBERED: Final = 64
+"""Of names of members, since an answer has the same ones over and over. GitLab chooses them, so memory has bounds."""
 
 # GitLab's token prefixes, whatever stands before them (`MY_glpat-…`); routable tokens go on after a dot. Then the old
 # runner registration token and a JWT.
@@ -69,6 +74,11 @@ def with_spellings(*secrets: str) -> tuple[str, ...]:
 
 def is_secret_name(name: str) -> bool:
     """True of `runners_token`, `runnersToken` and `hook[token]`."""
+    return _names_secret(name) if len(name) <= LONGEST_REMEMBERED else _names_secret.__wrapped__(name)
+
+
+@lru_cache(maxsize=MOST_REMEMBERED)
+def _names_secret(name: str) -> bool:
     plain = re.sub(r"[^a-z]", "", name.lower())
     return _SECRET_NAME.search(plain) is not None and plain not in _NOT_SECRET_NAMES
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from gitlab_mcp.actions.action import Danger
+from gitlab_mcp.actions.danger import Danger
 from gitlab_mcp.policy.danger import exceeds
 
 

@@ -12,7 +12,7 @@
 
 from __future__ import annotations
 
-from gitlab_mcp.actions.action import Danger
+from gitlab_mcp.actions.danger import Danger
 
 
 def exceeds(danger: Danger, limit: Danger) -> bool:

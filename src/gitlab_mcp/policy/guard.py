@@ -7,11 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from gitlab_mcp.actions.ask import Ask
-from gitlab_mcp.actions.call import Call
-from gitlab_mcp.actions.result import Notice
 from gitlab_mcp.callers import NOBODY_TO_ASK, CallerKey, Consent
+
+if TYPE_CHECKING:
+    from gitlab_mcp.actions.ask import Ask
+    from gitlab_mcp.actions.call import Call
+    from gitlab_mcp.actions.result import Notice
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,4 +35,4 @@ class ProposedCall:
         return f"{self.call.tool.name}.{self.call.action.spec.name}"
 
 
-Guard = Callable[[ProposedCall], Awaitable[Notice | None]]
+Guard = Callable[[ProposedCall], Awaitable["Notice | None"]]

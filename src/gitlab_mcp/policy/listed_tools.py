@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gitlab_mcp.actions.action import Danger
+from gitlab_mcp.actions.danger import Danger
 from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.callers import RequestContext
 from gitlab_mcp.policy.action_patterns import ActionPatterns

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from gitlab_mcp.actions.action import Action, Danger
 from gitlab_mcp.actions.action_name import names_of
+from gitlab_mcp.actions.danger import Danger
 from gitlab_mcp.actions.registry import Registry
-from gitlab_mcp.actions.schema import required_fields
 from gitlab_mcp.actions.toolsets import is_callable, is_listed
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.policy.action_patterns import ActionPatterns
 from gitlab_mcp.policy.danger import exceeds
+
+if TYPE_CHECKING:
+    from gitlab_mcp.actions.action import Action
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +71,8 @@ class OfferedTools:
 
     def is_complete(self, action: type[Action], arguments: Mapping[str, Any]) -> bool:
         """Whether the call has every argument it requires."""
+        from gitlab_mcp.actions.schema import required_fields
+
         # `project_id|group_id`: one of them; `a+b`: both.
         return all(
             any(arguments.keys() >= set(choice.split("+")) for choice in field.split("|"))

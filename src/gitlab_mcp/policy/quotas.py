@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from gitlab_mcp.actions.action import Danger
 from gitlab_mcp.actions.call import Call
+from gitlab_mcp.actions.danger import Danger
 from gitlab_mcp.actions.result import Notice
 from gitlab_mcp.failures.codes import Code, NoticeCode
 from gitlab_mcp.failures.failure import CallFailed, Failure

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from gitlab_mcp.actions.action import Danger
+from gitlab_mcp.actions.danger import Danger
 from gitlab_mcp.policy.action_patterns import ActionPatterns
 from gitlab_mcp.policy.allowed_places import AllowedPlaces
 from gitlab_mcp.policy.callable_toolsets import refuse_outside_toolsets, refuse_unrequested_toolsets

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gitlab_mcp.actions.action import Danger
+from gitlab_mcp.actions.danger import Danger
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.policy.danger import exceeds

@@ -20,7 +20,7 @@ _STAYS_IN_THE_ROW: Final = frozenset(
 
 def with_common_values(data: Any, depth: int = 0) -> Any:
     """The same facts with `every_item` before the rows of each list that has some."""
-    if depth > _DEEPEST:
+    if depth > _DEEPEST or data is None or isinstance(data, (str, int, float)):
         return data
     if isinstance(data, list):
         return [with_common_values(item, depth + 1) for item in data]

@@ -39,6 +39,13 @@ def compact_json(data: Any) -> str:
     return json.dumps(data, ensure_ascii=False, separators=(",", ":"), default=str)
 
 
+def is_well_within(result: Result, max_bytes: int) -> bool:
+    """Whether it surely fits. Does not look for values that rows have alike: they hardly ever make it longer."""
+    text = result.text.content if result.text is not None else ""
+    room = max_bytes // 2 - 4 * len(text)
+    return room > 0 and len(compact_json(result.data).encode()) <= room
+
+
 def text_size(result: Result) -> int:
     """The bytes of JSON and text. An image does not count: it has a limit of its own."""
     return sum(len(block.text.encode()) for block in content_blocks(result) if isinstance(block, TextBlock))

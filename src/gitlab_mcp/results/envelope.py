@@ -7,8 +7,10 @@ as `gitlab_…`: `warnings` of a CI lint are `gitlab_warnings`. So what stands u
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any, Final
 
+from gitlab_mcp.failures.secret_text import LONGEST_REMEMBERED, MOST_REMEMBERED
 from gitlab_mcp.results.text_cleaning import remove_invisible
 
 ABOUT_THE_CALL: Final = frozenset((
@@ -32,6 +34,8 @@ PREFIX: Final = "gitlab_"
 def kept_apart(value: Any, names: frozenset[str] = OURS) -> Any:
     """What GitLab sent, at any depth, with other names for members that have one of these. A number says nothing, so
     it keeps its name."""
+    if value is None or isinstance(value, (str, int, float)):
+        return value
     if isinstance(value, (dict, Mapping)):
         return {_name(name, member, names): kept_apart(member, names) for name, member in value.items()}
     if isinstance(value, (list, tuple)):
@@ -42,7 +46,13 @@ def kept_apart(value: Any, names: frozenset[str] = OURS) -> Any:
 def _name(name: str, member: Any, names: frozenset[str]) -> str:
     if isinstance(member, int | float) and not isinstance(member, bool):
         return name
-    # As a reader sees it: case, and characters that are invisible or removed later, make no other name. Letters of
-    # another alphabet can look like any of ours.
-    seen = remove_invisible(name).value.strip().casefold()
+    seen = as_seen(name) if len(name) <= LONGEST_REMEMBERED else as_seen.__wrapped__(name)
     return f"{PREFIX}{name}" if seen in names or not seen.isascii() else name
+
+
+@lru_cache(maxsize=MOST_REMEMBERED)
+def as_seen(name: str) -> str:
+    """As a reader sees it: case, and characters that are invisible or removed later, make no other name. Letters of
+    another alphabet can look like any of ours."""
+    seen: str = remove_invisible(name).value
+    return seen.strip().casefold()

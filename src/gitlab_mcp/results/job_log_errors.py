@@ -7,10 +7,13 @@ script did not recover, since a script ends where it fails. The last resort is w
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections import deque
+from collections.abc import Iterator
 from enum import IntEnum
+from itertools import accumulate
 
-from gitlab_mcp.results.job_log_lines import Excerpt, LogLine
+from gitlab_mcp.results.job_log_lines import Excerpt, LogBlock, LogLine
 
 CONTEXT_LINES = 10
 _RECOVERY_LINES = 6
@@ -30,6 +33,9 @@ _DEFINITE_START = re.compile(
     r"|[^\s:]+\.\w+:\d+:\d+:? [A-Z]{1,4}\d{3,4}\b"  # linters
     r"|\[ERROR\] .*\.\w+:\[\d+,\d+\]"  # Maven
 )
+_UNHINTED = ("E   ", "not ok ", "● ")
+_LINTER = re.compile(r":\d+:\d+:? [A-Z]{1,4}\d{3,4}\b")
+"""What `_DEFINITE_START` finds in lines without a hint is in these."""
 _DEFINITE = re.compile(
     r"\bERROR at (?:setup|teardown) of |\bpanic: |\berror (?:TS|CS|MSB)\d+\b|\bundefined reference to "
     r"|Segmentation fault"
@@ -90,16 +96,30 @@ class _Candidate:
 
 
 class ErrorFinder:
-    """Takes the lines of a log one by one, and holds no more than a few excerpts."""
+    """Takes the lines of a log, and holds no more than a few excerpts."""
 
     def __init__(self) -> None:
         self._before: deque[LogLine] = deque(maxlen=CONTEXT_LINES)
         self._best: dict[_Rank, _Candidate] = {}
         self._growing: list[tuple[_Rank, _Candidate]] = []
 
-    def take(self, line: LogLine) -> None:
+    def take(self, block: LogBlock) -> None:
         if _Rank.DEFINITE in self._best:
             return
+        index, count = 0, len(block.lines)
+        for candidate in (*_may_be_errors(block.lines), count):
+            while index < count and self._growing and index < candidate:
+                self._take(block.line(index))
+                index += 1
+            # Between two candidates, only what stands before the second one is looked at.
+            for before in range(max(index, candidate - CONTEXT_LINES), candidate):
+                self._before.append(block.line(before))
+            index = max(index, candidate)
+            if index < count and index == candidate:
+                self._take(block.line(index))
+                index += 1
+
+    def _take(self, line: LogLine) -> None:
         for _, candidate in self._growing:
             candidate.take(line)
         self._settle(everything=False)
@@ -123,6 +143,30 @@ class ErrorFinder:
         """The lines around the error, or None when nothing looks like one."""
         self._settle(everything=True)
         return self._best[max(self._best)].excerpt() if self._best else None
+
+
+def _may_be_errors(lines: list[str]) -> list[int]:
+    """The lines that `_rank` could say something about, in order, and perhaps some more."""
+    text = "\n".join(lines)
+    starts = [0, *accumulate(len(line) + 1 for line in lines)]
+    found: set[int] = set()
+    lower = text.lower()
+    # Some letters have two in lower case. Then places in the one text are not those in the other.
+    places = starts if len(lower) == len(text) else [0, *accumulate(len(line.lower()) + 1 for line in lines)]
+    for hint in _HINTS:
+        found.update(_lines_with(hint, lower, places))
+    for start in _UNHINTED:
+        found.update(_lines_with(start, text, starts))
+    found.update(bisect_right(starts, match.start()) - 1 for match in _LINTER.finditer(text))
+    return sorted(found)
+
+
+def _lines_with(wanted: str, text: str, starts: list[int]) -> Iterator[int]:
+    place = text.find(wanted)
+    while place >= 0:
+        line = bisect_right(starts, place) - 1
+        yield line
+        place = text.find(wanted, starts[line + 1])
 
 
 def _rank(line: LogLine) -> _Rank | None:

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from gitlab_mcp.actions.result import Omission, TailText, Text
 from gitlab_mcp.results.job_log_errors import ErrorFinder
-from gitlab_mcp.results.job_log_lines import Excerpt, LogLine, log_lines
+from gitlab_mcp.results.job_log_lines import Excerpt, LogBlock, LogLine, log_blocks
 
 DEFAULT_TAIL = 200
 DEFAULT_LIMIT_BYTES = 20_000
@@ -63,7 +63,7 @@ class LogWindow:
 
 
 class _Collector(Protocol):
-    def take(self, line: LogLine) -> None: ...
+    def take(self, block: LogBlock) -> None: ...
 
 
 def read_log(
@@ -89,10 +89,10 @@ def read_log(
     collectors: list[_Collector] = [window, *([error] if error else [])]
     counted_chunks = _CountedChunks(chunks)
     total_lines = 0
-    for line in log_lines(counted_chunks):
-        total_lines = line.number
+    for block in log_blocks(counted_chunks):
+        total_lines += len(block.lines)
         for collector in collectors:
-            collector.take(line)
+            collector.take(block)
     return LogWindow(
         excerpts=window.excerpts(),
         total_lines=total_lines,
@@ -124,8 +124,14 @@ class _TailWindow:
         self._size = 0
         self._seen = 0
 
-    def take(self, line: LogLine) -> None:
-        self._seen += 1
+    def take(self, block: LogBlock) -> None:
+        count = len(block.lines)
+        self._seen += count
+        # Of a block no more than the lines that can stay.
+        for index in range(max(0, count - self._most), count):
+            self._add(block.line(index))
+
+    def _add(self, line: LogLine) -> None:
         self._lines.append(line)
         self._size += _size(line)
         while len(self._lines) > self._most or (self._size > self._limit and len(self._lines) > 1):
@@ -146,9 +152,12 @@ class _RangeWindow:
         self._size = 0
         self.omitted = 0
 
-    def take(self, line: LogLine) -> None:
-        if line.number < self._start or (self._end is not None and line.number > self._end):
-            return
+    def take(self, block: LogBlock) -> None:
+        last = len(block.lines) if self._end is None else self._end - block.start_line + 1
+        for index in range(max(0, self._start - block.start_line), min(len(block.lines), last)):
+            self._add(block.line(index))
+
+    def _add(self, line: LogLine) -> None:
         if self.omitted or (self._lines and self._size + _size(line) > self._limit):
             self.omitted += 1
             return
@@ -171,7 +180,17 @@ class _SearchWindow:
         self.matches = 0
         self.omitted = 0
 
-    def take(self, line: LogLine) -> None:
+    def take(self, block: LogBlock) -> None:
+        if self._wanted in "\n".join(block.lines).casefold():
+            for index in range(len(block.lines)):
+                self._take(block.line(index))
+            return
+        count = len(block.lines)
+        shown = min(self._after, count)
+        for index in (*range(shown), *range(max(shown, count - self._context), count)):
+            self._take(block.line(index))
+
+    def _take(self, line: LogLine) -> None:
         if self._wanted in line.text.casefold():
             self.matches += 1
             self._add(*self._before, line)

@@ -80,7 +80,8 @@ def _pick_field(value: Mapping[str, Any], field: ShownField) -> Any:
 def times_to_the_second(value: Any) -> Any:
     """The value with shorter times: `2026-11-16T02:13:07.704+00:00` is `2026-11-16T02:13:07Z`."""
     if isinstance(value, str):
-        return _TIME.sub(r"\1Z", value) if len(value) <= _LONGEST_TIME else value
+        may_be_one = value[10:11] == "T" and len(value) <= _LONGEST_TIME
+        return _TIME.sub(r"\1Z", value) if may_be_one else value
     if isinstance(value, list):
         return [times_to_the_second(item) for item in value]
     if isinstance(value, dict):
@@ -95,13 +96,14 @@ def _pick_inside(value: Any, inside: tuple[ShownField, ...]) -> Any:
 
 
 def _follow(value: Any, path: tuple[str, ...]) -> Any:
-    if not path:
-        return value
-    if isinstance(value, list):
-        return [_follow(item, path) for item in value]
-    if isinstance(value, (dict, Mapping)):
-        return _follow(value.get(path[0]), path[1:])
-    return None
+    for depth, part in enumerate(path):
+        if isinstance(value, (dict, Mapping)):
+            value = value.get(part)
+        elif isinstance(value, list):
+            return [_follow(item, path[depth:]) for item in value]
+        else:
+            return None
+    return value
 
 
 def slim(value: Any, depth: int = 0) -> Any:
@@ -147,7 +149,9 @@ def _is_decoration(name: str, member: Any) -> bool:
 
 
 def _is_empty(value: Any) -> bool:
-    return value is None or (isinstance(value, (str, list, dict, Mapping)) and not value)
+    if value is None or isinstance(value, (str, list, dict)):
+        return not value
+    return not isinstance(value, (int, float)) and isinstance(value, Mapping) and not value
 
 
 def _without_empty(members: Mapping[str, Any]) -> dict[str, Any]:

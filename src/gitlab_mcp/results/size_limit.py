@@ -15,7 +15,7 @@ from typing import Any
 
 from gitlab_mcp.actions.call import MOST_BYTES
 from gitlab_mcp.actions.result import DiffText, Notice, Omission, Result, TailText, Text
-from gitlab_mcp.results.content_blocks import text_size
+from gitlab_mcp.results.content_blocks import is_well_within, text_size
 from gitlab_mcp.results.metadata import add_metadata
 
 _READABLE_STRING = 500
@@ -40,6 +40,8 @@ def limit_size(
     `arguments` are the names of those that the action takes.
     """
     complete = add_metadata(result)
+    if is_well_within(complete, max_bytes):
+        return complete
     needed = text_size(complete)
     if needed <= max_bytes:
         return complete

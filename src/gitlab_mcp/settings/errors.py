@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
 from pathlib import Path
 
 from gitlab_mcp.failures.codes import Code
@@ -71,6 +70,8 @@ def not_a_gitlab(setting: str, source: str, place: str) -> Failure:
 
 def no_such_toolset(source: str, name: str, there: Sequence[str]) -> Failure:
     """Otherwise the server would start and offer nothing."""
+    from difflib import get_close_matches
+
     near = get_close_matches(name, there, n=1)
     meant = f"Did you mean {near[0]}? " if near else ""
     expected = f"names out of {', '.join(there)}, or all"

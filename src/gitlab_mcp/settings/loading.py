@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 from gitlab_mcp.failures.failure import Failure
-from gitlab_mcp.recording.cassette import SeveralVersions
 from gitlab_mcp.settings import parsers
 from gitlab_mcp.settings.errors import (
     SettingsError,
@@ -28,7 +25,6 @@ from gitlab_mcp.settings.errors import (
 )
 from gitlab_mcp.settings.git_remote import project_of_checkout
 from gitlab_mcp.settings.metadata import Setting
-from gitlab_mcp.settings.recorded_url import recorded_url
 from gitlab_mcp.settings.settings import DEFAULT as DEFAULT
 from gitlab_mcp.settings.settings import SETTINGS, Settings
 from gitlab_mcp.settings.token_sources import secret_parser
@@ -74,7 +70,29 @@ def load(
     _keep_one_token(given, sources, ranks)
     if given["record"] and given["replay"]:
         problems.append(record_with_replay(sources))
-    elif given["record"] and given["record"].exists():
+    elif given["record"] or given["replay"]:
+        _look_into_recordings(given, sources, problems)
+    for name in ("token_file", "require_bearer_file", "operator_secret_file"):
+        if given[name] is not None:
+            try:
+                secret_parser(name)(given[name].read_text("utf-8"))
+            except (OSError, ValueError):
+                problems.append(bad_secret_file(name, sources[name]))
+    if problems:
+        raise SettingsError(combined(problems))
+    if given["project"] is None and given["project_from_git"]:
+        given["project"] = project_of_checkout(directory, given["url"])
+        if given["project"]:
+            sources["project"] = "git remote origin"
+    return Settings(**given, sources=sources, proxies=_proxies(environ))
+
+
+def _look_into_recordings(given: dict[str, Any], sources: dict[str, str], problems: list[Failure]) -> None:
+    """What is replayed says which GitLab it is of."""
+    from gitlab_mcp.recording.cassette import SeveralVersions
+    from gitlab_mcp.settings.recorded_url import recorded_url
+
+    if given["record"] and given["record"].exists():
         try:
             recorded_url([given["record"]])
         except ValueError:
@@ -89,19 +107,6 @@ def load(
         else:
             if recorded and sources["url"] == DEFAULT:
                 given["url"], sources["url"] = recorded, RECORDINGS
-    for name in ("token_file", "require_bearer_file", "operator_secret_file"):
-        if given[name] is not None:
-            try:
-                secret_parser(name)(given[name].read_text("utf-8"))
-            except (OSError, ValueError):
-                problems.append(bad_secret_file(name, sources[name]))
-    if problems:
-        raise SettingsError(combined(problems))
-    if given["project"] is None and given["project_from_git"]:
-        given["project"] = project_of_checkout(directory, given["url"])
-        if given["project"]:
-            sources["project"] = "git remote origin"
-    return Settings(**given, sources=sources, proxies=_proxies(environ))
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +155,8 @@ def _default_config(environ: Mapping[str, str]) -> Path | None:
 def _read_config(config: Path | None, problems: list[Failure]) -> Mapping[str, Any]:
     if config is None:
         return {}
+    import tomllib
+
     try:
         keys = tomllib.loads(config.read_text("utf-8"))
     except tomllib.TOMLDecodeError as error:
@@ -166,6 +173,8 @@ def _read_config(config: Path | None, problems: list[Failure]) -> Mapping[str, A
         return {}
     known = [setting.name for setting in SETTINGS if setting.in_file]
     for key in keys.keys() - set(known):
+        from difflib import get_close_matches
+
         near = get_close_matches(key, known, n=1)
         meant = (
             f"Did you mean {near[0]}?" if near else "Remove it, or see docs/guides/settings.md for the names."

@@ -5,17 +5,21 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import contextmanager, suppress
-from io import StringIO
-from typing import Any, BinaryIO
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import suppress
+from itertools import chain
+from typing import Any
 
 import anyio
-from mcp.server.stdio import stdio_server
+from anyio.from_thread import run as run_in_loop
+from anyio.to_thread import run_sync as run_in_thread
 from mcp.shared.message import ServerMessageMetadata, SessionMessage
+from mcp.types import JSONRPCError, JSONRPCResponse
 
 from gitlab_mcp.protocol.messages import NoMessage, read_message
 from gitlab_mcp.protocol.server import GitLabServer
+from gitlab_mcp.transports.front import Opening
+from gitlab_mcp.transports.standard_streams import StandardStreams
 
 _GRACE_SECONDS = 1.0
 """Time that calls in flight get after the client has gone or a signal came."""
@@ -23,64 +27,70 @@ _SETTLE_SECONDS = 0.05
 """Time until a request that was just read counts as a call in flight, and until a result is written."""
 
 
-def serve(server: GitLabServer, close: Callable[[], None]) -> int:
+def serve(server: GitLabServer, close: Callable[[], None], streams: StandardStreams, opening: Opening) -> int:
     try:
-        anyio.run(_serve, server, close)
+        anyio.run(_serve, server, close, streams, opening)
     except* BrokenPipeError:
         # The client went away in the middle of an answer.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0
 
 
-async def _serve(server: GitLabServer, close: Callable[[], None]) -> None:
+async def _serve(
+    server: GitLabServer, close: Callable[[], None], streams: StandardStreams, opening: Opening
+) -> None:
     stopping = anyio.Event()
+    # The SDK's own streams would replace what is no UTF-8, and leave unanswered what cannot be parsed.
+    messages, receive = anyio.create_memory_object_stream[SessionMessage](0)
+    answers, written = anyio.create_memory_object_stream[SessionMessage](0)
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(_on_signal, stopping)
-        # The SDK would replace what is no UTF-8, and leave unanswered what it cannot parse. So it gets no input.
-        no_input = anyio.wrap_file(StringIO())
-        with _standard_input() as lines:
-            async with stdio_server(stdin=no_input) as (unused, write):
-                await unused.aclose()
-                send, receive = anyio.create_memory_object_stream[SessionMessage](0)
-                tasks.start_soon(_read, lines, server, send, write)
-                await server.serve_streams(_InputWithGrace(receive, server, stopping), write)
-                if stopping.is_set():
-                    # A thread still waits for a line on standard input, and cannot be woken.
-                    close()
-                    os._exit(0)
+        async with anyio.create_task_group() as until_written:
+            until_written.start_soon(_write, written, streams, opening.answered)
+            tasks.start_soon(_read, chain(opening.lines, streams.lines), server, messages, answers)
+            await server.serve_streams(_InputWithGrace(receive, server, stopping), answers)
+        if stopping.is_set():
+            # A thread still waits for a line on standard input, and cannot be woken.
+            close()
+            os._exit(0)
         tasks.cancel_scope.cancel()
 
 
-@contextmanager
-def _standard_input() -> Iterator[BinaryIO]:
-    """Standard input for the protocol alone: whatever else reads it meanwhile finds it empty."""
-    private = os.dup(0)
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)
-    os.close(nothing)
-    try:
-        # Not closed: a thread may still wait for a line.
-        yield os.fdopen(private, "rb", closefd=False)
-    finally:
-        os.dup2(private, 0)
+async def _read(lines: Iterable[bytes], server: GitLabServer, messages: Any, answers: Any) -> None:
+    """Hands each message on, from the one thread that waits for the client."""
 
+    def read() -> None:
+        for line in lines:
+            if content := line.rstrip(b"\r\n"):
+                run_in_loop(_hand_on, content, server, messages, answers)
 
-async def _read(lines: BinaryIO, server: GitLabServer, received: Any, write: Any) -> None:
-    """Hands each message on. A line that is none is answered here."""
-    async with received:
+    async with messages:
         with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
-            async for line in anyio.wrap_file(lines):
-                if not (content := line.rstrip(b"\r\n")):
-                    continue
-                try:
-                    message = read_message(content)
-                except NoMessage as unreadable:
-                    await write.send(SessionMessage(server.answer_to(unreadable)))
-                else:
-                    unreadable_part = (
-                        ServerMessageMetadata(request_context=message) if message.failure else None
-                    )
-                    await received.send(SessionMessage(message.parsed, unreadable_part))
+            await run_in_thread(read, abandon_on_cancel=True)
+
+
+async def _hand_on(content: bytes, server: GitLabServer, messages: Any, answers: Any) -> None:
+    """A line that is no message is answered here."""
+    try:
+        message = read_message(content)
+    except NoMessage as unreadable:
+        await answers.send(SessionMessage(server.answer_to(unreadable)))
+    else:
+        unreadable_part = ServerMessageMetadata(request_context=message) if message.failure else None
+        await messages.send(SessionMessage(message.parsed, unreadable_part))
+
+
+async def _write(written: Any, streams: StandardStreams, answered: Iterable[str | int]) -> None:
+    to_drop = set(answered)
+    async with written:
+        async for each in written:
+            message = each.message
+            if isinstance(message, JSONRPCResponse | JSONRPCError) and message.id in to_drop:
+                to_drop.discard(message.id)
+                continue
+            line = message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n"
+            if rest := streams.write_at_once(line):
+                await run_in_thread(streams.write, rest)
 
 
 async def _on_signal(stopping: anyio.Event) -> None:

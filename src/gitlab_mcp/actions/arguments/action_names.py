@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from gitlab_mcp.actions.action import Danger
 from gitlab_mcp.actions.arguments.field_names import candidates
 from gitlab_mcp.actions.arguments.words import (
     SAME_VERB,
@@ -17,6 +16,7 @@ from gitlab_mcp.actions.arguments.words import (
     snake,
     stems,
 )
+from gitlab_mcp.actions.danger import Danger
 from gitlab_mcp.actions.other_names import Instead
 from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.actions.shape import shapes

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from starlette.datastructures import Headers
 
-from gitlab_mcp.actions.action import Danger
 from gitlab_mcp.actions.arguments.words import misspelt
+from gitlab_mcp.actions.danger import Danger
 from gitlab_mcp.actions.places import parse_places
 from gitlab_mcp.actions.toolsets import DISCOVER, TOOLSETS, is_callable
 from gitlab_mcp.failures.codes import Code

@@ -1,0 +1,62 @@
+"""Standard input and output for the protocol alone: whatever else reads or prints meanwhile does not touch them."""
+
+from __future__ import annotations
+
+import os
+import select
+import sys
+from typing import TYPE_CHECKING, Any, BinaryIO, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_AT_ONCE: Final = getattr(select, "PIPE_BUF", 512)
+"""As much as a pipe that can take anything takes without waiting."""
+
+
+class StandardStreams:
+    """Inside of `with`, what others read is empty and what they print goes to standard error."""
+
+    lines: BinaryIO
+    """What the client writes."""
+
+    def __enter__(self) -> StandardStreams:
+        self._in, self._out = os.dup(0), os.dup(1)
+        _point(0, lambda: os.open(os.devnull, os.O_RDONLY))
+        _point(1, lambda: os.dup(2))
+        # Not closed: a thread may still wait for a line.
+        self.lines = os.fdopen(self._in, "rb", closefd=False)
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        os.dup2(self._in, 0)
+        os.dup2(self._out, 1)
+
+    def write(self, line: bytes | memoryview) -> None:
+        """Waits until the client has taken all of it."""
+        rest = memoryview(line)
+        while rest:
+            rest = rest[os.write(self._out, rest) :]
+
+    def write_at_once(self, line: bytes) -> memoryview:
+        """Write what the client takes without waiting, and return the rest. On Windows nobody can tell, so nothing is
+        written."""
+        rest = memoryview(line)
+        while rest and self._takes_more():
+            rest = rest[os.write(self._out, rest[:_AT_ONCE]) :]
+        return rest
+
+    def _takes_more(self) -> bool:
+        if sys.platform == "win32":
+            return False
+        return bool(select.select([], [self._out], [], 0)[1])
+
+
+def _point(stream: int, elsewhere: Callable[[], int]) -> None:
+    try:
+        other = elsewhere()
+    except OSError:
+        # Standard error is closed.
+        other = os.open(os.devnull, os.O_RDWR)
+    os.dup2(other, stream)
+    os.close(other)
