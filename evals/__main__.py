@@ -5,17 +5,19 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import anyio
 
 from evals.attempts import CHECKED, Attempt, attempts
 from evals.models import Anthropic, Conversation, Endpoint, Json, OpenAI
 
-KINDS = {
+Converse = Callable[[Endpoint, str, str, Sequence[Json]], Conversation]
+KINDS: Mapping[str, tuple[Converse, str, str]] = {
     "openai": (OpenAI, "https://api.openai.com/v1", "OPENAI_API_KEY"),
     "anthropic": (Anthropic, "https://api.anthropic.com", "ANTHROPIC_API_KEY"),
 }
+"""By how the endpoint speaks: the conversation, the usual address, the variable that holds the key."""
 ROW = "{:>3} {:<4} {:>5} {:>6} {:>8} {:>8}  {}"
 
 
