@@ -21,7 +21,6 @@ from gitlab_mcp.gitlab.paging import has_next_page, items_of
 MOST_PROJECTS: Final = 20
 """In one call. GitLab allows thirty searches a minute where nobody changed it."""
 MOST_HITS: Final = 20
-_AT_ONCE: Final = 4
 _NOT_OF_GROUPS: Final = re.compile(
     rb"scope (not supported|supported only|does not have a valid value)", re.IGNORECASE
 )
@@ -70,7 +69,7 @@ async def search_projects_of_group(
             gitlab.report(done, len(projects), "searched")
 
     asks = [lambda project=project: search(project) for project in projects]
-    answers = await concurrently(asks, _AT_ONCE)
+    answers = await concurrently(asks)
     searched, unread = [], []
     for project, answer in zip(projects, answers, strict=True):
         name = str(project["path_with_namespace"])
