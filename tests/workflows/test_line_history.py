@@ -40,6 +40,11 @@ def test_a_symbol_is_the_lines_that_define_it(text: str, symbol: str, expected: 
     assert numbers(text, symbol) == expected
 
 
+@pytest.mark.parametrize("line", ["a." * 500_000, "class " + "a." * 500_000, "x " * 500_000, " " * 1_000_000])
+def test_a_line_of_a_megabyte_takes_no_time(line: str) -> None:
+    assert numbers(f"{line}\ndef go():\n    pass", "go") == [2, 3]
+
+
 @pytest.mark.anyio
 async def test_a_symbol_of_the_recorded_shop_in_one_call(replayed: App) -> None:
     found = await replayed.call("browse_files", {**CART, "symbol": "Cart.add"})
