@@ -133,7 +133,6 @@ class Changelog(InProject):
     example={"project_id": "acme/shop", "to_ref": "main"},
     lists=False,
     has_line=True,
-    role=Differs(Role.REPORTER, "it reads commits and merge requests too"),
 )
 class PrepareRelease(InProject):
     """Draft the next release: what changed since the last version tag, a version and why, notes in Markdown.
