@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
+from urllib.parse import unquote
 
 from gitlab_mcp.actions.action import Role, fill
 from gitlab_mcp.actions.exchange import Answer, GitLab, whole_number
@@ -100,7 +101,7 @@ async def _start(gitlab: GitLab, path: str, project: Mapping[str, Any]) -> _Star
 
 
 def _readme_path(url: str, branch: str) -> str:
-    return url.partition(f"/-/blob/{branch}/")[2] or "README.md"
+    return unquote(url).partition(f"/-/blob/{branch}/")[2] or "README.md"
 
 
 async def _members(gitlab: GitLab, path: str) -> Answer:

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any, Final
 
 from gitlab_mcp.actions.action import fill
@@ -94,22 +95,21 @@ async def plan_release(gitlab: GitLab, project_id: str, from_ref: str | None, to
     """Since `from_ref`, or else the highest version tag, up to `to_ref`, or else the default branch."""
     path = fill("/projects/{project_id}", project_id=project_id)
     start = fill("/repository/commits/{ref}", ref=from_ref) if from_ref else "/repository/tags"
-    asks = [lambda: gitlab.get(path + start)]
-    if to_ref is None:
-        asks.append(lambda: gitlab.get(path))
-    begin, *project = await concurrently(asks)
-    for answer in (begin, *project):
+    begin, project = await concurrently([partial(gitlab.get, path + start), partial(gitlab.get, path)])
+    for answer in (project, begin):
         if not isinstance(answer, Answer):
             raise answer
-        to_ref = to_ref or answer.body.get("default_branch") if answer is not begin else to_ref
-    assert isinstance(begin, Answer)
+    assert isinstance(begin, Answer) and isinstance(project, Answer)
+    end = to_ref or project.body.get("default_branch")
+    if not end:
+        return Result(data={"commits": 0, "why_empty": "The repository is empty."})
     tags = _versions([{"name": from_ref, "commit": begin.body}] if from_ref else begin.body)
     last = next((tag for tag in tags if from_ref or not tag.is_candidate), None)
-    since = from_ref or (last.name if last else None)
-    if to_ref is None:
-        return Result(data={"commits": 0, "why_empty": "The repository is empty."})
-    date = str(begin.body.get("committed_date") or "") if from_ref else last.date if last else ""
-    return await _plan(gitlab, path, _Span(since, date, to_ref), last, tags)
+    if from_ref:
+        span = _Span(from_ref, str(begin.body.get("committed_date") or ""), end)
+    else:
+        span = _Span(last.name if last else None, last.date if last else "", end)
+    return await _plan(gitlab, path, span, last, tags)
 
 
 async def _plan(gitlab: GitLab, path: str, span: _Span, last: _Tag | None, tags: Sequence[_Tag]) -> Result:
