@@ -1,4 +1,5 @@
-"""What everyday jobs cost a model: calls, tokens of what it writes and reads, and requests to GitLab behind them.
+"""What everyday jobs cost a model: calls, tokens of what it writes and reads, and requests to GitLab behind them,
+with the longest chain of requests that had to wait for one another.
 
     python benchmarks/jobs.py
 
@@ -14,21 +15,23 @@ import anyio
 from rs_bpe.bpe import openai
 
 from tests.journeys.everyday_jobs import JOBS
+from tests.support.chains import longest_chain
 from tests.support.jobs import played
 
 
 async def main() -> int:
     tokens = openai.o200k_base()
-    row = "{:>3} {:72} {:>5} {:>8} {:>7} {:>9}  {}"
-    lines = [row.format("", "job", "calls", "written", "read", "requests", "")]
-    sums = [0, 0, 0, 0]
+    row = "{:>3} {:72} {:>5} {:>8} {:>7} {:>9} {:>6}  {}"
+    lines = [row.format("", "job", "calls", "written", "read", "requests", "chain", "")]
+    sums = [0, 0, 0, 0, 0]
     problems = 0
-    async for done in played(JOBS):
+    async for done in played(JOBS, slowly=True):
         figures = [
             len(done.asked),
             sum(map(tokens.count, done.asked)),
             sum(map(tokens.count, done.said)),
-            done.requests,
+            len(done.requests),
+            longest_chain(done.requests),
         ]
         sums = [total + figure for total, figure in zip(sums, figures, strict=True)]
         problems += bool(done.problem)

@@ -22,7 +22,7 @@ from gitlab_mcp.actions.registry import declared
 from gitlab_mcp.actions.schema import catalogue_entry
 from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.actions.toolsets import TOOLSETS
-from gitlab_mcp.api.derivation import beside, derived, docs_at, role_at, tokens
+from gitlab_mcp.api.derivation import beside, custom_permissions, derived, docs_at, role_at, tokens
 from gitlab_mcp.tiers.feature_map import tier_map
 from gitlab_mcp.tiers.marks import TierMarks
 
@@ -55,6 +55,8 @@ def action_facts() -> str:
                 facts[name]["docs_at"] = pages
             if roles := beside(endpoints):
                 facts[name]["beside"] = roles
+            if custom := custom_permissions(endpoints):
+                facts[name]["custom"] = custom
             if "role" not in action.spec.own_facts and (roles_at := role_at(endpoints)):
                 facts[name]["role_at"] = roles_at
             if needs := tokens(endpoints):

@@ -3,12 +3,14 @@
     python scripts/make_api.py --routes 17.2 routes.jsonl     what the application declares
     python scripts/make_api.py --docs 18.9 endpoints.json     what the documentation says
     python scripts/make_api.py --roles 17.2 roles.json        the least role of an endpoint, as measured
+    python scripts/make_api.py --custom 19.3 custom.json      what a custom role adds to be let in
     python scripts/make_api.py --tokens 19.3 tokens.jsonl     what it asks of fine-grained and job tokens
 
 routes.jsonl    {endpoint, edition, params: {name: {type, required, values, default, ee_only}}, deprecated} a line
 endpoints.json  [{endpoint, tier, page, section}]
 roles.json      {least_role: {endpoint: role}, beside: {endpoint: [role]}}, where beside are roles below the least one
                 that are let in all the same
+custom.json     {endpoint: permission}, what a custom role adds to be let in
 tokens.jsonl    {endpoint, permissions: [], boundaries: [], no_granular_token, job_token: [policy] or nothing} a line
 
 Versions are folded in from old to new, each once. A file may end in .gz. What the version changed is printed.
@@ -158,6 +160,11 @@ def fold_roles(data: Data, version: str, before: str | None, measured: Row) -> N
         _set(data.row(endpoint), "beside", " ".join(roles), version, before)
 
 
+def fold_custom(data: Data, version: str, before: str | None, permissions: Mapping[str, str]) -> None:
+    for endpoint, permission in permissions.items():
+        _set(data.row(endpoint), "custom", permission, version, before)
+
+
 def fold_tokens(data: Data, version: str, before: str | None, lines: list[Row]) -> None:
     for line in lines:
         if normalised(line["endpoint"]) not in data.rows:
@@ -213,6 +220,7 @@ FOLDS: Mapping[str, Callable[[Data, str, str | None, Any], None]] = {
     "routes": fold_routes,
     "docs": fold_docs,
     "roles": fold_roles,
+    "custom": fold_custom,
     "tokens": fold_tokens,
 }
 

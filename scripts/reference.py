@@ -203,7 +203,7 @@ def _actions(tool: Tool, tiers: TierMap) -> Iterable[tuple[str, ...]]:
         spec = action.spec
         yield (
             f"`{name}`",
-            (action.__doc__ or "").strip().splitlines()[0],
+            " ".join((action.__doc__ or "").split()),
             ", ".join(field.replace("|", " or ") for field in required_fields(action)),
             spec.danger.value,
             _tier(requirements_of_action(action, tiers)),

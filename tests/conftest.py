@@ -13,6 +13,7 @@ from gitlab_mcp.app import App
 from gitlab_mcp.settings import Secret, Settings
 from tests.support.guarded import UNGUARDED
 from tests.support.standin import StandIn
+from tests.support.standin.shop import Shop
 from tests.support.versions import OLDEST, cassettes_of
 
 settings.register_profile("tests", deadline=None)
@@ -51,6 +52,19 @@ def standin() -> Iterator[StandIn]:
     """A GitLab on loopback that knows nothing yet."""
     with StandIn() as gitlab:
         yield gitlab
+
+
+@pytest.fixture(scope="session")
+def recorded_shop(cassettes: Path) -> Shop:
+    return Shop(cassettes)
+
+
+@pytest.fixture
+def shop(standin: StandIn, recorded_shop: Shop) -> Shop:
+    """The recorded acme/shop behind the stand-in, which keeps what is written to it."""
+    recorded_shop.start_over()
+    standin.add(recorded_shop)
+    return recorded_shop
 
 
 @pytest.fixture(scope="session")

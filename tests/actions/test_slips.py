@@ -37,3 +37,11 @@ async def test_no_slip_gets_a_wrong_hint_and_nine_of_ten_are_taken_or_told_right
     fine = len(grades["taken"]) + len(grades["right"])
     assert fine >= 0.9 * len(SLIPS), "\n".join(grades["silent"])
     assert Counter({name: len(rows) for name, rows in grades.items()})["taken"] > 100
+
+
+@pytest.mark.parametrize("name", ["browse_wiki", "browse_label", "browse_schedule"])
+async def test_a_name_that_only_reads_never_means_the_tool_that_writes(
+    against: Callable[..., App], name: str
+) -> None:
+    told = await heard(against(), {"tool": name, "arguments": {"action": "list", "project_id": "1"}})
+    assert (told["code"], told["did_you_mean"]) == ("UNKNOWN_TOOL", f"{name}s list")

@@ -275,3 +275,15 @@ async def test_a_batch_in_which_a_write_may_have_happened_is_not_to_be_sent_agai
     lost, wrong = create("bug"), {"tool": "browse_labels", "arguments": {"action": "fly"}}
     for calls, may in (((wrong,), True), ((wrong, lost), False), ((lost,), False)):
         assert (await refused(against(), *calls)).retryable is may
+
+
+async def test_what_a_guard_looks_up_is_read_once_for_calls_side_by_side(
+    standin: StandIn, project: World, against: Callable[..., App]
+) -> None:
+    here = {"id": 9001, "path_with_namespace": "acme/fresh", "namespace": {"id": 5, "kind": "group"}}
+    standin.answer("GET", "/projects/acme%2Ffresh", body=here)
+    standin.answer("GET", "/groups/5", body={"id": 5, "full_path": "acme", "parent_id": None})
+    result = await batch(against(only_in=("9001",)), *[LIST] * MAX_CONCURRENT)
+    assert codes(result) == [None] * MAX_CONCURRENT
+    asked = [each.route for each in standin.requests]
+    assert (asked.count("/projects/acme%2Ffresh"), asked.count("/groups/5")) == (1, 1)

@@ -20,7 +20,7 @@ _ALL_PROJECT_LISTS = f"browse_projects list,{_PROJECT_LISTS}"
 _GROUP_LISTS = "browse_groups list,browse_groups subgroups,browse_groups descendants"
 _MERGE_REQUEST_JOBS = (
     "browse_code_owners merge_request,browse_merge_requests merge_readiness,"
-    "browse_merge_requests review_bundle,browse_pipelines failure_digest"
+    "browse_merge_requests review_bundle,browse_pipelines failure_digest,browse_pipelines wait"
 )
 _ISSUES = "browse_issues list,browse_issues statistics"
 _SEARCHES = "code commits issues merge_requests milestones notes projects snippets users wiki"
@@ -82,6 +82,7 @@ LEFT_OUT: dict[str, str] = {
         _FIRST_REQUEST,
     ),
     **_each("browse_boards issues", "page per_page", _FIRST_REQUEST),
+    **_each("browse_releases prepare", "order_by page page_token per_page search sort", _FIRST_REQUEST),
     **_each(
         "browse_projects overview",
         "custom_attributes license statistics with_custom_attributes",

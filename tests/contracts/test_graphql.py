@@ -7,6 +7,8 @@ from itertools import product
 import pytest
 
 from gitlab_mcp.api.versions import READ
+from gitlab_mcp.tiers.feature_map import tier_map
+from gitlab_mcp.tiers.licensed_features import licence_question
 from tests.support.facts import facts
 from tests.support.for_each import for_each
 from tests.support.graphql_documents import Checked, documents
@@ -15,6 +17,7 @@ SCHEMAS = {version: facts(f"graphql_{version.replace('.', '_')}") for version in
 DOCUMENTS = dict(documents())
 FOR_EVERY_EDITION = {
     "tools.browse_analytics.PROJECT_FLOW",
+    "workflows.inbox._MERGE_REQUESTS",
     *(
         name
         for name in DOCUMENTS
@@ -47,6 +50,12 @@ def test_what_every_edition_is_asked_every_edition_has(asked: tuple[str, str]) -
 def test_paid_documents_are_known_as_such(version: str) -> None:
     assert Checked(DOCUMENTS["tools.browse_analytics.PAID_PROJECT_FLOW"], SCHEMAS[version]).ee_only
     assert Checked(DOCUMENTS["tools.browse_vulnerabilities.VULNERABILITY"], SCHEMAS[version]).ee_only
+
+
+@pytest.mark.parametrize("kind", ["project", "group"])
+def test_what_is_asked_of_the_licence_the_newest_version_tells(kind: str) -> None:
+    names = {feature.licensed_as for feature in tier_map().features.values() if feature.licensed_as}
+    assert Checked(licence_question(kind, sorted(names)), SCHEMAS[READ[-1]]).problems == []
 
 
 def test_documents_inside_mappings_are_found_too() -> None:

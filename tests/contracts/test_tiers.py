@@ -15,6 +15,7 @@ from gitlab_mcp.policy.action_patterns import ActionPatterns
 from gitlab_mcp.policy.next_steps import callable_here
 from gitlab_mcp.policy.offered_tools import OfferedTools
 from gitlab_mcp.tiers.feature_map import Feature, tier_map
+from gitlab_mcp.tiers.licensed_features import LicensedFeature
 from gitlab_mcp.tiers.requirements import requirements_of_action
 from tests.support.facts import facts
 from tests.support.for_each import for_each
@@ -162,3 +163,10 @@ def test_the_listing_says_which_actions_and_fields_cost_more_than_their_tool(act
         assert tier in said_of_field(listed, field), field
     for field, tier in requirements.above(requirements.by_path_field).items():
         assert tier in said_of_field(listed, field) or tier in tool.about, field
+
+
+@for_each([feature for feature in FEATURES.values() if feature.licensed_as], lambda feature: feature.key)
+def test_the_tier_of_a_feature_is_the_plan_that_gitlabs_code_sells_it_in(feature: Feature) -> None:
+    assert feature.licensed_as in facts("graphql_19_3")["LicensedFeature"]["values"]
+    plan = facts("licensed_plans")[feature.licensed_as]
+    assert LicensedFeature(plan, available=False).tier == feature.tier

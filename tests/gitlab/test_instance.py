@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import anyio
+import anyio.lowlevel
 import pytest
 
 from gitlab_mcp.actions.ask import InstanceFacts
@@ -134,3 +138,62 @@ async def test_huge_answers_are_read_again_and_many_large_ones_push_the_oldest_o
     for number in range(200):
         await ask.project(str(number))
     assert 0 < len(answers) < 100
+
+
+async def test_who_asks_while_the_same_is_being_read_waits_for_it() -> None:
+    answers, reads = AnswerCache(), list[str]()
+
+    async def read(caller: str, yields: Any = "here") -> Any:
+        async def fetch() -> Any:
+            reads.append(caller)
+            await anyio.lowlevel.checkpoint()
+            return yields
+
+        return await answers.get_or_fetch((caller, "/projects/1"), 60, fetch)
+
+    found: list[Any] = []
+
+    async def ask(caller: str, yields: Any = "here") -> None:
+        found.append(await read(caller, yields))
+
+    async with anyio.create_task_group() as tasks:
+        for caller in ("alice", "alice", "alice", "bob", "bob"):
+            tasks.start_soon(ask, caller)
+    assert sorted(reads) == ["alice", "bob"], "nobody gets what was read for somebody else"
+    assert found == ["here"] * 5
+    reads.clear()
+    async with anyio.create_task_group() as tasks:
+        for _ in range(3):
+            tasks.start_soon(ask, "carol", None)
+    assert reads == ["carol"] * 3, "nothing is no answer for the others"
+
+
+async def test_whoever_waits_reads_alone_where_the_first_was_cancelled_or_failed() -> None:
+    answers, reads = AnswerCache(), list[str]()
+
+    async def fails() -> Any:
+        reads.append("fails")
+        await anyio.lowlevel.checkpoint()
+        raise LookupError
+
+    async def works() -> Any:
+        reads.append("works")
+        return "here"
+
+    async def first() -> None:
+        with pytest.raises(LookupError):
+            await answers.get_or_fetch(("a",), 60, fails)
+
+    found: list[Any] = []
+
+    async def second() -> None:
+        found.append(await answers.get_or_fetch(("a",), 60, works))
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(first)
+        tasks.start_soon(second)
+    assert (reads, found) == (["fails", "works"], ["here"])
+    with anyio.CancelScope() as scope:
+        scope.cancel()
+        await answers.get_or_fetch(("b",), 60, fails)
+    assert await answers.get_or_fetch(("b",), 60, works) == "here"

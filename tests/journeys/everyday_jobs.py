@@ -77,7 +77,8 @@ def job(
 
 @job(1, "Why is main red in acme/shop?", says=("202", "unit", "integration", "e2e: [firefox]"))
 async def why_red(do: Do, shop: Shop) -> None:
-    await do("browse_pipelines", "failure_digest", **SHOP, ref="main")
+    found = await do("browse_pipelines", "failure_digest", **SHOP, ref="main")
+    assert [each["iid"] for each in found["culprits"][0]["merge_requests"]] == [5]
 
 
 def a_comment_at_a_line(shop: Shop) -> None:
@@ -89,61 +90,51 @@ def a_comment_at_a_line(shop: Shop) -> None:
 async def review(do: Do, shop: Shop) -> None:
     bundle = await do("browse_merge_requests", "review_bundle", **SHOP, merge_request_iid=25)
     assert "src/shop/cart.py" in bundle["text"]
-    await do(
-        "manage_review",
-        "comment_line",
-        **SHOP,
-        merge_request_iid=25,
-        file_path="src/shop/cart.py",
-        line=1,
-        body="Why this import?",
-    )
-    [note] = shop.named("projects/77/merge_requests/25/notes", body="Why this import?")
-    assert note["position"]["new_line"] == 1
+    comments = [
+        {"file_path": "src/shop/cart.py", "line": 1, "body": "Why this import?"},
+        {"file_path": "src/shop/cart.py", "line": 27, "body": "Is this tested?"},
+    ]
+    written = await do("manage_review", "submit_review", **SHOP, merge_request_iid=25, comments=comments)
+    for comment in comments:
+        [note] = shop.named("projects/77/merge_requests/25/notes", body=comment["body"])
+        assert note["position"]["new_line"] == comment["line"]
+    assert len(written["notes"]) >= 2
 
 
 def bumped(shop: Shop) -> None:
-    assert (shop.content("bump-version", "README.md") or "").strip() == "# Shop 1.3.0"
+    before, after = (shop.content(branch, "README.md") or "" for branch in ("main", "bump-version"))
+    assert after == before.replace("# Shop\n", "# Shop 1.3.0\n") != before
     assert shop.named("projects/77/merge_requests", source_branch="bump-version", state="opened")
 
 
 @job(
     3,
-    "In acme/shop, make README.md say `# Shop 1.3.0` and nothing else on a new branch bump-version, and open a merge"
+    "In acme/shop, make the heading of README.md `# Shop 1.3.0` on a new branch bump-version, and open a merge"
     " request.",
     leaves=bumped,
 )
 async def bump(do: Do, shop: Shop) -> None:
     await do(
         "manage_file",
-        "update",
+        "edit",
         **SHOP,
-        file_path="README.md",
         branch="bump-version",
         start_branch="main",
-        content="# Shop 1.3.0\n",
         commit_message="Bump the version to 1.3.0",
-    )
-    await do(
-        "manage_merge_request",
-        "create",
-        **SHOP,
-        source_branch="bump-version",
-        target_branch="main",
-        title="Bump the version to 1.3.0",
+        edits=[{"file_path": "README.md", "old_text": "# Shop\n", "new_text": "# Shop 1.3.0\n"}],
+        merge_request_title="Bump the version to 1.3.0",
     )
 
 
 def renamed(shop: Shop) -> None:
     branches = shop.things["projects/77/repository/branches"]
-    head = shop.as_recorded("projects/77/repository/branches", "ci/flaky")["commit"]["id"]
-    assert branches["ci/steady"]["commit"]["id"] == head and "ci/flaky" not in branches
+    head = shop.as_recorded("projects/77/repository/branches", "ci/stuck")["commit"]["id"]
+    assert branches["ci/waiting"]["commit"]["id"] == head and "ci/stuck" not in branches
 
 
-@job(4, "Rename branch ci/flaky of acme/shop to ci/steady.", leaves=renamed)
+@job(4, "Rename branch ci/stuck of acme/shop to ci/waiting.", leaves=renamed)
 async def rename_branch(do: Do, shop: Shop) -> None:
-    await do("manage_branch", "create", **SHOP, branch="ci/steady", ref="ci/flaky")
-    await do("manage_branch", "delete", **SHOP, branch="ci/flaky")
+    await do("manage_branch", "rename", **SHOP, branch="ci/stuck", new_branch="ci/waiting")
 
 
 @job(
@@ -179,15 +170,7 @@ def moved_to_the_next_milestone(shop: Shop) -> None:
     leaves=moved_to_the_next_milestone,
 )
 async def move_issues(do: Do, shop: Shop) -> None:
-    found = await do("browse_issues", "list", **SHOP, milestone="v1.1", state="opened")
-    calls = [
-        {
-            "tool": "manage_issue",
-            "arguments": {"action": "update", **SHOP, "issue_iid": issue["iid"], "milestone_id": "v1.2"},
-        }
-        for issue in found["items"]
-    ]
-    await do("run_batch", "run", calls=calls)
+    await do("manage_issue", "bulk_update", **SHOP, with_milestone="v1.1", milestone_id="v1.2")
 
 
 @job(8, "Who owns src/shop/pricing.py in acme/shop?", says=("alice",))
@@ -222,11 +205,7 @@ async def what_is_this_url(do: Do, shop: Shop) -> None:
     says=("integration", "e2e: [firefox]"),
 )
 async def two_pipelines(do: Do, shop: Shop) -> None:
-    calls = [
-        {"tool": "browse_pipelines", "arguments": {"action": "jobs", **SHOP, "pipeline_id": each}}
-        for each in (201, 202)
-    ]
-    await do("run_batch", "run", calls=calls)
+    await do("browse_pipelines", "compare", **SHOP, pipeline_id=201, other_pipeline_id=202)
 
 
 @job(15, "What did Bob merge last week?")
@@ -260,12 +239,15 @@ async def where_is_it(do: Do, shop: Shop) -> None:
 
 def retried(shop: Shop) -> None:
     [again] = shop.made_in("projects/77/jobs")
-    assert (again["name"], again["status"]) == (shop.thing("projects/77/jobs", 301)["name"], "pending")
+    assert again["name"] == shop.thing("projects/77/jobs", 301)["name"]
 
 
-@job(18, "Retry job 301 of acme/shop.", leaves=retried)
+@job(18, "Retry job 301 of acme/shop and tell me when it is done.", leaves=retried)
 async def retry_job(do: Do, shop: Shop) -> None:
-    await do("manage_job", "retry", **SHOP, job_id=301)
+    again = await do("manage_job", "retry", **SHOP, job_id=301)
+    assert again["status"] == "pending"
+    ended = await do("browse_pipelines", "wait", **SHOP, job_id=again["id"])
+    assert ended["job"]["status"] == "success"
 
 
 @job(20, 'Is there an issue about "gift card" anywhere?', says=("7", "Gift cards"))
@@ -277,6 +259,14 @@ async def issue_anywhere(do: Do, shop: Shop) -> None:
 async def waiting_for_review(do: Do, shop: Shop) -> None:
     found = await do("browse_merge_requests", "list", reviewer_username="me", state="opened")
     assert {item["iid"] for item in found["items"] if item["project"] == "acme/shop"} == {6, 12, 19, 25}
+
+
+@job(25, "What is on my plate today?", caller="bob")
+async def my_plate(do: Do, shop: Shop) -> None:
+    found = await do("browse_users", "inbox")
+    assert {each["iid"] for each in found["reviews_asked_of_me"]["items"]} >= {16, 24}
+    assert found["my_issues"]["items"][0]["title"] == "Gift cards"
+    assert found["mentions"]["total"] == 1
 
 
 @job(28, "Give me an overview of project acme/shop.", says=("Python", "v1.1.0"))
@@ -302,16 +292,15 @@ def closed_with_a_comment(shop: Shop) -> None:
     leaves=closed_with_a_comment,
 )
 async def close_stale(do: Do, shop: Shop) -> None:
-    found = await do("browse_issues", "list", **SHOP, labels=["workflow::blocked"], state="opened")
-    calls: list[Data] = []
-    for issue in found["items"]:
-        here = {**SHOP, "issue_iid": issue["iid"]}
-        note = {"action": "create_note", **here, "body": "Closing for now: tell us when it is unblocked."}
-        calls += [
-            {"tool": "manage_discussion", "arguments": note},
-            {"tool": "manage_issue", "arguments": {"action": "update", **here, "state_event": "close"}},
-        ]
-    await do("run_batch", "run", calls=calls)
+    closed = await do(
+        "manage_issue",
+        "bulk_update",
+        **SHOP,
+        with_labels=["workflow::blocked"],
+        state_event="close",
+        body="Closing for now: tell us when it is unblocked.",
+    )
+    assert closed["changed"]
 
 
 @job(31, "Who deployed acme/shop to production last, and which commit?", says=("alice", "af45b2da"))
@@ -320,6 +309,22 @@ async def last_deployment(do: Do, shop: Shop) -> None:
         "browse_environments", "list_deployments", **SHOP, environment="production", status="success"
     )
     assert found["items"][0]["environment"] == "production"
+
+
+@job(32, "Roll production of acme/shop back to what was there before.")
+async def roll_back(do: Do, shop: Shop) -> None:
+    deployments = shop.things["projects/77/deployments"]
+    bad = {
+        "id": 60,
+        "sha": "b" * 40,
+        "deployable": {"id": 999, "name": "deploy_production", "status": "success"},
+    }
+    deployments["60"] = {**deployments["51"], **bad}
+    shop.written.add("deployments")
+    shop.things["projects/77/jobs"]["265"] = {"id": 265, "name": "deploy_production", "status": "success"}
+    answer = await do("manage_environment", "roll_back", **SHOP, environment="production")
+    assert answer["to"]["sha"] == deployments["51"]["sha"]
+    assert shop.thing("projects/77/jobs", answer["job"]["id"])["status"] == "pending"
 
 
 def released(shop: Shop) -> None:
@@ -369,24 +374,13 @@ async def what_the_team_did(do: Do, shop: Shop) -> None:
 def revert_is_asked_for(shop: Shop) -> None:
     [request] = shop.made_in("projects/77/merge_requests")
     head = shop.thing("projects/77/repository/branches", request["source_branch"])["commit"]["id"]
-    assert request["target_branch"] == "main"
-    assert shop.thing("projects/77/repository/commits", head)["title"].startswith("revert ")
+    assert (request["state"], request["target_branch"]) == ("opened", "main")
+    assert "6c9b44ea" in shop.thing("projects/77/repository/commits", head)["title"]
 
 
-@job(37, "Revert the commit of !5 of acme/shop by a merge request to main.", leaves=revert_is_asked_for)
+@job(37, "Revert !5 of acme/shop by a merge request to main.", leaves=revert_is_asked_for)
 async def revert(do: Do, shop: Shop) -> None:
-    request = await do("browse_merge_requests", "get", **SHOP, merge_request_iid=5)
-    sha = request.get("merge_commit_sha") or request["sha"]
-    await do("manage_branch", "create", **SHOP, branch="revert-5", ref="main")
-    await do("manage_commit", "revert", **SHOP, sha=sha, branch="revert-5")
-    await do(
-        "manage_merge_request",
-        "create",
-        **SHOP,
-        source_branch="revert-5",
-        target_branch="main",
-        title="Revert !5",
-    )
+    await do("manage_merge_request", "revert", **SHOP, merge_request_iid=5)
 
 
 @job(
@@ -459,6 +453,23 @@ def marked_for_deletion(shop: Shop) -> None:
 async def delete_project(do: Do, shop: Shop) -> None:
     answer = await do("manage_project", "delete", project_id="acme/shop-ff")
     assert answer["deleted"] is False and answer["marked_for_deletion_on"]
+
+
+@job(61, "How many open issues does everybody have in acme/shop?")
+async def issues_of_each(do: Do, shop: Shop) -> None:
+    found = await do("browse_issues", "list", **SHOP, state="opened", count_by="assignee")
+    counts = {each["assignee"]: each["count"] for each in found["items"]}
+    opened = shop.named("projects/77/issues", state="opened")
+    assert counts["bob"] == sum(
+        "bob" in [person["username"] for person in issue["assignees"]] for issue in opened
+    )
+
+
+@job(62, "How does milestone v1.1 stand?")
+async def how_it_stands(do: Do, shop: Shop) -> None:
+    found = await do("browse_milestones", "report", **SHOP, milestone_id="v1.1")
+    assert found["issues"]["done"] == 6
+    assert found["late_issues"][0]["iid"] == 11
 
 
 @job(

@@ -64,7 +64,8 @@ async def tell(agent: Agent) -> None:
     handed_in = await agent.ask(
         "manage_review", "submit_review", **HERE, verdict="approve", sha=bundle.data["sha"]
     )
-    assert handed_in.data == {"verdict": "approved", "published": 3}
+    assert (handed_in.data["verdict"], handed_in.data["published"]) == ("approved", 3)
+    assert [note["web_url"].partition("#")[2] for note in handed_in.data["notes"]]
 
 
 STORY = Story("Review a merge request and comment on lines", set_up, tell)

@@ -11,11 +11,19 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from gitlab_mcp.actions.action import Danger
+from gitlab_mcp.actions.arguments.defaults import InstanceDefaults
+from gitlab_mcp.actions.arguments.validation import validate
+from gitlab_mcp.actions.ask import NobodyToAsk
 from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.actions.result import Result
 from gitlab_mcp.callers import CallerKey
 from gitlab_mcp.failures.failure import CallFailed
+from gitlab_mcp.policy.confirmation import AskForConfirmation, AskForMoreDanger
 from gitlab_mcp.policy.confirmation_tokens import LIFETIME, ConfirmationTokens
+from gitlab_mcp.policy.consent import PersonsAnswers
+from gitlab_mcp.policy.danger import exceeds
+from gitlab_mcp.policy.guard import ProposedCall
 from gitlab_mcp.store.memory import MemoryStore
 from tests.support.guarded import (
     DEFAULTS,
@@ -334,3 +342,42 @@ async def test_a_yes_to_a_text_is_no_yes_to_the_commands_in_it(standin: StandIn,
     commands = {**note, "quick_actions": True, "confirmation_token": token}
     assert await code_of(app, "manage_discussion", commands) == "CONFIRMATION_MISMATCH"
     assert writes(standin) == []
+
+
+STEPS = {
+    "manage_file edit": ("manage_merge_request create",),
+    "manage_branch rename": ("manage_branch delete",),
+    "manage_merge_request revert": (
+        "manage_branch create",
+        "manage_commit revert",
+        "manage_merge_request create",
+    ),
+    "manage_environment roll_back": ("manage_job retry", "manage_job play"),
+    "manage_issue bulk_update": ("manage_issue update", "manage_discussion create_note"),
+}
+
+
+def test_no_step_is_more_dangerous_than_the_call_it_is_part_of() -> None:
+    """Such a step would ask again in the middle."""
+    danger = {f"{each.spec.tool.name} {each.spec.name}": each.spec.danger for each in Registry().actions()}
+    worse = [step for whole, steps in STEPS.items() for step in steps if exceeds(danger[step], danger[whole])]
+    assert worse == []
+
+
+@pytest.mark.parametrize(("whole", "asks"), [(Danger.REVERSIBLE, True), (Danger.DESTRUCTIVE, False)])
+async def test_a_step_that_is_more_dangerous_than_the_whole_asks_for_itself(
+    whole: Danger, asks: bool
+) -> None:
+    store = MemoryStore()
+    ask = AskForConfirmation(lambda _: True, PersonsAnswers(ConfirmationTokens(store), store))
+    call = validate(
+        Registry(), "manage_label", delete_label(), InstanceDefaults("https://gitlab.example.com")
+    )
+    step = ProposedCall(call, CallerKey("alice", "https://gitlab.example.com"), NobodyToAsk())
+    guard = AskForMoreDanger(ask, whole)
+    if not asks:
+        await guard(step)
+        return
+    with pytest.raises(CallFailed) as asked:
+        await guard(step)
+    assert asked.value.failure.code == "CONFIRMATION_REQUIRED"

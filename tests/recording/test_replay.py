@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -162,6 +163,21 @@ async def test_queries_match_whatever_their_order_encoding_and_default_paging(
 async def test_queries_that_ask_for_something_else_do_not_match(playing: Any, asked: dict[str, Any]) -> None:
     with pytest.raises(ReplayMiss):
         await playing(exchange("/issues", "it")).get("/issues", **asked)
+
+
+@pytest.mark.parametrize(("next_page", "plays"), [("", True), ("2", False)])
+async def test_a_list_that_was_recorded_whole_answers_for_longer_pages_too(
+    playing: Any, next_page: str, plays: bool
+) -> None:
+    headers = {"X-Page": "1", "X-Next-Page": next_page}
+    recorded = replace(exchange("/projects/1/jobs?scope=failed", [{"id": 1}]), headers=headers)
+    gitlab = playing(recorded)
+    if plays:
+        answer = await gitlab.get("/projects/1/jobs", scope="failed", per_page=100)
+        assert answer.body == [{"id": 1}]
+    else:
+        with pytest.raises(ReplayMiss):
+            await gitlab.get("/projects/1/jobs", scope="failed", per_page=100)
 
 
 async def test_a_project_or_group_matches_by_number_and_by_path_once_an_answer_showed_both(

@@ -42,6 +42,7 @@ PAPERS = {
     "paid features on EE without a licence, 19.3": Paper(lambda: exam.tiers("ee", "19.3"), 0.99),
     "paid features on CE, 17.2": Paper(lambda: exam.tiers("ce", "17.2"), 0.98),
     "paid features on CE, 19.3": Paper(lambda: exam.tiers("ce", "19.3"), 0.99),
+    "mistakes and paid features of 19.3 as if GitLab.com had answered": Paper(exam.as_gitlab_com, 0.98),
 }
 MISTAKES = ("mistakes, 17.2", "mistakes, 19.3")
 

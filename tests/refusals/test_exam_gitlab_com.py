@@ -1,11 +1,13 @@
 """The paper of GitLab.com: what a Free namespace gets beside an Ultimate one, and what is not GitLab's answer.
 
-GitLab.com is played by the stand-in, whose answers are synthetic. The server reaches it as http://gitlab.com, with the
+GitLab.com is played by the stand-in, whose answers are synthetic. The graded refusals are those that GitLab's code of
+18.9 gives there; nobody measured them. The server reaches it as http://gitlab.com, with the
 stand-in as its proxy.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -13,6 +15,8 @@ import anyio
 import pytest
 
 from gitlab_mcp.actions.exchange import Request
+from gitlab_mcp.actions.registry import Registry
+from gitlab_mcp.api.endpoints import normalised
 from gitlab_mcp.app import App
 from gitlab_mcp.cli import main
 from gitlab_mcp.failures.failure import CallFailed, Failure
@@ -21,9 +25,11 @@ from gitlab_mcp.gitlab.faults import Refused
 from gitlab_mcp.gitlab.instance import AnswerCache, CachedLookups
 from gitlab_mcp.refusals.translate import translate
 from gitlab_mcp.settings import Secret, Settings
+from tests.support import exam
+from tests.support.facts import facts
 from tests.support.guarded import UNGUARDED
 from tests.support.standin import GitLabCom, StandIn, challenge_page, rate_limited, too_many_from_here
-from tests.support.standin.gitlab_com import PLANS, STRANGERS, TIERS, URL, VERSION
+from tests.support.standin.gitlab_com import GROUPS, PLANS, PROJECTS, STRANGERS, TIERS, URL, VERSION
 
 Call = Callable[..., Any]
 JSON = {"content-type": "application/json"}
@@ -97,8 +103,70 @@ def test_a_free_namespace_is_refused_for_its_tier_and_an_ultimate_one_is_answere
     if isinstance(refused, Failure):
         assert (refused.code, refused.facts["current_tier"]) == ("TIER_RESTRICTED", "Free")
         assert refused.facts["confidence"] == "certain"
+        assert "this namespace is on Free" in refused.message
     else:
         assert [warning["current_tier"] for warning in refused["warnings"]] == ["Free"]
+
+
+OURS = {normalised(str(endpoint)) for action in Registry().actions() for endpoint in action.spec.endpoints}
+
+
+def refusals_at(namespace: str) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+    """What GitLab's code says that GitLab.com answers in a Free namespace, asked in this one. Synthetic."""
+    project, group = PROJECTS[f"{namespace}/website"], GROUPS[namespace]
+    for known in facts("gitlab_com_free"):
+        for route in known["endpoints"]:
+            method, path = route.split(" ", 1)
+            path = path.replace("/projects/:id", f"/projects/{project}", 1)
+            path = re.sub(r":\w+", "1", path.replace("/groups/:id", f"/groups/{group}", 1))
+            yield (
+                known,
+                {
+                    "label": route,
+                    "actor": "alice",
+                    "method": method,
+                    "path": f"/api/v4{path}",
+                    "status": known["status"],
+                    "headers": JSON,
+                    "body": known["body"],
+                    "route": route,
+                },
+            )
+
+
+async def graded(standin: StandIn, caller: str, namespace: str) -> list[tuple[dict[str, Any], str, Failure]]:
+    """Each refusal with the code that names its cause in a Free namespace, and what it was told as."""
+    upstream = Upstream(URL, Timeouts(1, 1, 3))
+    ask, told = CachedLookups(upstream.as_caller(caller), AnswerCache()), []
+    for known, row in refusals_at(namespace):
+        failure = await translate(exam.refused(row), exam.action_for(row, known["feature"]), ask)
+        told.append((row, "PERMISSION_DENIED" if known.get("administrators") else "TIER_RESTRICTED", failure))
+    upstream.close()
+    return told
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("caller", ["alice", "bob"])
+async def test_what_gitlabs_code_refuses_a_free_namespace_is_told_as_its_tier(
+    com: GitLabCom, standin: StandIn, caller: str
+) -> None:
+    told = await graded(standin, caller, "acme-free")
+    wrong = [row["label"] for row, code, failure in told if failure.code != code]
+    assert len(told) > 150
+    assert 1 - len(wrong) / len(told) >= 0.94, wrong
+    # The others are what no action calls: Geo, code suggestions, moves of groups between storages.
+    assert [label for label in wrong if normalised(label) in OURS] == []
+
+
+@pytest.mark.anyio
+async def test_the_same_answer_in_an_ultimate_namespace_has_another_cause(
+    com: GitLabCom, standin: StandIn
+) -> None:
+    told = await graded(standin, "alice", "acme-ultimate")
+    tiers = [(row["path"], failure) for row, _, failure in told if failure.code == "TIER_RESTRICTED"]
+    assert [path for path, _ in tiers if re.search(r"/(projects|groups)/\d", path)] == []
+    # Where the address names no namespace, its plan is unknown.
+    assert {failure.facts["confidence"] for _, failure in tiers} <= {"possible", "likely"}
 
 
 @pytest.mark.parametrize("caller", ["alice", "bob"])
@@ -250,7 +318,7 @@ def test_tiers_check_confirms_the_map_in_each_namespace(
     monkeypatch.setenv("GITLAB_TOKEN", "alice")
     words = ["--project", f"{namespace}/website", "--group", namespace]
     assert main(["tiers", "--check", "--url", URL, *words]) == 0
-    *_, about, counts = capsys.readouterr().out.splitlines()
+    *_, about, counts, _ = capsys.readouterr().out.splitlines()
     assert f"Enterprise Edition, {TIERS[PLANS[namespace]]}, project {namespace}/website" in about
-    assert int(counts.split()[0]) >= 25
-    assert {request.method for request in standin.requests} == {"GET"}
+    assert int(counts.split()[0]) >= 100
+    assert {request.method for request in standin.requests if request.path != "/api/graphql"} == {"GET"}

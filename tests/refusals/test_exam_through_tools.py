@@ -152,7 +152,7 @@ def test_the_true_cause_of_a_refusal_is_named(version: str, least: float) -> Non
 
 
 # The recordings call the approval of a deployment on Free a conflict; we name the tier, which no state can change.
-@pytest.mark.parametrize(("version", "least"), [("17.2", 0.985), ("19.3", 0.99)])
+@pytest.mark.parametrize(("version", "least"), [("17.2", 0.99), ("19.3", 0.99)])
 def test_the_true_cause_is_named_at_the_seam(version: str, least: float) -> None:
     loud = [grade for grade in grades(version, at_the_seam) if grade.loud]
     certain = [each for each in loud if each.facts.get("confidence") == "certain"]
@@ -161,7 +161,7 @@ def test_the_true_cause_is_named_at_the_seam(version: str, least: float) -> None
     assert [described(each) for each in certain if not each.right] == []
 
 
-@pytest.mark.parametrize(("version", "least"), [("17.2", 0.85), ("19.3", 0.83)])
+@pytest.mark.parametrize(("version", "least"), [("17.2", 0.88), ("19.3", 0.86)])
 def test_a_mistake_that_gitlab_accepts_in_silence_is_refused_or_warned_of(version: str, least: float) -> None:
     silent = [grade for grade in grades(version) if not grade.loud and (grade.asked or grade.right)]
     assert len(silent) > 25

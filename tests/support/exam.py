@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import date
 from functools import cache
 from hashlib import sha256
+from itertools import chain
 from typing import Annotated, Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
@@ -23,6 +25,7 @@ from gitlab_mcp.gitlab.faults import Refused
 from gitlab_mcp.gitlab.instance import AnswerCache, CachedLookups
 from gitlab_mcp.refusals.translate import translate
 from gitlab_mcp.tiers.feature_map import Feature, tier_map
+from tests.support.facts import facts
 from tests.support.recordings import rows
 from tests.support.versions import OLDEST
 
@@ -44,8 +47,13 @@ class Recorded:
     """GitLab as one recorded caller saw it: answers what was recorded, knows nothing else."""
 
     base_url = "https://gitlab.example.com"
+    seconds_left = 50.0
+    today = date(2026, 11, 18)
 
-    def __init__(self, recording: str, actor: str, version: str = OLDEST) -> None:
+    def __init__(
+        self, recording: str, actor: str, version: str = OLDEST, base_url: str = "https://gitlab.example.com"
+    ) -> None:
+        self.base_url = base_url
         self._answers = answers(recording, version).get(actor, {})
 
     async def send(self, request: Request) -> Answer:
@@ -102,6 +110,7 @@ class Question:
     context: str
     version: str
     feature: str | None = None
+    base_url: str = "https://gitlab.example.com"
 
     @property
     def truth(self) -> str:
@@ -126,7 +135,9 @@ class Question:
         return accepted or None
 
     async def asked(self) -> Failure:
-        ask = CachedLookups(Recorded(self.context, self.row["actor"], self.version), AnswerCache())
+        ask = CachedLookups(
+            Recorded(self.context, self.row["actor"], self.version, self.base_url), AnswerCache()
+        )
         return await translate(refused(self.row), action_for(self.row, self.feature), ask)
 
 
@@ -147,6 +158,17 @@ def tiers(edition: str, version: str) -> Iterator[Question]:
     for row in rows(f"tiers_{edition}", version):
         if row["status"] >= 400 and row.get("truth") and not (version == OLDEST and free_read(row)):
             yield Question(row, f"context_{edition}", version, labelled_feature(row, version))
+
+
+def as_gitlab_com() -> Iterator[Question]:
+    """What GitLab 19.3 answered, as if GitLab.com had: synthetic. Without an administrator's mistakes, and without paid
+    features that a Free namespace there is not refused with the same answer."""
+    free = {each["feature"]: each["body"] for each in facts("gitlab_com_free")}
+    for question in chain(errors("19.3"), tiers("ee", "19.3")):
+        row, paid = question.row, question.truth == "TIER_RESTRICTED"
+        if row["actor"].startswith("root") or (paid and free.get(question.feature or "") != row["body"]):
+            continue
+        yield replace(question, base_url="https://gitlab.com")
 
 
 def labelled_feature(row: Mapping[str, Any], version: str) -> str | None:

@@ -11,8 +11,9 @@ from mcp import Client
 from mcp.client.stdio import stdio_client
 
 from tests.journeys.everyday_jobs import Data, Job
+from tests.support.chains import answer_slowly
 from tests.support.process import parameters
-from tests.support.standin import StandIn
+from tests.support.standin import Received, StandIn
 from tests.support.standin.shop import Shop
 from tests.support.versions import OLDEST, cassettes_of
 
@@ -24,7 +25,7 @@ class Done:
     job: Job
     asked: list[str] = field(default_factory=list)
     said: list[str] = field(default_factory=list)
-    requests: int = 0
+    requests: list[Received] = field(default_factory=list)
     problem: str = ""
 
 
@@ -55,7 +56,7 @@ class Hands:
         return bool(answer.is_error), {**json.loads(texts[0]), "text": "\n".join(texts[1:])}
 
 
-async def played(jobs: Iterable[Job], *beside: Any) -> AsyncIterator[Done]:
+async def played(jobs: Iterable[Job], *beside: Any, slowly: bool = False) -> AsyncIterator[Done]:
     """Each job on the shop as it was recorded, one after the other through one server a caller. What stands beside the
     shop answers before it."""
     by_caller: dict[str, list[Job]] = {}
@@ -65,6 +66,8 @@ async def played(jobs: Iterable[Job], *beside: Any) -> AsyncIterator[Done]:
         shop = Shop(cassettes_of(OLDEST))
         for part in (*beside, shop):
             gitlab.add(part)
+        if slowly:
+            answer_slowly(gitlab)
         for caller, theirs in by_caller.items():
             flags = ("--toolsets", "all", "--trust", "dangerous", "--confirm", "never")
             served = stdio_client(parameters(gitlab.url, *flags, GITLAB_TOKEN=caller))
@@ -82,5 +85,5 @@ async def _done(job: Job, client: Client, gitlab: StandIn, shop: Shop) -> Done:
         assert not shop.unknown, f"nobody answers {shop.unknown}"
     except (AssertionError, KeyError, IndexError, TypeError, StopIteration) as problem:
         done.problem = f"{type(problem).__name__} {str(problem)[:600]}"
-    done.requests = len(gitlab.requests) - before
+    done.requests = gitlab.requests[before:]
     return done

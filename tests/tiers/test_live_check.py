@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +16,10 @@ import pytest
 from gitlab_mcp.cli import main
 from gitlab_mcp.settings import SETTINGS
 from gitlab_mcp.tiers.feature_map import tier_map
+from tests.support.facts import facts
 from tests.support.recordings import rows
 from tests.support.standin import Drop, StandIn, forbidden_page, rate_limited, server_error
+from tests.support.standin.licence import NOT_TOLD, Licence
 
 Check = Callable[..., tuple[int, dict[str, Any]]]
 
@@ -27,6 +29,7 @@ SAME_PLACES = {
 }
 """What was asked in a second project or group of the same owner, on the same GitLab."""
 PLACES = {"17.2": ("10", "22"), "19.3": ("26", "39")}
+PLANS = facts("licensed_plans")
 MINE = {"project_access": {"access_level": 50}, "group_access": None}
 
 
@@ -73,8 +76,13 @@ def play(standin: StandIn, version: str, edition: str) -> None:
             if re.fullmatch(r"/api/v4/groups/\d+", path):
                 standin.play_rows([{**row, "path": f"{path}?with_projects=false"}])
 
+    if (version, edition) == ("19.3", "ee"):
+        standin.add(Licence())
+    else:
+        standin.answer("POST", "/api/graphql", body=NOT_TOLD)
 
-def licensed(standin: StandIn, tier: str) -> None:
+
+def licensed(standin: StandIn, tier: str, plans: Mapping[str, str] = PLANS) -> None:
     """Synthetic: an instance whose licence opens everything up to this tier. The keys are those of GitLab's source."""
     keys = {"requirements_access_level": "enabled", "allow_pipeline_trigger_approve_deployment": False}
     if tier == "Ultimate":
@@ -96,6 +104,7 @@ def licensed(standin: StandIn, tier: str) -> None:
             path = re.sub(r":\w+", "*", endpoint.partition(" ")[2])
             body = {"message": without.says} if refused else []
             standin.answer("GET", path, (without.status or 403) if refused else 200, body)
+    standin.add(Licence(tier, plans))
     standin.answer("GET", "/metadata", 200, {"version": "19.3.0-ee", "enterprise": True})
     standin.answer("GET", "/projects/0/approval_rules", 404, {"message": "404 Project Not Found"})
     standin.answer("GET", "/projects", 200, [project])
@@ -130,12 +139,15 @@ def test_the_recorded_gitlabs_confirm_the_map_and_contradict_nothing(
         not in unrecorded
     ]
     assert len(proved) >= 24
+    # Of the four only an Enterprise Edition 19.3 says which plan it sells a feature in.
+    assert (len(by_plan(told)) > 60) is ((version, edition) == ("19.3", "ee"))
 
 
 def test_only_reads_are_sent(standin: StandIn, check: Check) -> None:
     play(standin, "19.3", "ee")
     check(standin.url, "--project", "26", "--group", "39")
-    assert {request.method for request in standin.requests} == {"GET"}
+    for request in standin.requests:
+        assert request.method == "GET" or request.body.decode().startswith('{"query": "query(')
 
 
 @pytest.mark.parametrize("tier", ["Premium", "Ultimate"])
@@ -147,6 +159,51 @@ def test_a_licensed_gitlab_confirms_what_its_licence_opens(standin: StandIn, che
     reasons = {each["feature"]: each["reason"] for each in told["features"]}
     assert reasons["epics"].startswith(f"it works on {tier}")
     assert ("works" in reasons["dependency_list"]) is (tier == "Ultimate")
+
+
+def by_plan(told: dict[str, Any]) -> set[str]:
+    return {each["feature"] for each in told["features"] if each["asked"] == "POST /graphql"}
+
+
+@pytest.mark.parametrize("tier", ["Premium", "Ultimate"])
+def test_what_no_read_tells_the_plan_tells_where_gitlab_names_it(
+    standin: StandIn, check: Check, tier: str
+) -> None:
+    licensed(standin, tier)
+    code, told = check(standin.url)
+    assert (code, of(told, "contradicted")) == (0, set())
+    assert len(of(told, "confirmed")) >= 110
+    assert {"issue_weight", "scoped_labels", "code_owners", "okrs"} <= by_plan(told) & of(told, "confirmed")
+    reasons = {each["feature"]: each["reason"] for each in told["features"]}
+    there = "is here" if tier == "Ultimate" else "is not here"
+    assert reasons["okrs"] == f"GitLab says that OKRS needs the plan ultimate and {there}"
+
+
+def test_a_feature_that_is_sold_in_another_plan_is_contradicted(standin: StandIn, check: Check) -> None:
+    licensed(standin, "Premium", {**PLANS, "OKRS": "premium", "EPICS": "ultimate"})
+    code, told = check(standin.url)
+    assert code == 1
+    assert {"okrs", "epics"} <= of(told, "contradicted")
+    reasons = {each["feature"]: each["reason"] for each in told["features"]}
+    assert (
+        reasons["okrs"] == "the map says Ultimate; GitLab says that OKRS needs the plan premium and is here"
+    )
+
+
+def test_a_name_that_this_version_does_not_have_leaves_the_others(standin: StandIn, check: Check) -> None:
+    without = {name: plan for name, plan in PLANS.items() if name not in ("OKRS", "CODE_OWNERS")}
+    licensed(standin, "Premium", without)
+    _, told = check(standin.url)
+    assert verdicts(told)["okrs"] == verdicts(told)["code_owners"] == "not askable"
+    assert {"issue_weight", "scoped_labels"} <= by_plan(told)
+
+
+def test_where_gitlab_tells_no_plan_the_reads_alone_count(standin: StandIn, check: Check) -> None:
+    licensed(standin, "Premium")
+    standin.answer("POST", "/api/graphql", body=NOT_TOLD)
+    code, told = check(standin.url)
+    assert (code, by_plan(told)) == (0, set())
+    assert len([each for each in standin.requests if each.path == "/api/graphql"]) == 1
 
 
 def test_a_feature_that_moved_is_contradicted_and_the_exit_code_says_so(
@@ -164,6 +221,7 @@ def test_a_feature_that_moved_is_contradicted_and_the_exit_code_says_so(
 
 def test_a_refusal_that_the_role_explains_is_no_verdict(standin: StandIn, check: Check) -> None:
     licensed(standin, "Premium")
+    standin.answer("POST", "/api/graphql", body=NOT_TOLD)
     standin.answer("GET", "/groups/7/members/all/2", 200, {"access_level": 10})
     standin.answer("GET", "/groups/7/hooks", 403, {"message": "403 Forbidden"})
     _, told = check(standin.url)
@@ -205,6 +263,7 @@ def test_a_feature_of_a_merge_request_is_asked_about_one_that_is_there(
 
 def test_where_there_is_no_merge_request_the_reason_says_so(standin: StandIn, check: Check) -> None:
     licensed(standin, "Premium")
+    standin.answer("POST", "/api/graphql", body=NOT_TOLD)
     standin.answer("GET", "/projects/5/merge_requests", 200, [])
     _, told = check(standin.url)
     [state] = [each for each in told["features"] if each["feature"] == "mr_approval_state"]
@@ -305,7 +364,8 @@ def test_the_table_names_the_contradictions_after_what_is_confirmed_and_counts(
     licensed(standin, "Premium")
     standin.answer("GET", "/groups/7/epics", 403, {"message": "403 Forbidden"})
     assert main(["tiers", "--check", "--url", standin.url]) == 1
-    lines = capsys.readouterr().out.splitlines()
+    *lines, by_plan = capsys.readouterr().out.splitlines()
+    assert re.match(r"\d+ of them by what GitLab says of its plans", by_plan)
     assert lines[0].split() == ["VERDICT", "FEATURE", "TIER", "REASON"]
     assert any(line.startswith("contradicted  epics") for line in lines)
     assert lines[-2] == "GitLab 19.3.0-ee, Enterprise Edition, Premium, project acme/website, group acme"

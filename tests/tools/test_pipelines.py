@@ -123,7 +123,9 @@ async def test_a_digest_names_what_failed(
     data = (await digest(replayed, pipeline_id)).data
     assert {job["name"] for job in data.get("failed_jobs", ())} == failed_jobs
     assert data["verdict"] == said
-    assert "warnings" not in data
+    # What came before on these branches was never recorded.
+    lacking = ["earlier pipelines of the ref"] if pipeline_id in (208, 210, 212, 213, 220) else []
+    assert [warning["unread"] for warning in data.get("warnings", ())] == ([lacking] if lacking else [])
 
 
 @pytest.mark.parametrize("pipeline_id", [202, 203])
@@ -239,3 +241,202 @@ async def test_a_status_that_lags_behind_the_cancelling_is_not_told(replayed: Ap
     data = (await replayed.call("manage_pipeline", arguments)).data
     assert "status" not in data
     assert "warnings" not in data
+
+
+def on_main(
+    standin: StandIn, *pipelines: tuple[int, str, str], jobs: dict[int, list[tuple[str, str]]]
+) -> None:
+    """Project 1, invented: no recorded job was broken twice. Pipelines are id, status and sha, the newest first."""
+    made: list[dict[str, Any]] = [
+        {"id": id, "project_id": 1, "status": status, "sha": sha, "ref": "main", "web_url": "https://x"}
+        for id, status, sha in pipelines
+    ]
+    standin.answer("GET", "/projects/1", body={"default_branch": "main"})
+    standin.answer("GET", "/projects/1/pipelines", body=made)
+    standin.answer("GET", "/projects/1/pipelines/latest", body=made[0])
+    standin.answer("GET", "/projects/1/jobs/*/trace", body="ERROR: Job failed\n")
+    standin.answer("GET", "/projects/1/repository/commits", body=[])
+    standin.answer("GET", "/projects/1/repository/commits/*/merge_requests", body=[])
+    for pipeline in made:
+        here = f"/projects/1/pipelines/{pipeline['id']}"
+        of_it = [
+            {"id": pipeline["id"] * 10 + index, "name": name, "status": status, "stage": "test"}
+            for index, (name, status) in enumerate(jobs.get(pipeline["id"], ()))
+        ]
+        standin.answer("GET", here, body=pipeline)
+        standin.answer("GET", f"{here}/jobs", body=of_it)
+        standin.answer("GET", f"{here}/bridges", body=[])
+        standin.answer("GET", f"{here}/test_report_summary", body={"total": {}, "test_suites": []})
+
+
+async def why_red(app: App) -> Any:
+    return (await app.call("browse_pipelines", {"action": "failure_digest", "project_id": "1"})).data
+
+
+async def test_a_job_that_was_skipped_in_a_red_pipeline_may_have_been_broken_before_it(
+    standin: StandIn, against: Against
+) -> None:
+    jobs = {
+        4: [("lint", "success"), ("unit", "failed")],
+        3: [("lint", "failed"), ("unit", "skipped")],
+        2: [("lint", "success"), ("unit", "success")],
+    }
+    on_main(standin, (4, "failed", "dd"), (3, "failed", "cc"), (2, "success", "bb"), jobs=jobs)
+    [culprit] = (await why_red(against()))["culprits"]
+    assert (culprit["first_red"]["id"], culprit["last_good"]["id"]) == (4, 2)
+    asked = [request.query for request in standin.requests if request.path.endswith("/repository/commits")]
+    assert asked == ["ref_name=bb..dd"]
+
+
+async def test_a_job_that_failed_before_and_was_green_again_is_blamed_on_what_came_last(
+    standin: StandIn, against: Against
+) -> None:
+    jobs = {
+        5: [("unit", "failed")],
+        4: [("unit", "success"), ("lint", "failed")],
+        3: [("unit", "failed")],
+        2: [("unit", "success")],
+    }
+    pipelines = ((5, "failed", "ee"), (4, "failed", "dd"), (3, "failed", "cc"), (2, "success", "bb"))
+    on_main(standin, *pipelines, jobs=jobs)
+    [culprit] = (await why_red(against()))["culprits"]
+    assert (culprit["first_red"]["id"], culprit["last_good"]["id"]) == (5, 4)
+
+
+async def test_a_commit_that_was_green_before_is_not_blamed_and_a_job_that_was_retried_is_called_flaky(
+    standin: StandIn, against: Against
+) -> None:
+    jobs = {3: [("unit", "failed")], 2: [("unit", "failed"), ("unit", "success")]}
+    on_main(standin, (3, "failed", "bb"), (2, "success", "bb"), jobs=jobs)
+    data = await why_red(against())
+    assert "no commit is at fault" in data["culprits"][0]["means"]
+    assert data["flaky_before"] == [{"name": "unit", "pipeline_id": 2}]
+
+
+async def test_why_a_branch_is_red_is_told_while_a_newer_pipeline_runs(
+    standin: StandIn, against: Against
+) -> None:
+    jobs = {3: [("unit", "pending")], 2: [("unit", "failed")], 1: [("unit", "success")]}
+    on_main(standin, (3, "pending", "cc"), (2, "failed", "bb"), (1, "success", "aa"), jobs=jobs)
+    data = await why_red(against())
+    assert (data["pipeline"]["id"], data["newer_pipeline"]["id"]) == (2, 3)
+    assert "newer pipeline" in data["verdict"]
+
+
+async def test_a_pipeline_that_runs_on_a_green_branch_is_told_itself(
+    standin: StandIn, against: Against
+) -> None:
+    on_main(standin, (3, "running", "cc"), (2, "success", "bb"), jobs={3: [("unit", "running")]})
+    data = await why_red(against())
+    assert data["pipeline"]["id"] == 3
+    assert "culprits" not in data
+
+
+async def test_a_pipeline_that_failed_in_another_is_blamed_on_the_first_red_one(
+    standin: StandIn, against: Against
+) -> None:
+    on_main(standin, (4, "failed", "dd"), (3, "failed", "cc"), (2, "success", "bb"), jobs={})
+    bridge = {"id": 41, "name": "shop", "status": "failed", "stage": "test", "downstream_pipeline": None}
+    standin.answer("GET", "/projects/1/pipelines/4/bridges", body=[bridge])
+    requests = [
+        {"iid": 8, "title": "Open still", "state": "opened", "author": {"username": "bob"}},
+        {"iid": 7, "title": "Coupons", "state": "merged", "author": {"username": "carol"}},
+    ]
+    standin.answer("GET", "/projects/1/repository/commits/cc/merge_requests", body=requests)
+    [culprit] = (await why_red(against()))["culprits"]
+    assert (culprit["first_red"]["id"], culprit["last_good"]["id"]) == (3, 2)
+    assert [(each["iid"], each["author"]) for each in culprit["merge_requests"]] == [(7, "carol")]
+
+
+async def test_where_nothing_was_green_before_no_commit_is_blamed_and_that_is_said(
+    standin: StandIn, against: Against
+) -> None:
+    on_main(standin, (3, "failed", "cc"), (2, "failed", "bb"), jobs={3: [("unit", "failed")]})
+    data = await why_red(against())
+    assert "culprits" not in data
+    assert "1 earlier pipeline " in data["remarks"][0]
+    assert "remarks" not in data["untrusted"]
+
+
+async def test_a_pipeline_that_runs_is_told_itself_where_those_before_it_cannot_be_read(
+    standin: StandIn, against: Against
+) -> None:
+    on_main(standin, (3, "running", "cc"), (2, "failed", "bb"), jobs={3: [("unit", "running")]})
+    standin.answer("GET", "/projects/1/pipelines", 403, {"message": "403 Forbidden"})
+    assert (await why_red(against()))["pipeline"]["id"] == 3
+
+
+async def test_a_tag_and_a_merge_request_have_no_culprits(standin: StandIn, against: Against) -> None:
+    head = {**a_failed_pipeline(standin, 1, []), "ref": "refs/merge-requests/3/head"}
+    standin.answer("GET", "/projects/1/merge_requests/3", body={"project_id": 1, "head_pipeline": head})
+    arguments = {"action": "failure_digest", "project_id": "1", "merge_request_iid": 3}
+    data = (await against().call("browse_pipelines", arguments)).data
+    assert "culprits" not in data
+    assert [request.query for request in standin.requests if request.path.endswith("/pipelines")] == [
+        "ref=main"
+    ]
+
+
+async def test_culprits_that_cannot_be_read_do_not_hide_why_it_failed(
+    standin: StandIn, against: Against
+) -> None:
+    jobs = {3: [("unit", "failed")], 2: [("unit", "success")]}
+    on_main(standin, (3, "failed", "cc"), (2, "success", "bb"), jobs=jobs)
+    standin.answer("GET", "/projects/1/repository/*", 403, {"message": "403 Forbidden"})
+    data = await why_red(against())
+    assert [job["name"] for job in data["failed_jobs"]] == ["unit"]
+    assert data["warnings"][0]["unread"] == ["commits of pipeline 3", "merge requests of pipeline 3"]
+
+
+async def compared(app: App, **arguments: Any) -> Any:
+    return await app.call("browse_pipelines", {"action": "compare", "project_id": "acme/shop", **arguments})
+
+
+@pytest.mark.parametrize("order", [(202, 201), (201, 202)])
+async def test_two_pipelines_are_compared_in_the_order_they_ran(
+    replayed: App, order: tuple[int, int]
+) -> None:
+    data = (await compared(replayed, pipeline_id=order[0], other_pipeline_id=order[1])).data
+    assert data["verdict"] == "2 failed newly, 0 mended, 1 still failing."
+    assert [job["name"] for job in data["failed_newly"]] == ["integration", "e2e: [firefox]"]
+    assert [job["name"] for job in data["still_failing"]] == ["unit"]
+    assert (data["before"]["id"], data["after"]["id"]) == (201, 202)
+
+
+async def test_a_job_that_did_not_run_again_is_not_called_mended(standin: StandIn, against: Against) -> None:
+    jobs = {
+        1: [("lint", "failed"), ("unit", "failed"), ("gone", "success")],
+        2: [("lint", "success"), ("unit", "skipped"), ("new", "success")],
+    }
+    on_main(standin, (2, "success", "bb"), (1, "failed", "aa"), jobs=jobs)
+    data = (await compared(against(), project_id="1", pipeline_id=1, other_pipeline_id=2)).data
+    assert (data["mended"], data["failed_before_and_not_run_now"]) == (["lint"], ["unit"])
+    assert (data["only_before"], data["only_after"]) == (["gone"], ["new"])
+
+
+async def test_jobs_that_became_much_slower_are_named(standin: StandIn, against: Against) -> None:
+    on_main(standin, (2, "success", "bb"), (1, "success", "aa"), jobs={})
+    for pipeline_id, seconds in ((1, 60.2), (2, 95.0)):
+        jobs = [
+            {"id": pipeline_id, "name": "unit", "status": "success", "duration": seconds},
+            {"id": pipeline_id + 10, "name": "lint", "status": "success", "duration": 20 + pipeline_id},
+        ]
+        standin.answer("GET", f"/projects/1/pipelines/{pipeline_id}/jobs", body=jobs)
+    data = (await compared(against(), project_id="1", pipeline_id=1, other_pipeline_id=2)).data
+    assert data["durations"] == [{"name": "unit", "before": 60, "after": 95}]
+
+
+async def test_pipelines_are_compared_without_the_bridges_that_cannot_be_read(
+    standin: StandIn, against: Against
+) -> None:
+    on_main(standin, (2, "failed", "bb"), (1, "success", "aa"), jobs={2: [("unit", "failed")]})
+    standin.answer("GET", "/projects/1/pipelines/2/bridges", 403, {"message": "403 Forbidden"})
+    data = (await compared(against(), project_id="1", pipeline_id=1, other_pipeline_id=2)).data
+    assert [job["name"] for job in data["failed_newly"]] == ["unit"]
+    assert data["warnings"][0]["unread"] == ["bridges of pipeline 2"]
+
+
+async def test_a_pipeline_is_not_compared_with_itself(replayed: App) -> None:
+    with pytest.raises(CallFailed) as failed:
+        await compared(replayed, pipeline_id=202, other_pipeline_id=202)
+    assert failed.value.failure.code == "INVALID_VALUE"

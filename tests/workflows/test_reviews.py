@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from gitlab_mcp.actions.result import Result
 from gitlab_mcp.app import App
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.settings import Secret
@@ -50,6 +51,10 @@ async def refusal(app: App, **arguments: Any) -> Failure:
     with pytest.raises(CallFailed) as failed:
         await app.call("manage_review", {**REVIEWED, **arguments})
     return failed.value.failure
+
+
+def beside_notes(result: Result) -> dict[str, Any]:
+    return {name: value for name, value in result.data.items() if name not in ("notes", "untrusted")}
 
 
 def written(standin: StandIn) -> list[str]:
@@ -297,7 +302,7 @@ async def test_a_review_is_published_counted_and_approved(review: StandIn, again
     result = await against().call(
         "manage_review", {"action": "submit_review", **REVIEWED, "verdict": "approve", "sha": sha}
     )
-    assert result.data == {"verdict": "approved", "published": 3}
+    assert beside_notes(result) == {"verdict": "approved", "published": 3}
     assert written(review) == [f"POST {PATH}/approve", f"POST {PATH}/draft_notes/bulk_publish"]
 
 
@@ -400,7 +405,7 @@ async def test_a_draft_of_quick_actions_alone_leaves_no_note_and_is_not_missed(
     standin.answer("GET", f"{PATH}/notes", 200, [])
     standin.answer("POST", f"{PATH}/draft_notes/bulk_publish", 204)
     result = await against().call("manage_review", {"action": "submit_review", **REVIEWED})
-    assert result.data == {"published": 1}
+    assert beside_notes(result) == {"published": 1}
 
 
 async def test_a_review_without_drafts_body_and_verdict_is_refused(
@@ -517,7 +522,7 @@ async def test_the_same_answer_in_another_thread_is_not_taken_for_a_draft_that_w
         assert failure.facts["evidence"] == ["draft 7: it is published already, as note 5"]
     else:
         result = await against().call("manage_review", {"action": "submit_review", **REVIEWED})
-        assert result.data == {"published": 1}
+        assert beside_notes(result) == {"published": 1}
 
 
 async def test_a_very_long_review_is_counted_over_all_pages_of_notes(
@@ -536,7 +541,7 @@ async def test_a_very_long_review_is_counted_over_all_pages_of_notes(
     standin.fault("GET", f"{PATH}/notes", ReplyWith(Reply.of(200, notes[:100], {"X-Next-Page": "2"})))
     standin.answer("GET", f"{PATH}/notes", 200, notes[100:])
     result = await against().call("manage_review", {"action": "submit_review", **REVIEWED})
-    assert result.data == {"published": 120}
+    assert beside_notes(result) == {"published": 120}
 
 
 async def test_a_verdict_that_was_given_is_told_when_publishing_fails(
@@ -629,7 +634,7 @@ async def test_a_review_with_verdict_and_summary_is_one_request_where_gitlab_tak
     standin.add(gitlab)
     arguments = {"action": "submit_review", **REVIEWED, "verdict": "request_changes", "body": "Not yet."}
     result = await against().call("manage_review", arguments)
-    assert result.data == {"verdict": "changes requested", "published": 1, "note_id": 2}
+    assert beside_notes(result) == {"verdict": "changes requested", "published": 1, "note_id": 2}
     assert [note["body"] for note in gitlab.notes] == ["Mind the gap.", "Not yet."]
     assert written(standin) == [f"POST {PATH}{path}" for path in requests]
 

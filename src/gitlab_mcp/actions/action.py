@@ -19,7 +19,7 @@ from gitlab_mcp.actions.fields import Csv, Names, SentAsNumber, broken_rule
 from gitlab_mcp.actions.narrowing_defaults import NARROWING_DEFAULTS
 from gitlab_mcp.actions.result import Result
 from gitlab_mcp.actions.sent_files import SentFile
-from gitlab_mcp.actions.shape import sent_name, shapes
+from gitlab_mcp.actions.shape import sent_fields, sent_name, shapes
 from gitlab_mcp.actions.token_needs import TokenNeeds, token_needs
 
 if TYPE_CHECKING:
@@ -161,6 +161,11 @@ class Spec:
         least = self.role_at(endpoint)
         return None if least is None else level >= least or level in self._beside
 
+    def custom_permission_at(self, endpoint: Endpoint) -> str | None:
+        """What a custom role adds to let in somebody whose role is lower; None for nothing or unknown."""
+        permissions: Mapping[str, str] = looked_up(self.tool.name, self.name).get("custom", {})
+        return permissions.get(str(endpoint))
+
     @property
     def _beside(self) -> frozenset[int]:
         names: list[str] = looked_up(self.tool.name, self.name).get("beside", [])
@@ -229,6 +234,11 @@ class Action(BaseModel):
     async def refuse_before_asking(self, ask: Ask) -> None:
         """Override where one look can tell that it will not work: then no person is asked to confirm it."""
 
+    async def foretold(self, ask: Ask) -> str:
+        """Override where the fields do not say what will happen: a sentence for the person who is asked to confirm it,
+        with numbers, dates and words of ours, and nothing else that GitLab sent."""
+        return ""
+
     def given(self) -> dict[str, Any]:
         """The fields the caller gave, by our names."""
         return {name: getattr(self, name) for name in self.model_fields_set}
@@ -267,7 +277,7 @@ class Action(BaseModel):
 
     def request_to(self, endpoint: Endpoint, **changes: Any) -> Request:
         sent: dict[str, Any] = {}
-        for name in type(self).model_fields:
+        for name in sent_fields(type(self)):
             if name not in self.model_fields_set:
                 continue
             _no_names_left(type(self), name, getattr(self, name))
@@ -298,8 +308,9 @@ def something_to_change(field: str) -> Any:
     """The rule of an update, as a member of its class: more is given than what names the thing. `field` could be."""
 
     def rule(action: Action) -> Action:
-        if action.model_fields_set <= action.spec.placeholders:
-            raise broken_rule("at least one thing to change", field=field)
+        changes = action.model_fields_set - action.spec.placeholders
+        if changes.isdisjoint(sent_fields(type(action))):
+            raise broken_rule("a value, or another field to change", field=field)
         return action
 
     return model_validator(mode="after")(rule)

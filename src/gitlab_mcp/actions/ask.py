@@ -70,6 +70,10 @@ class Ask(Protocol):
         """The caller's access level in the group; 0 for no member."""
         ...
 
+    async def custom_role(self, kind: str, id: str) -> Mapping[str, Any] | None:
+        """The custom role that the caller has in a project or group (`kind`); None also for unknown."""
+        ...
+
     async def merge_request(self, project: str, iid: str) -> Mapping[str, Any] | None: ...
 
     async def merge_checks(self, merge_request: Mapping[str, Any]) -> Mapping[str, Any] | None:
@@ -111,6 +115,9 @@ class NobodyToAsk:
         return None
 
     async def group_role(self, id: str) -> int | None:
+        return None
+
+    async def custom_role(self, kind: str, id: str) -> Mapping[str, Any] | None:
         return None
 
     async def merge_request(self, project: str, iid: str) -> Mapping[str, Any] | None:

@@ -34,6 +34,8 @@ class Options(BaseModel):
     quick_actions: Annotated[Flag, Field(description="Lines like /close are commands, not text")] | None = (
         None
     )
+    dry_run: Flag | None = None
+    """Of a write: say what it would do, and do nothing. Of a batch: of each write in it."""
     confirmation_token: Annotated[str, Field(min_length=1, max_length=LONGEST_TOKEN)] | None = None
 
 
@@ -46,6 +48,11 @@ class Call:
     """Where other names were given: the action that was meant, and the fields that changed."""
     pinned: Mapping[str, str] = field(default_factory=dict)
     """The fields that the server filled in, so that what is done is what was seen: `Action.pinned`."""
+
+    @property
+    def is_tried_out(self) -> bool:
+        """Whether it is a write that must not be made."""
+        return bool(self.options.dry_run) and self.action.spec.writes
 
     @property
     def danger(self) -> Danger:

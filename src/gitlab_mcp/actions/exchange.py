@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import date
 from typing import Any, Protocol, TypeVar
 
 from gitlab_mcp.actions.result import Notice, Omission
@@ -88,6 +89,16 @@ class GitLab(Protocol):
 
     def with_deadline(self, seconds: float) -> GitLab:
         """The same caller with that much time from now, whatever the call has left."""
+        ...
+
+    @property
+    def today(self) -> date:
+        """The day it is in UTC, by which GitLab says what is overdue."""
+        ...
+
+    @property
+    def seconds_left(self) -> float:
+        """How long this call may still take."""
         ...
 
     async def pause(self, seconds: float) -> bool:

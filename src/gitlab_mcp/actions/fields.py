@@ -29,6 +29,9 @@ ME = "me"
 """The caller, wherever a person is named."""
 
 
+USERNAME: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
+
+
 @dataclass(frozen=True, slots=True)
 class SentAs:
     """The name GitLab uses, where ours is another."""
@@ -41,6 +44,11 @@ class SentAsNumber:
     """A choice of words for which GitLab wants numbers."""
 
     numbers: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class NotSent:
+    """The field is for this server: GitLab is not told it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,9 +95,13 @@ class Names:
     kind: Literal["user", "username", "milestone", "group"]
     constants: tuple[str, ...] = ()
     """Words that GitLab itself understands."""
+    takes_usernames: bool = False
+    """GitLab finds a user by the username too: only what is none is looked up."""
 
     def is_to_look_up(self, value: Any) -> bool:
         if not isinstance(value, str) or value in self.constants:
+            return False
+        if self.takes_usernames and value != ME and USERNAME.fullmatch(value):
             return False
         return value == ME if self.kind == "username" else True
 
@@ -328,6 +340,13 @@ JobId = Annotated[Id, Within()]
 VulnerabilityId = Annotated[Id, Anywhere("vulnerability", found_at="/vulnerabilities/{id}")]
 ExportId = Annotated[Id, Anywhere("export")]
 UserId = Annotated[str | int, _name_or_number("@"), Names("user"), Expects("a username or number")]
+UserInPath = Annotated[
+    str | int,
+    _name_or_number("@"),
+    Names("user", takes_usernames=True),
+    Expects("a username or number"),
+]
+"""Of a route that takes both."""
 People = Annotated[
     list[UserId], BeforeValidator(_listed), Names("user"), Expects("an array of usernames or numbers")
 ]

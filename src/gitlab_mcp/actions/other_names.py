@@ -94,6 +94,8 @@ FIELDS: Mapping[str, str] = {
     "per_page": "limit page_size first count max_results size top max",
     "page": "page_number",
     "order_by": "sort_by order",
+    "count_by": "group_by grouped_by aggregate_by by",
+    "seconds": "timeout timeout_seconds max_seconds wait_seconds max_wait",
     "sort": "order direction sort_order order_direction sort_direction",
     "state_event": "state status event",
     "state": "status",

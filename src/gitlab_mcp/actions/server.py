@@ -53,6 +53,14 @@ class Server(Protocol):
         """Another call for the same caller: validated, guarded, counted and logged as if it came alone."""
         ...
 
+    async def make_step(self, tool: str, arguments: Mapping[str, Any]) -> Result:
+        """A write that is part of this call: as `make_call`, but the yes to this call is a yes to its steps."""
+        ...
+
+    def not_made(self, tool: str, arguments: Mapping[str, Any], failure: Failure) -> Failure:
+        """The failure of a call that could not be made: named, counted and logged as one that was."""
+        ...
+
     @property
     def can_ask_person(self) -> bool:
         """Whether the person at the client can be asked directly."""

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, Union
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from gitlab_mcp.actions.fields import Expects, SentAs
+from gitlab_mcp.actions.fields import Expects, NotSent, SentAs
 
 if typing.TYPE_CHECKING:
     from gitlab_mcp.actions.action import Action
@@ -78,6 +78,11 @@ def sent_name(action: type[Action], name: str) -> str:
     """What GitLab calls a field of ours."""
     sent = shapes(action)[name].mark(SentAs)
     return str(sent.name) if sent else name
+
+
+def sent_fields(action: type[Action]) -> list[str]:
+    """Our names of the fields that GitLab is told."""
+    return [name for name, shape in shapes(action).items() if not shape.mark(NotSent)]
 
 
 def _shape_of_field(info: FieldInfo) -> Shape:

@@ -12,6 +12,8 @@ docs        where it is documented, the page about it first: page, section, tier
 role        the least role whose call was not refused, measured. Too high where it was measured on a protected branch,
             too low where the thing was gone; of 19.3 where it was settled against GitLab's policies
 beside      roles below that one that are let in all the same: a planner reads files
+custom      what a custom role (Ultimate) adds to be let in with a lower one, from GitLab 19.3's policies, and only what
+            17.2 had, too
 deprecated  true
 tokens      what it asks of tokens other than a plain one: `permissions` of a fine-grained token, as a person picks
             them, `at` which of project, group, user, instance they are given, or `no`, GitLab's word for why it takes

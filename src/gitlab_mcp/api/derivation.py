@@ -11,7 +11,7 @@ from typing import Any
 from gitlab_mcp.api.endpoints import NO_FINE_GRAINED, find, normalised
 from gitlab_mcp.api.switches import switch_of
 
-FACTS = ("docs", "switch", "feature", "role", "docs_at", "tokens", "role_at", "beside")
+FACTS = ("docs", "switch", "feature", "role", "docs_at", "tokens", "role_at", "beside", "custom")
 PUBLIC = NO_FINE_GRAINED["public_endpoint"]
 
 
@@ -63,6 +63,12 @@ def beside(endpoints: Sequence[str]) -> tuple[str, ...]:
     """Roles below the least one that every endpoint lets in."""
     known = [each.beside if (each := find(endpoint)) else () for endpoint in endpoints]
     return tuple(role for role in (known[0] if known else ()) if all(role in each for each in known))
+
+
+def custom_permissions(endpoints: Sequence[str]) -> dict[str, str]:
+    """By endpoint, what a custom role adds to be let in."""
+    known = {endpoint: each.custom_permission for endpoint in endpoints if (each := find(endpoint))}
+    return {endpoint: permission for endpoint, permission in known.items() if permission}
 
 
 def docs_at(endpoints: Sequence[str]) -> dict[str, str]:

@@ -127,6 +127,8 @@ class EndpointFacts:
     """The least role whose call was not refused, measured."""
     beside: tuple[str, ...] = ()
     """Roles below it that are let in all the same: planner, security_manager."""
+    custom_permission: str | None = None
+    """What a custom role adds to let in somebody whose role is lower."""
     deprecated: bool = False
     tokens: Tokens | None = None
     """None where it was not read."""
@@ -188,6 +190,7 @@ def facts_in(row: Mapping[str, Any], version: str | None) -> EndpointFacts | Non
         ),
         role=_at(row.get("role"), version),
         beside=tuple((_at(row.get("beside"), version) or "").split()),
+        custom_permission=_at(row.get("custom"), version),
         deprecated=bool(_at(row.get("deprecated"), version)),
         tokens=_tokens(_at(row.get("tokens"), version)),
     )

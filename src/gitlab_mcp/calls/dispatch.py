@@ -30,13 +30,14 @@ from gitlab_mcp.callers import NOBODY_TO_ASK, CallerKey, Consent
 from gitlab_mcp.calls.claims import Claims
 from gitlab_mcp.calls.local_files import LocalFiles, NoLocalFiles
 from gitlab_mcp.calls.wrong_shapes import as_bad_answer
-from gitlab_mcp.failures.codes import Code
+from gitlab_mcp.failures.codes import Code, Recovery
 from gitlab_mcp.failures.failure import CallFailed, Declined, FailedCall, Failure
 from gitlab_mcp.failures.size_limit import limit_size
 from gitlab_mcp.failures.tool_names import UNKNOWN, operation_name
 from gitlab_mcp.observability.audit import PlannedWrite
 from gitlab_mcp.observability.call_log import CallLog
 from gitlab_mcp.observability.outcome import Outcome
+from gitlab_mcp.policy.confirmation import AskForConfirmation, AskForMoreDanger
 from gitlab_mcp.policy.guard import Guard, ProposedCall
 from gitlab_mcp.policy.next_steps import callable_here
 from gitlab_mcp.policy.offered_tools import OfferedTools
@@ -116,6 +117,7 @@ class Dispatch:
         bug: Exception | None = None
         made_of: Mapping[str, Any] = {}
         write_id: str | None = None
+        is_tried_out = False
         cause: Exception
 
         def ended(failure: Failure | None = None, **more: Any) -> Outcome:
@@ -126,7 +128,8 @@ class Dispatch:
                 spent,
                 failure,
                 caller=caller,
-                action=action,
+                # For the audit nothing was written.
+                action=None if is_tried_out else action,
                 write_id=write_id,
                 user_id=session.user_id() if session else None,
                 **more,
@@ -134,24 +137,28 @@ class Dispatch:
 
         try:
             call = await self._validate(tool, arguments)
-            action, made_of = call.action, call.taken_as
+            action, made_of, is_tried_out = call.action, call.taken_as, call.is_tried_out
             session = connect()
             with session.slot:
-                call, notices = await self._allow(ProposedCall(call, caller, session.ask, consent))
-                action = call.action
-                if action.spec.writes:
-                    planned = PlannedWrite(uuid.uuid4().hex[:16], action, caller, session.user_id())
-                    await self.before_write(planned)
-                    write_id = planned.id
-                server = _Server(self, call, caller, session, consent)
-                result = await self._carry_out(call, server, notices)
+                proposed = ProposedCall(call, caller, session.ask, consent, rehearsal=is_tried_out)
+                if is_tried_out:
+                    result = await self._try_out(proposed, session)
+                else:
+                    call, notices = await self._allow(proposed)
+                    action = call.action
+                    if action.spec.writes:
+                        planned = PlannedWrite(uuid.uuid4().hex[:16], action, caller, session.user_id())
+                        await self.before_write(planned)
+                        write_id = planned.id
+                    server = _Server(self, call, caller, session, consent)
+                    result = await self._carry_out(call, server, notices)
             self.call_log.record(ended())
             return result
         except CallFailed as failed:
             caught, cause, failure = time.perf_counter(), failed, failed.failure
         except Exception as problem:
             caught, cause = time.perf_counter(), problem
-            writes = action is not None and action.spec.writes
+            writes = action is not None and action.spec.writes and not is_tried_out
             wrong_shape = as_bad_answer(problem, held, writes=writes)
             failure = await self._translate(wrong_shape or problem, action, session)
             # Where the answer could not be read is worth a line in the log, whoever's fault it is.
@@ -207,6 +214,8 @@ class Dispatch:
         """
         try:
             call = validate(self.registry, tool, arguments, self.defaults)
+            if call.is_tried_out:
+                return None
             await self._allow(ProposedCall(call, caller, session.ask, consent, rehearsal=True))
         except Declined:
             raise
@@ -217,10 +226,24 @@ class Dispatch:
             return None
         return None
 
+    def not_made(
+        self, tool: str, arguments: Mapping[str, Any], caller: CallerKey, failure: Failure
+    ) -> Failure:
+        """The failure of a call that another call was to make, and could not."""
+        failure = replace(failure, call=self._failed_call(tool, arguments, None))
+        failure = failure.knowing(tool=redact_text(tool), action=_action_name(None, arguments))
+        outcome = Outcome(self._operation(tool, arguments, None), 0.0, failure, caller=caller)
+        return self.call_log.record(outcome) or failure
+
     async def _allow(self, proposed: ProposedCall) -> tuple[Call, list[Notice]]:
         """The call with numbers for names and the version it is about, and what the guards have to say. Both are looked
         up only where the caller may act; a group's path means the same to the guards before as its number does to
         those after."""
+        proposed, notices = await self._prepare(proposed)
+        notices += await self._ask_last_guards(proposed)
+        return proposed.call, notices
+
+    async def _prepare(self, proposed: ProposedCall) -> tuple[ProposedCall, list[Notice]]:
         notices = [notice for guard in self.guards if (notice := await guard(proposed))]
         call = proposed.call
         if has_names(call.action):
@@ -232,8 +255,35 @@ class Dispatch:
             call = replace(call, action=await self.local_files.read_into(call.action))
             call = await _pinned(call, proposed.ask)
             proposed = replace(proposed, call=call)
-        notices += [notice for guard in self.last_guards if (notice := await guard(proposed))]
-        return call, notices
+        return proposed, notices
+
+    async def _ask_last_guards(self, proposed: ProposedCall) -> list[Notice]:
+        return [notice for guard in self.last_guards if (notice := await guard(proposed))]
+
+    async def _try_out(self, proposed: ProposedCall, session: Session) -> Result:
+        """What the call would do. A guard that would refuse it refuses; one that would ask the person does not."""
+        from gitlab_mcp.calls.dry_run import ReadOnlyGitLab, tried_out
+        from gitlab_mcp.results.present_answer import present_answer
+
+        proposed, notices = await self._prepare(proposed)
+        question: str | None = None
+        try:
+            notices += await self._ask_last_guards(proposed)
+        except CallFailed as refused:
+            if refused.failure.recovery is not Recovery.WITH_TOKEN:
+                raise
+            question = str(refused.failure.facts["what_will_happen"])
+        call, gitlab = proposed.call, ReadOnlyGitLab(session.gitlab)
+        server = _Server(self, call, proposed.caller, replace(session, gitlab=gitlab), proposed.consent)
+        result = await tried_out(call.action, server, gitlab, self.tiers(), question)
+        return present_answer(
+            call.action,
+            result,
+            detail="slim",
+            max_bytes=self._max_bytes(call),
+            warnings=notices,
+            said_first=_how_taken(call),
+        )
 
     async def _carry_out(self, call: Call, server: _Server, notices: list[Notice]) -> Result:
         answer = await self._run(call.action, server)
@@ -282,7 +332,8 @@ class Dispatch:
         from gitlab_mcp.calls.recovery import run_recovering
 
         def run(gitlab: GitLab) -> Awaitable[Answer | Result]:
-            return action.run_with(replace(server, session=replace(server.session, gitlab=gitlab)))
+            session = replace(server.session, gitlab=gitlab)
+            return action.run_with(replace(server, session=session, session_of_steps=server.session))
 
         return await run_recovering(action, server.gitlab, run, self._read_of, self.claims, server.caller)
 
@@ -346,6 +397,8 @@ class _Server:
     caller: CallerKey
     session: Session
     consent: Consent
+    session_of_steps: Session | None = None
+    """Without the recovery of this call: each step looks for its own lost answer."""
 
     @property
     def can_ask_person(self) -> bool:
@@ -386,16 +439,34 @@ class _Server:
         return self.dispatch.render(failure)
 
     async def make_call(self, tool: str, arguments: Mapping[str, Any], *, max_bytes: int) -> Result:
-        """Shares the deadline, the slot and the detail of the call it is made for, and gives no more bytes."""
+        """Shares the deadline, the slot and the detail of the call it is made for, and gives no more bytes. In a dry
+        run it is one, whatever its arguments say."""
         detail, asked = self.call.options.detail, arguments.get("max_bytes")
         given = {**({"detail": detail} if detail else {}), **arguments}
         if isinstance(asked, int) and asked > max_bytes:
             given["max_bytes"] = max_bytes
+        if self.call.options.dry_run:
+            given["dry_run"] = True
         same_slot = replace(self.session, slot=nullcontext())
         dispatch = replace(self.dispatch, max_bytes=max_bytes)
         return await dispatch(tool, given, self.caller, lambda: same_slot, self.consent)
 
+    async def make_step(self, tool: str, arguments: Mapping[str, Any]) -> Result:
+        guards = tuple(
+            AskForMoreDanger(guard, self.call.danger) if isinstance(guard, AskForConfirmation) else guard
+            for guard in self.dispatch.last_guards
+        )
+        dispatch = replace(self.dispatch, last_guards=guards)
+        server = replace(self, dispatch=dispatch, session=self.session_of_steps or self.session)
+        wanted = {"quick_actions": True} if self.call.options.quick_actions else {}
+        return await server.make_call(tool, {**wanted, **arguments}, max_bytes=MOST_BYTES)
+
+    def not_made(self, tool: str, arguments: Mapping[str, Any], failure: Failure) -> Failure:
+        return self.dispatch.not_made(tool, arguments, self.caller, failure)
+
     async def rehearse(self, tool: str, arguments: Mapping[str, Any]) -> Failure | None:
+        if self.call.options.dry_run:
+            return None
         return await self.dispatch.rehearse(tool, arguments, self.caller, self.session, self.consent)
 
 

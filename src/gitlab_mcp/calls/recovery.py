@@ -7,7 +7,7 @@ import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from typing import Any, TypeVar
 
@@ -191,6 +191,14 @@ class _RecoveringGitLab:
 
     def with_deadline(self, seconds: float) -> GitLab:
         return self._gitlab.with_deadline(seconds)
+
+    @property
+    def today(self) -> date:
+        return self._gitlab.today
+
+    @property
+    def seconds_left(self) -> float:
+        return self._gitlab.seconds_left
 
     async def pause(self, seconds: float) -> bool:
         return await self._gitlab.pause(seconds)

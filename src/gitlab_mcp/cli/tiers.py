@@ -25,7 +25,7 @@ from gitlab_mcp.cli.usage_error import UsageError
 from gitlab_mcp.failures.failure import Failure
 from gitlab_mcp.settings import Settings, load
 from gitlab_mcp.tiers.feature_map import Feature, TierMap
-from gitlab_mcp.tiers.live_check import NOT_ASKED, Checked, NoSuchPlace, Verdict
+from gitlab_mcp.tiers.live_check import BY_GRAPHQL, NOT_ASKED, Checked, NoSuchPlace, Verdict
 
 _COLOR: Final = {Verdict.CONFIRMED: "green", Verdict.CONTRADICTED: "red", Verdict.NOT_ASKABLE: "dim"}
 
@@ -170,6 +170,10 @@ def _show(checked: Checked, record: Path | None, *, no_color: bool) -> None:
     counts = ", ".join(f"{sum(row[0] == verdict for row in rows)} {verdict.value}" for verdict in Verdict)
     left = len(checked.findings) - len(rows)
     write_line(f"{counts}, of {len(checked.findings)} features" + (f"; {left} not asked" if left else ""))
+    if by_plan := sum(each.asked == BY_GRAPHQL for each in checked.findings):
+        write_line(
+            f"{by_plan} of them by what GitLab says of its plans: the tier is told, not what happens without it"
+        )
     if record is not None and record.exists():
         write_line(f"Written to {record}: read it, then send it in (docs/guides/tiers.md says where).")
 

@@ -8,6 +8,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -194,8 +195,16 @@ class GitLabClient:
     def with_deadline(self, seconds: float) -> GitLabClient:
         return GitLabClient(self._upstream, self._credentials, self._progress, seconds)
 
+    @property
+    def today(self) -> date:
+        return datetime.fromtimestamp(self._upstream.clock.wall(), UTC).date()
+
+    @property
+    def seconds_left(self) -> float:
+        return self._ends - self._upstream.clock.monotonic()
+
     async def pause(self, seconds: float) -> bool:
-        if self._seconds_left() < seconds + self._upstream.timeouts.connect:
+        if self.seconds_left < seconds + self._upstream.timeouts.connect:
             return False
         await self._upstream.clock.sleep(seconds)
         return True
@@ -265,7 +274,7 @@ class GitLabClient:
                     return already_done(fault)
                 may_be_done = may_be_done or may_have_happened(fault)
                 state = RetryState(
-                    operation.only_reads, attempt, self._seconds_left(), clock.wall(), clock.random()
+                    operation.only_reads, attempt, self.seconds_left, clock.wall(), clock.random()
                 )
                 pause = seconds_before_retry(fault, state)
                 if pause is None:
@@ -277,7 +286,7 @@ class GitLabClient:
     async def _wait_until_allowed(self, request: Request) -> None:
         upstream = self._upstream
         upstream.circuit_breaker.raise_if_open(upstream.address.host, self._caller, request)
-        seconds = upstream.rate_limits.seconds_to_wait(self._caller, request, self._seconds_left())
+        seconds = upstream.rate_limits.seconds_to_wait(self._caller, request, self.seconds_left)
         if seconds:
             await upstream.clock.sleep(seconds)
 
@@ -303,9 +312,6 @@ class GitLabClient:
         if isinstance(fault, Refused):
             self._upstream.rate_limits.record_refusal(self._caller, fault)
 
-    def _seconds_left(self) -> float:
-        return self._ends - self._upstream.clock.monotonic()
-
     async def _attempt(self, operation: _Operation[T]) -> T:
         upstream, credentials = self._upstream, self._credentials
         in_flight = InFlightRequest()
@@ -324,7 +330,7 @@ class GitLabClient:
                 )
             )
 
-        with anyio.move_on_after(self._seconds_left()):
+        with anyio.move_on_after(self.seconds_left):
             try:
                 async with upstream.slots.slot(self._caller):
                     return await anyio.to_thread.run_sync(

@@ -12,6 +12,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final
 from urllib.parse import urlencode
 
+import anyio
+
 from gitlab_mcp.actions.action import encode_segment
 from gitlab_mcp.actions.ask import NOT_FOR_THE_API, InstanceFacts, TokenFacts, is_gitlab_com
 from gitlab_mcp.actions.exchange import Answer, GitLab, Request
@@ -55,6 +57,7 @@ class AnswerCache:
         self._clock = clock
         self._entries: OrderedDict[tuple[str, ...], tuple[float, Any, int]] = OrderedDict()
         self._size = 0
+        self._under_way: dict[tuple[str, ...], anyio.Event] = {}
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -62,11 +65,29 @@ class AnswerCache:
     async def get_or_fetch(
         self, key: tuple[str, ...], seconds: float, fetch: Callable[[], Awaitable[Any]]
     ) -> Any:
-        """The cached value, or a new one. None is not cached: the next attempt may succeed."""
-        expires, value, _ = self._entries.get(key, (0.0, None, 0))
-        if value is not None and self._clock() < expires:
+        """The cached value, or a new one. None is not cached: the next attempt may succeed.
+
+        Whoever asks while the same is being read waits for it. What that yields nothing for, everybody reads alone: one
+        after the other they would wait for each other's timeouts.
+        """
+        if (value := self._cached(key)) is not None:
             return value
-        value = await fetch()
+        if (under_way := self._under_way.get(key)) is not None:
+            await under_way.wait()
+            value = self._cached(key)
+            return value if value is not None else await fetch()
+        done = self._under_way[key] = anyio.Event()
+        try:
+            return self._keep(key, seconds, await fetch())
+        finally:
+            del self._under_way[key]
+            done.set()
+
+    def _cached(self, key: tuple[str, ...]) -> Any:
+        expires, value, _ = self._entries.get(key, (0.0, None, 0))
+        return value if value is not None and self._clock() < expires else None
+
+    def _keep(self, key: tuple[str, ...], seconds: float, value: Any) -> Any:
         size = _estimated_bytes(value)
         if value is not None and size <= _LARGEST_ENTRY:
             self._drop(key)
@@ -160,14 +181,21 @@ class CachedLookups:
 
     async def group_role(self, id: str) -> int | None:
         """Read from the membership: GitLab's answer about a group does not show the caller's role."""
-        token = await self.token()
-        if token is None or token.user_id is None:
-            return None
-        answer = await self._get_cached(f"/groups/{encode_segment(id)}/members/all/{token.user_id}")
+        answer = await self._membership("group", id)
         if isinstance(answer, Refused):
             return 0 if answer.status == 404 else None
         level = (_json_object(answer) or {}).get("access_level")
         return level if isinstance(level, int) else None
+
+    async def custom_role(self, kind: str, id: str) -> Mapping[str, Any] | None:
+        role = (_json_object(await self._membership(kind, id)) or {}).get("member_role")
+        return role if isinstance(role, dict) and isinstance(role.get("id"), int) else None
+
+    async def _membership(self, kind: str, id: str) -> Answer | Refused | None:
+        token = await self.token()
+        if token is None or token.user_id is None:
+            return None
+        return await self._get_cached(f"/{kind}s/{encode_segment(id)}/members/all/{token.user_id}")
 
     async def merge_request(self, project: str, iid: str) -> Mapping[str, Any] | None:
         # Not cached: what blocks a merge changes at any moment.

@@ -18,11 +18,12 @@ from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.failures.tool_names import operation_name
 from gitlab_mcp.policy.consent import PersonsAnswers, Purpose
+from gitlab_mcp.policy.danger import exceeds
 from gitlab_mcp.policy.guard import ProposedCall
 from gitlab_mcp.policy.quotas import resume_purpose
 from gitlab_mcp.policy.what_will_happen import look_at_target, what_will_happen
 
-_WITHOUT_EFFECT: Final = {"url", "detail", "fields", "max_bytes", "format", "confirmation_token"}
+_WITHOUT_EFFECT: Final = {"url", "detail", "fields", "max_bytes", "format", "dry_run", "confirmation_token"}
 """Options that do not change what the call does in GitLab. A URL has been replaced by ids before."""
 
 
@@ -56,6 +57,18 @@ class AskForConfirmation:
         raise CallFailed(
             await self.answers.asking(proposed, asked_for, failure.knowing(danger=str(call.danger)), question)
         )
+
+
+@dataclass(frozen=True, slots=True)
+class AskForMoreDanger:
+    """As a guard of the steps of a call: a yes to the whole is one to each step that is no more dangerous."""
+
+    ask: AskForConfirmation
+    whole: Danger
+
+    async def __call__(self, proposed: ProposedCall) -> None:
+        if exceeds(proposed.call.danger, self.whole):
+            await self.ask(proposed)
 
 
 def purpose(call: Call, caller: CallerKey, **instead: Any) -> str:

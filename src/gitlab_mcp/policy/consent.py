@@ -53,7 +53,8 @@ class PersonsAnswers:
                 raise Declined
             if sent is None or not is_for(sent, purpose.text):
                 return False
-            await self.tokens.redeem(sent, caller, purpose.text, Channel.AGENT)
+            take = self.tokens.check if proposed.rehearsal else self.tokens.redeem
+            await take(sent, caller, purpose.text, Channel.AGENT)
             return True
         if any(is_for(token, purpose.text) for token in consent.declined):
             await self._remember(caller, purpose, _DECLINED)

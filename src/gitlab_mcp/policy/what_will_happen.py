@@ -51,11 +51,14 @@ async def what_will_happen(proposed: ProposedCall) -> str:
     if isinstance(target, Mapping):
         count = await _open_issues_with(target, action, endpoint, ask)
         facts += [f"on {_plural(count, 'open issue')}"] if count is not None else []
-    summary = " ".join((type(action).__doc__ or action.spec.name).split()).rstrip(".")
+    # What follows the first paragraph is for whoever makes the call.
+    summary = " ".join((type(action).__doc__ or action.spec.name).partition("\n\n")[0].split()).rstrip(".")
     names = await names_of_numbers(action, ask)
     named = _named_target(action, endpoint, names)
     in_brackets = f" ({', '.join(facts)})" if facts else ""
     sentences = [f"{summary}{f': {named}' if named else ''}{in_brackets}."]
+    if foretold := await action.foretold(ask):
+        sentences.append(foretold)
     if given := _given_values(proposed.call, endpoint, names):
         sentences.append(f"With {given}.")
     sentences += [f"{name}: {risk.because}." for name, risk in action.risks().items()]

@@ -10,12 +10,14 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import date
 from http.client import responses
 from typing import Any, Final, TypeVar
 from urllib.parse import urlencode
 
 from gitlab_mcp.actions.exchange import Answer, GitLab, Request
-from gitlab_mcp.gitlab.faults import Refused
+from gitlab_mcp.gitlab.address import GRAPHQL_PATH
+from gitlab_mcp.gitlab.faults import GraphQLRefused, Refused
 from gitlab_mcp.recording.cassette import (
     DEFAULT_ALIAS,
     RECORDED_URL,
@@ -27,7 +29,9 @@ from gitlab_mcp.recording.scrub import Scrubber
 
 T = TypeVar("T")
 
-_KEPT: Final = frozenset({"version", "plan", "trial", "kind", "visibility", "scopes", "access_level"})
+_KEPT: Final = frozenset(
+    {"version", "plan", "requiredPlan", "trial", "kind", "visibility", "scopes", "access_level"}
+)
 """The keys whose values are kept. Yes, no and nothing are kept under every key."""
 _STAND_INS: Final = {"path_with_namespace": "group/project", "full_path": "group"}
 _NUMBERED: Final = re.compile(r"(?<=/)(projects|groups|namespaces|members/all)/([^/?]+)")
@@ -62,10 +66,32 @@ class Noting:
         return await self.gitlab.stream(request, read)
 
     async def graphql(self, document: str, variables: Mapping[str, Any] | None = None) -> Mapping[str, Any]:
-        return await self.gitlab.graphql(document, variables)
+        body = {"query": document, "variables": dict(variables or {})}
+        request = Request("POST", GRAPHQL_PATH, body=body, repeatable=True)
+        try:
+            data = await self.gitlab.with_deadline(self.seconds).graphql(document, variables)
+        except GraphQLRefused as refused:
+            errors = [
+                {key: each[key] for key in ("message", "path") if key in each} for each in refused.errors
+            ]
+            self.exchanges.append((request, Answer(200, {}, {"errors": errors})))
+            raise
+        except Refused as refused:
+            self.exchanges.append((request, refused))
+            raise
+        self.exchanges.append((request, Answer(200, {}, {"data": data})))
+        return data
 
     def with_deadline(self, seconds: float) -> Noting:
         return Noting(self.gitlab, seconds, self.exchanges)
+
+    @property
+    def today(self) -> date:
+        return self.gitlab.today
+
+    @property
+    def seconds_left(self) -> float:
+        return self.gitlab.seconds_left
 
     async def pause(self, seconds: float) -> bool:
         return await self.gitlab.pause(seconds)
@@ -83,11 +109,18 @@ class Noting:
 
 
 def _interaction(request: Request, reply: Answer | Refused) -> Interaction:
+    if request.path == GRAPHQL_PATH:
+        uri, body = f"{RECORDED_URL}{GRAPHQL_PATH}", _with_other_path(request.body or {})
+        return _replayed("POST", uri, body, reply, GRAPHQL_PATH)
     path = _with_other_numbers(request.path)
     query = {name: "group" if name == "group_path" else value for name, value in request.query.items()}
     if "project_id" in query:
         query["project_id"] = 1
     uri = f"{RECORDED_URL}/api/v4{path}{'?' + urlencode(query) if query else ''}"
+    return _replayed(request.method, uri, None, reply, path)
+
+
+def _replayed(method: str, uri: str, body: str | None, reply: Answer | Refused, path: str) -> Interaction:
     if isinstance(reply, Refused):
         # A page may be anybody's, and says nothing that could be learned from.
         content = (
@@ -95,19 +128,28 @@ def _interaction(request: Request, reply: Answer | Refused) -> Interaction:
             if not reply.is_json
             else Scrubber(emails=True).body(reply.content.decode("utf-8", "replace")).encode()
         )
+    elif isinstance(reply.body, dict) and path == GRAPHQL_PATH and "errors" in reply.body:
+        # They speak of the question alone.
+        content = json.dumps(reply.body).encode()
     else:
         content = json.dumps(_emptied(reply.body, path)).encode()
     kind = "application/json" if isinstance(reply, Answer) or reply.is_json else "text/html"
     return Interaction(
         DEFAULT_ALIAS,
-        request.method,
+        method,
         uri,
-        None,
+        body,
         reply.status,
         responses.get(reply.status, ""),
         {"content-type": kind},
         content,
     )
+
+
+def _with_other_path(body: Mapping[str, Any]) -> str:
+    """The question about the project or group that stands in for the one that was asked about."""
+    kind = "path_with_namespace" if "{ project(" in body["query"] else "full_path"
+    return json.dumps({"query": body["query"], "variables": {"path": _STAND_INS[kind]}})
 
 
 def _with_other_numbers(path: str) -> str:

@@ -12,6 +12,7 @@ from urllib.parse import parse_qsl, quote, unquote, urlencode
 from gitlab_mcp.recording.scrub import Scrubber
 
 _DEFAULT_PAGING = frozenset({("page", "1"), ("per_page", "20")})
+_LONGEST_PAGE = ("per_page", "100")
 _PROJECT_OR_GROUP = re.compile(r"^/api/v4/(projects|groups)/([^/]+)(.*)$")
 
 
@@ -28,6 +29,10 @@ class RequestKey:
         """Method, path and query as people write them."""
         path = self.path.removeprefix("/api/v4")
         return f"{self.method} {path}" + (f"?{urlencode(self.query, safe='/[],:')}" if self.query else "")
+
+    def in_short_pages(self) -> RequestKey:
+        """The same request for pages of GitLab's usual length, where it asks for the longest."""
+        return replace(self, query=tuple(pair for pair in self.query if pair != _LONGEST_PAGE))
 
     def distance(self, other: RequestKey) -> int:
         """How much they differ. Another value of a parameter counts less than another parameter."""

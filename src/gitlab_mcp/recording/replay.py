@@ -40,6 +40,12 @@ class _AnswerSequence:
     def add(self, interaction: Interaction) -> None:
         self._answers.append(interaction)
 
+    @property
+    def is_whole_list(self) -> bool:
+        """Whether the answer is a list of one page, which a longer page would hold just so."""
+        headers = CaseInsensitiveDict(self._answers[self._next].headers)
+        return "x-page" in headers and not headers.get("x-next-page")
+
     def next(self) -> Interaction:
         interaction = self._answers[self._next]
         self._next = min(self._next + 1, len(self._answers) - 1)
@@ -99,6 +105,9 @@ class ReplayAdapter(BaseAdapter):
                 answers = index.find(key) if index is not None else None
                 if answers is not None:
                     return _response(request, answers.next())
+                whole = index.find(key.in_short_pages()) if index is not None else None
+                if whole is not None and whole.is_whole_list:
+                    return _response(request, whole.next())
             nearest = self._nearest(alias, tried)
         raise NotRecorded(str(tried[0]), _describe(nearest, tried) if nearest else None)
 

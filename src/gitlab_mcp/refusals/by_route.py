@@ -26,6 +26,8 @@ class RouteMeaning:
     fix: str = ""
     role: Role = Role.GUEST
     """Below this role the role is the cause."""
+    until: Role = Role.ADMIN
+    """From this role on the meaning is another."""
 
 
 ROUTE_MEANINGS: Final = (
@@ -67,6 +69,21 @@ ROUTE_MEANINGS: Final = (
     RouteMeaning(
         "POST", "/projects/*/merge_requests/*/unapprove", (404,), Code.CONFLICT, "not approved",
         "This user has not approved it, so there is no approval to take back.", "Read its approvals first.",
+    ),
+    RouteMeaning(
+        "PUT", "/projects/*", (403,), Code.PERMISSION_DENIED, "owners only",
+        "Some settings of a project only an owner may change, such as its visibility.",
+        "Leave them out, or ask an owner to change them.", role=Role.MAINTAINER, until=Role.OWNER,
+    ),
+    RouteMeaning(
+        "POST PUT", "/projects/*/members**", (403,), Code.PERMISSION_DENIED, "owners only",
+        "Nobody gives a role above their own: only an owner makes owners, or changes one.",
+        "Give a lower role, or ask an owner to do it.", role=Role.MAINTAINER, until=Role.OWNER,
+    ),
+    RouteMeaning(
+        "DELETE", "/projects/*/members/*", (403,), Code.PERMISSION_DENIED, "others",
+        "Below Maintainer one can remove nobody but oneself, and only an owner removes an owner.",
+        "Ask a maintainer or owner of the project to do it.", until=Role.OWNER,
     ),
     RouteMeaning(
         "POST", "/groups/*/service_accounts", (403,), Code.PERMISSION_DENIED, "administrators only",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from gitlab_mcp.actions.ask import Ask
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.refusals import causes
@@ -13,6 +15,9 @@ from gitlab_mcp.refusals.merge_blockers import head_moved, merge_blocked
 from gitlab_mcp.refusals.protected_branches import push_refused
 from gitlab_mcp.refusals.sentence_findings import as_sentence_says, rejected
 from gitlab_mcp.refusals.token_problems import token_not_accepted
+from gitlab_mcp.tiers.feature_map import Expected
+
+BAD_REQUEST: Final = "400 Bad request"
 
 
 async def by_sentence(case: Case, ask: Ask) -> Finding:
@@ -85,10 +90,17 @@ def _tier_behind_sentence(case: Case, sentence: KnownSentence | None) -> Finding
     status = case.refused.status
     about_values = bool(case.body.field_errors) or status == 409 or (status == 422 and not refuses)
     explained = (Code.PERMISSION_DENIED, Code.NOT_FOUND) if refuses else (Code.PERMISSION_DENIED,)
-    unexplained = sentence is None or sentence.or_tier or sentence.code in explained
+    may_be_tier = sentence is not None and sentence.or_tier
+    other_words = status == 400 and without.is_surely("refused") and _all_say_why(without)
+    unexplained = may_be_tier or (not other_words and (sentence is None or sentence.code in explained))
     if expected or (requirement.field is None and unexplained and not about_values):
         return causes.tier_finding(case, requirement, Confidence.LIKELY, case.tier)
     return None
+
+
+def _all_say_why(without: Expected) -> bool:
+    """Whether it is known in which words each refuses for the tier: other words have another cause."""
+    return all(each.says and each.says != BAD_REQUEST for each in without.behaviours)
 
 
 def _permission_denied(case: Case, sentence: KnownSentence) -> Finding:

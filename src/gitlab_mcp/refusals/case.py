@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 from urllib.parse import unquote
 
@@ -12,13 +13,14 @@ from gitlab_mcp.actions.action import Action, Endpoint, Role
 from gitlab_mcp.actions.ask import Ask, InstanceFacts, TokenFacts, role_in
 from gitlab_mcp.actions.token_needs import TokenNeeds
 from gitlab_mcp.api.switches import switch_of
+from gitlab_mcp.gitlab.concurrently import concurrently
 from gitlab_mcp.gitlab.faults import Refused
 from gitlab_mcp.refusals.body import RefusalBody
 from gitlab_mcp.tiers.effective_tier import EffectiveTier, KnownTier
 from gitlab_mcp.tiers.feature_map import SILENT_EFFECTS, Effect, Expected
 from gitlab_mcp.tiers.requirements import Requirement
 
-_PROJECT_OR_GROUP = re.compile(r"^/(?P<kind>projects|groups)/(?P<id>[^/?]+)")
+_PROJECT_OR_GROUP = re.compile(r"^/(?:security/)?(?P<kind>projects|groups)/(?P<id>[^/?]+)")
 _MERGE_REQUEST = re.compile(r"^/projects/(?P<project>[^/]+)/merge_requests/(?P<iid>\d+)(?:/|$)")
 
 
@@ -34,6 +36,8 @@ class Case:
     group: Mapping[str, Any] | None = None
     role: int | None = None
     """The caller's access level in the project or group; 0 for none, None for unknown."""
+    custom_role: Mapping[str, Any] | None = None
+    """The caller's custom role there, which adds single permissions to that level."""
 
     @property
     def writes(self) -> bool:
@@ -63,6 +67,13 @@ class Case:
         return self.action.spec.role_at(self._refusing) if self.action else None
 
     @property
+    def custom_permission(self) -> str | None:
+        """What a custom role adds to be let in here, where the tier has custom roles."""
+        if self.action is None or self.tier is None or self.tier.name != "Ultimate":
+            return None
+        return self.action.spec.custom_permission_at(self._refusing)
+
+    @property
     def _refusing(self) -> Endpoint:
         return Endpoint(self.refused.request.method, self.refused.request.route)
 
@@ -78,7 +89,15 @@ class Case:
             return False if self.token and self.token.admin is False else None
         if self.role is None or self.action is None:
             return None
-        return self.action.spec.lets_in(self.role, self._refusing)
+        return self.action.spec.lets_in(self.role, self._refusing) or self.custom_role_adds_it
+
+    @property
+    def custom_role_adds_it(self) -> bool | None:
+        """Whether the caller's custom role adds what is needed. None where GitLab does not show it."""
+        if self.custom_role is None:
+            return False
+        adds = self.custom_role.get(self.custom_permission or "")
+        return adds if isinstance(adds, bool) else None
 
     @property
     def effective_tier(self) -> EffectiveTier:
@@ -125,22 +144,40 @@ async def with_context(case: Case, ask: Ask, *, who: bool = True) -> Case:
     Without `who` nothing is asked about the token unless its role is low, which only matters for who is no
     administrator.
     """
-    token = await ask.token() if who else None
-    instance = await ask.instance() if case.requirements or case.body.no_such_route else InstanceFacts()
-    project = group = role = None
-    if token is None or token.alive:
-        project_id, group_id = _project_or_group(case)
-        if project_id:
-            project = await ask.project(project_id)
-            role = role_in(project) if project else None
-            if token is None and role is not None and role <= Role.GUEST:
-                token = await ask.token()
-        elif group_id:
-            role = await ask.group_role(group_id)
-            # A group may be archived; and on GitLab.com each top-level group has a tier of its own.
-            if case.writes or (case.requirements and instance.is_gitlab_com):
-                group = await ask.group(group_id)
-    return replace(case, token=token, instance=instance, project=project, group=group, role=role)
+    project_id, group_id = _project_or_group(case)
+    # Who is refused with 401 is most often nobody, and may see no place.
+    is_known = case.refused.status != 401
+    token, instance, project = await _together(
+        ask.token if who else None,
+        ask.instance if case.requirements or case.body.no_such_route else None,
+        partial(ask.project, project_id) if project_id and is_known else None,
+    )
+    instance = instance or InstanceFacts()
+    group = role = None
+    if token is not None and not token.alive:
+        project = None
+    elif project_id:
+        project = project if is_known else await ask.project(project_id)
+        role = role_in(project) if project else None
+        if token is None and role is not None and role <= Role.GUEST:
+            token = await ask.token()
+    elif group_id:
+        # A group may be archived; and on GitLab.com each top-level group has a tier of its own.
+        needs_group = case.writes or (case.requirements and instance.is_gitlab_com)
+        role, group = await _together(
+            partial(ask.group_role, group_id), partial(ask.group, group_id) if needs_group else None
+        )
+    known = replace(case, token=token, instance=instance, project=project, group=group, role=role)
+    if known.role_suffices is False and known.custom_permission:
+        place = ("project", str(project["id"])) if project else ("group", str(group_id))
+        return replace(known, custom_role=await ask.custom_role(*place))
+    return known
+
+
+async def _together(*questions: Callable[[], Awaitable[Any]] | None) -> list[Any]:
+    """The answers, in order; None where nothing was to be asked."""
+    asked = iter(await concurrently([question for question in questions if question]))
+    return [next(asked) if question else None for question in questions]
 
 
 def merge_request_of(path: str) -> tuple[str, str] | None:

@@ -55,7 +55,7 @@ def tier_finding(
     tier = feature.paid_tier_in(case.instance.version)
     subject = feature.name if field is None else f"{feature.name} ({field})"
     need = "need" if feature.is_plural and field is None else "needs"
-    here = f"; this GitLab is on {current.name}" if current else ""
+    here = f"; {case.effective_tier.whose} is on {current.name}" if current else ""
     evidence = [f"GitLab answered {case.refused.status} to a request that needs {feature.name}"]
     if current:
         evidence.append(current.evidence)
@@ -258,6 +258,8 @@ def role_too_low(case: Case) -> Finding | None:
     held = ROLE_NAMES.get(case.role) if case.role is not None and needed is not Role.ADMIN else None
     name = "an administrator" if needed is Role.ADMIN else f"the role {ROLE_NAMES[int(needed)]}"
     facts = {"role_required": ROLE_NAMES[int(needed)], **({"role_held": held} if held else {})}
+    if case.custom_permission:
+        return _beside_custom_roles(case, held, name, facts)
     if case.role_suffices is False:
         evidence = f"this user is {held} here" if held else "this user is no administrator"
         return Finding(
@@ -277,6 +279,21 @@ def role_too_low(case: Case) -> Finding | None:
         (),
         f"Check that this user has {name}.",
         facts,
+    )
+
+
+def _beside_custom_roles(case: Case, held: str | None, name: str, facts: Mapping[str, Any]) -> Finding:
+    """On Ultimate a custom role can add just what is missing."""
+    permission = case.custom_permission
+    own = case.custom_role["id"] if case.custom_role else None
+    with_role = f"{held} here, with the custom role {own}" if own else f"{held or 'not that'} here"
+    return Finding(
+        Code.PERMISSION_DENIED,
+        Confidence.CERTAIN if case.role_suffices is False else Confidence.LIKELY,
+        f"This needs {name} or a custom role that adds {permission}, and this user is {with_role}.",
+        (f"this user is {with_role}",) if held else (),
+        f"Ask an owner or maintainer for {name} or for a custom role that adds {permission}, or to do it.",
+        {**facts, "custom_permission": permission, **({"custom_role_held": own} if own else {})},
     )
 
 
@@ -306,7 +323,9 @@ def known_at_route(case: Case) -> Finding | None:
     if meaning is None or case.role_suffices is False:
         return None
     is_admin = bool(case.token and case.token.admin)
-    if case.role is not None and case.role < meaning.role and not is_admin:
+    if case.role is not None and not meaning.role <= case.role < meaning.until and not is_admin:
+        return None
+    if meaning.until is not Role.ADMIN and (case.role is None or is_admin):
         return None
     return Finding(
         meaning.code,

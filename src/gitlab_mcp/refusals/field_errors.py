@@ -39,6 +39,7 @@ _EXPECTED: Final = (
     (re.compile(r"too long \(maximum is (\d+) characters?"), "at most {} characters"),
     (re.compile(r"too short \(minimum is (\d+) characters?"), "at least {} characters"),
     (re.compile(r"exceeds the limit of (\d+) bytes"), "at most {} bytes"),
+    (re.compile(r"is not allowed (in|since)"), "a level that the group above and what is inside allow"),
     (re.compile(r"mutually exclusive|at the same time"), "only one of them"),
     (re.compile(r"at least one parameter must be provided"), "at least one of them"),
     (re.compile(r"exactly one parameter must be provided"), "exactly one of them"),

@@ -114,7 +114,8 @@ KNOWN_SENTENCES: Final = (
     # A CI file that does not work: what it lacks is not what the caller lacks.
     _row(
         Code.REJECTED,
-        r"(local|remote|template) file .*(does not exist|not found)|missing ci config|included? .*not found"
+        r"the pipeline did not run\. review the workflow:rules|resulting pipeline would have been empty"
+        r"|(local|remote|template) file .*(does not exist|not found)|missing ci config|included? .*not found"
         r"|yaml|jobs? .*config|job .*(undefined|unknown) need|workflow rules|no (stages|jobs)|prevented any jobs"
         r"|(project|component) .*not found or access denied",
         "The CI/CD configuration does not allow this pipeline.",
@@ -167,6 +168,13 @@ KNOWN_SENTENCES: Final = (
         "No environment fits: there is nothing to delete.",
         "Look with browse_environments list: only stopped review apps of the given age are deleted.",
     ),
+    _row(
+        Code.NOT_FOUND,
+        r"^source branch does not exist",
+        "The source branch of the merge request is gone.",
+        "Make it again with manage_branch create, from the merge request's sha; or leave the merge request closed.",
+        missing="source_branch",
+    ),
     # Whom GitLab does not let.
     _row(
         Code.PERMISSION_DENIED,
@@ -184,12 +192,18 @@ KNOWN_SENTENCES: Final = (
     ),
     _row(
         Code.PERMISSION_DENIED,
+        r"access level of the token contains permissions not held|could not provision owner access",
+        "A token cannot have a higher role than the person who makes it.",
+        "Give access_level as the caller's own role or a lower one.",
+    ),
+    _row(
+        Code.PERMISSION_DENIED,
         r"not (allowed|authorized|permitted) to|^not (allowed|authorized)"
         r"|(insufficient|(do|does)(n't| not|nt) have|no) (enough |sufficient )?permission"
         r"|cannot push to|must be (an )?(admin|owner|maintainer)|insufficient (access|rights)"
-        r"|only (admins?|administrators?|owners?|maintainers?) (can|may)|could not provision owner|access denied"
+        r"|only (admins?|administrators?|owners?|maintainers?) (can|may)|access denied"
         r"|(do|does)(n't| not|nt) have (push |enough |sufficient )*(access|rights)|namespace (is )?not valid"
-        r"|protected from force push|unauthorized|permissions not held by",
+        r"|protected from force push|unauthorized",
         "GitLab does not let this user do that.",
         "Ask a maintainer or owner to do it, or for the role or the exception it needs.",
     ),
@@ -233,8 +247,15 @@ KNOWN_SENTENCES: Final = (
     ),
     _row(
         Code.CONFLICT,
+        r"resource lock",
+        "GitLab is busy with it: something else, such as a rebase, is under way.",
+        "Wait a moment, read it again, and repeat only what is still to be done.",
+        state="changed",
+    ),
+    _row(
+        Code.CONFLICT,
         r"has changed since|was changed|sha .*(mismatch|does not match)|precondition failed|stale"
-        r"|out of date|resource lock|is locked|state is locked|does not point to expected object"
+        r"|out of date|is locked|state is locked|does not point to expected object"
         r"|could not update .*(please refresh|try again)|cannot lock ref|reference already updated",
         "It changed in the meantime, or somebody else is changing it.",
         "Read it again and repeat the change on what is there now.",
@@ -262,6 +283,20 @@ KNOWN_SENTENCES: Final = (
     ),
     _row(
         Code.CONFLICT,
+        r"^commit (revert|cherry-pick) failed: can't perform this action automatically",
+        "It is done already on that branch, or later commits changed the same lines.",
+        "See with browse_commits list whether it is there; where it is not, change the files with manage_file commit.",
+        state="conflict",
+    ),
+    _row(
+        Code.CONFLICT,
+        r"^(the )?ref is ambiguous",
+        "A branch and a tag have this name.",
+        "Give it whole: refs/heads/NAME for the branch, refs/tags/NAME for the tag.",
+        state="ambiguous",
+    ),
+    _row(
+        Code.CONFLICT,
         r"branch cannot be merged|can't perform this action automatically|merge conflict|fast-forward|can't apply",
         "It cannot be merged or applied automatically.",
         "Resolve the conflict on the source branch, or rebase it.",
@@ -269,7 +304,7 @@ KNOWN_SENTENCES: Final = (
     ),
     _row(
         Code.CONFLICT,
-        r"\balready\b|cannot transition|currently deployed|unplayable|writing tree|^(the )?ref is ambiguous|last owner"
+        r"\balready\b|cannot transition|currently deployed|unplayable|writing tree|last owner"
         r"|not (retryable|playable|cancel+able|erasable|stoppable|mergeable|pending|archived|blocked|active|locked)\b"
         r"|(cannot|can't) (be )?(delete|remove|destroy|cancel|retr|play|erase|reopen|unarchive|(un)?block|(de)?activate"
         r"|(un)?ban|approve|reject|revoke)|only one project associated|environment is not protected|not stopped"
@@ -278,6 +313,12 @@ KNOWN_SENTENCES: Final = (
         "Its present state does not allow this.",
         "Read its present state first.",
         state="wrong",
+    ),
+    _row(
+        Code.REJECTED,
+        r"^offset pagination has a maximum allowed offset",
+        "GitLab lists no further than this page.",
+        "Narrow the list with its filters; pages cannot go beyond 50,000 entries.",
     ),
     # Mistakes that sound like something missing.
     _row(

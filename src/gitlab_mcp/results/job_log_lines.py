@@ -99,7 +99,8 @@ def _cleaned_at_once(raw: bytes) -> list[str] | None:
     if b"section_" in raw or (len(raw) > _LONGEST_LINE and max(map(len, raw.split(b"\n"))) > _LONGEST_LINE):
         return None
     if _LOOKS_STAMPED.search(raw):
-        if any(mark[1] == b"+" for mark in _TIMESTAMP.finditer(raw)):
+        may_continue = b"O+" in raw or b"E+" in raw
+        if may_continue and any(mark[1] == b"+" for mark in _TIMESTAMP.finditer(raw)):
             return None
         raw = _TIMESTAMP.sub(b"", raw)
     text = raw.decode("utf-8", "replace")
@@ -108,13 +109,12 @@ def _cleaned_at_once(raw: bytes) -> list[str] | None:
     is_plain = shown.isascii() and shown.replace("\n", "").replace("\t", "").isprintable()
     if not is_plain and INVISIBLE.search(shown):
         return None
-    lines = shown.split("\n")
-    if shown is not text:
+    lines = [line.rstrip() for line in shown.split("\n")]
+    if shown is not text and "" in lines:
         # A line of nothing but colours is no line.
-        lines = [
-            line for line, was in zip(lines, text.split("\n"), strict=True) if line.strip() or not was.strip()
-        ]
-    return [line.rstrip() for line in lines]
+        before = text.split("\n")
+        return [line for line, was in zip(lines, before, strict=True) if line or not was.strip()]
+    return lines
 
 
 def _as_shown(text: str) -> str:

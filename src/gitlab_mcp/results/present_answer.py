@@ -10,7 +10,7 @@ from gitlab_mcp.actions.action import Action
 from gitlab_mcp.actions.call import FEWEST_BYTES, MOST_BYTES, Detail
 from gitlab_mcp.actions.exchange import Answer, whole_number
 from gitlab_mcp.actions.result import Notice, Result
-from gitlab_mcp.actions.shape import sent_name
+from gitlab_mcp.actions.shape import sent_fields, sent_name
 from gitlab_mcp.results.chosen_fields import each_named, named_fields, unknown_fields
 from gitlab_mcp.results.envelope import ABOUT_THE_CALL, kept_apart
 from gitlab_mcp.results.list_pages import items_before, list_page
@@ -115,7 +115,7 @@ def _sent(action: Action) -> list[tuple[str, str, Any]]:
     kind = type(action)
     return [
         (name, sent_name(kind, name), given[name])
-        for name in kind.model_fields
+        for name in sent_fields(kind)
         if name in given and name not in placeholders
     ]
 

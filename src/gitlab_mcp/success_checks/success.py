@@ -10,7 +10,7 @@ from gitlab_mcp.actions.action import Action
 from gitlab_mcp.actions.ask import Ask
 from gitlab_mcp.actions.exchange import Answer
 from gitlab_mcp.actions.result import Result
-from gitlab_mcp.actions.shape import sent_name
+from gitlab_mcp.actions.shape import sent_fields, sent_name
 from gitlab_mcp.tiers.effective_tier import EffectiveTier, effective_tier_at
 from gitlab_mcp.tiers.requirements import Requirement
 
@@ -68,7 +68,7 @@ class Success:
         kind = type(self.action)
         return [
             (name, sent_name(kind, name), given[name])
-            for name in kind.model_fields
+            for name in sent_fields(kind)
             if name in given and name not in placeholders
         ]
 

@@ -79,6 +79,11 @@ class EffectiveTier:
         return feature.expected(self.edition_key, self.instance.version)
 
     @property
+    def whose(self) -> str:
+        """What has the tier, for a sentence."""
+        return "this namespace" if self.instance.is_gitlab_com else "this GitLab"
+
+    @property
     def edition_key(self) -> Edition:
         """This GitLab among the editions of the feature map."""
         if self.instance.edition == "CE":

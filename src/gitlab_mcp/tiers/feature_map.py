@@ -194,6 +194,8 @@ class Feature(_Entry):
     name: Text
     tier: Tier
     docs: Text
+    licensed_as: Text | None = None
+    """Its name among the licensed features that GitLab tells of by GraphQL."""
     earlier: tuple[EarlierTier, ...] = ()
     add_on: Text | None = None
     endpoints: tuple[str, ...] = ()

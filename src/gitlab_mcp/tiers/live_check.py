@@ -2,17 +2,18 @@
 
 A feature can be asked about where one of its endpoints is read with nothing but a project or a group, or with an
 issue or a merge request that is there. What GitLab answers is compared with what the map says of this edition, version
-and tier. A refusal that a role explains as well proves nothing, and is no verdict.
+and tier. A refusal that a role explains as well proves nothing, and is no verdict. Where GitLab tells in which plan it
+sells a feature, that is compared, too.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import chain
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from gitlab_mcp.actions.action import ROLE_NAMES, Role, encode_segment
 from gitlab_mcp.actions.ask import Ask, InstanceFacts
@@ -22,9 +23,13 @@ from gitlab_mcp.api.switches import SWITCHES
 from gitlab_mcp.gitlab.faults import BadAnswer, CircuitOpen, Refused, ReplayMiss, Unreachable
 from gitlab_mcp.tiers.effective_tier import EffectiveTier, effective_tier_at
 from gitlab_mcp.tiers.feature_map import Behaviour, Feature
+from gitlab_mcp.tiers.licensed_features import LicensedFeature, licensed_features
+
+T = TypeVar("T")
 
 NO_SUCH_ROUTE: Final = "no such route"
 NOT_ASKED: Final = "the check stopped before it"
+BY_GRAPHQL: Final = "POST /graphql"
 _NEEDS_A_THING: Final = "it needs an object of the feature, such as its number"
 _MOST_READS: Final = 3
 _NOTHING: Final[Mapping[str, str]] = {}
@@ -139,6 +144,7 @@ async def check_map(
     places = _Places(gitlab, ask)
     findings: list[CheckedFeature] = []
     instance = InstanceFacts()
+    licence = _Licence()
     stopped_by: Exception | None = None
     try:
         gitlab.report(0, len(features), "which GitLab is it?")
@@ -146,9 +152,10 @@ async def check_map(
             await _reply(gitlab, "/metadata")
         instance = await ask.instance()
         await places.choose(project, group)
+        licence = await _licence(features, places)
         for number, feature in enumerate(features):
             gitlab.report(number, len(features), feature.name)
-            findings.append(await _found(feature, places))
+            findings.append(licence.weighed(await _found(feature, places)))
     except (_Stop, ReplayMiss) as stop:
         stopped_by = stop.fault if isinstance(stop, _Stop) else stop
         left = features[len(findings) :]
@@ -164,9 +171,13 @@ async def check_map(
 
 
 async def _reply(gitlab: GitLab, path: str, **query: str) -> Answer | Refused:
+    return await _heard(gitlab, gitlab.get(path, **query))
+
+
+async def _heard(gitlab: GitLab, asked: Awaitable[T]) -> T | Refused:
     """What GitLab itself answers. _Stop for what is no answer of GitLab, or says that it will give no more."""
     try:
-        return await gitlab.get(path, **query)
+        return await asked
     except Refused as refused:
         if refused.status == 429 or refused.status >= 500 or refused.is_web_page:
             raise _Stop(refused) from None
@@ -327,6 +338,45 @@ def _nearest_tier(tier: EffectiveTier, group: Mapping[str, Any], project: _Place
         return tier
     same = project.path.split("/")[0] == str(group.get("full_path")).split("/")[0]
     return project.tier if same or not tier.instance.is_gitlab_com else tier
+
+
+@dataclass(frozen=True, slots=True)
+class _Licence:
+    """What GitLab says of its licensed features at one place; nothing where it does not tell."""
+
+    place: _Place | None = None
+    told: Mapping[str, LicensedFeature] = field(default_factory=dict)
+
+    def weighed(self, found: CheckedFeature) -> CheckedFeature:
+        """The plan is compared also where a read gave a verdict: that does not tell Premium from Ultimate."""
+        feature, place = found.feature, self.place
+        told = self.told.get(feature.licensed_as or "")
+        if told is None or told.tier is None or place is None or found.verdict is Verdict.CONTRADICTED:
+            return found
+        there = "is here" if told.available else "is not here"
+        said = f"GitLab says that {feature.licensed_as} needs the plan {told.plan} and {there}"
+        needed, lacks = feature.tier_in(place.tier.instance.version), place.tier.lacks(feature)
+        if told.tier != needed:
+            verdict, reason = Verdict.CONTRADICTED, f"the map says {needed}; {said}"
+        elif found.verdict is Verdict.CONFIRMED:
+            return found
+        elif lacks is told.available and not feature.add_on:
+            tier = place.tier.known.name if place.tier.known else place.tier.lowest_possible
+            verdict, reason = Verdict.CONTRADICTED, f"the map says {needed}, and this is {tier}; {said}"
+        else:
+            verdict, reason = Verdict.CONFIRMED, said
+        return CheckedFeature(feature, verdict, reason, BY_GRAPHQL, 200, place.path)
+
+
+async def _licence(features: Iterable[Feature], places: _Places) -> _Licence:
+    place = places.chosen.get("project") or places.chosen.get("group")
+    if place is None or place.tier.edition_key == "ce":
+        return _Licence()
+    names = [each.licensed_as for each in features if each.licensed_as]
+    with suppress(ReplayMiss):
+        told = await _heard(places.gitlab, licensed_features(places.gitlab, place.kind, place.path, names))
+        return _Licence(place, {} if isinstance(told, Refused) else told)
+    return _Licence()
 
 
 async def _found(feature: Feature, places: _Places) -> CheckedFeature:

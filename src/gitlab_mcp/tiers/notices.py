@@ -47,7 +47,7 @@ class TierNotices:
     def _needs(self) -> str:
         feature, tier = self.feature, self.effective_tier.known
         available_on = feature.available_on(self.effective_tier.instance.version)
-        here = f", and this GitLab is on {tier.name}" if tier else ""
+        here = f", and {self.effective_tier.whose} is on {tier.name}" if tier else ""
         return f"{feature.name} {'need' if feature.is_plural else 'needs'} GitLab {available_on}{here}"
 
     def _notice(self, code: NoticeCode, message: str, *, surely: bool = True) -> Notice:

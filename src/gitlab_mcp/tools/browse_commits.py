@@ -28,12 +28,14 @@ from gitlab_mcp.gitlab.faults import Refused
 from gitlab_mcp.results.diffs import diff_result
 from gitlab_mcp.results.list_pages import list_page, next_page
 from gitlab_mcp.results.shown_fields import pick_fields, shown_fields
+from gitlab_mcp.workflows.counts import Countable
 
 browse = Tool(
     "browse_commits",
     "Read commits of a repository and compare refs.",
     instead={
         "log history": "list",
+        "count counts statistics stats": Instead("list", {"count_by": "author"}),
         "show": "get",
         "changes patch files": "diff",
         "status": "browse_commit_details statuses",
@@ -50,6 +52,9 @@ COMMIT = (
     " | id message author_email committer_name parent_ids status last_pipeline=last_pipeline.id web_url"
 )
 
+COUNTED_BY = {"author": "author_name", "week": "created_at", "month": "created_at"}
+"""Where a row has what is counted by."""
+
 COMPARISON_TIMED_OUT = Omission(
     "files: GitLab gave up on so large a comparison",
     None,
@@ -62,10 +67,12 @@ COMPARISON_TIMED_OUT = Omission(
     GET("/projects/{project_id}/repository/commits"),
     example={"project_id": "acme/website"},
     shows=COMMIT,
-    seldom_given="all with_stats first_parent order",
+    seldom_given="all with_stats first_parent order count_by",
 )
-class ListCommits(InProject, Paged):
+class ListCommits(InProject, Countable):
     """History of a branch, the newest first; with path, of a file or directory."""
+
+    counts = ("commits", COUNTED_BY)
 
     ref_name: Ref | None = None
     path: Annotated[NonEmpty, Field(description="File or directory")] | None = None
@@ -77,6 +84,7 @@ class ListCommits(InProject, Paged):
     with_stats: Flag | None = None
     first_parent: Flag | None = None
     order: Literal["default", "topo"] | None = None
+    count_by: Literal["author", "week", "month"] | None = None
 
     def filters_not_asked_for(self) -> Mapping[str, str]:
         return {} if self.all or self.ref_name is not None else {"ref_name": "the default branch"}
@@ -88,6 +96,8 @@ class ListCommits(InProject, Paged):
         return self
 
     async def run(self, gitlab: GitLab) -> Answer | Result:
+        if self.count_by is not None:
+            return await self.counted(gitlab, self.count_by)
         answer = await gitlab.send(self.request())
         if answer.body or self.ref_name is None or await self._ref_exists(gitlab):
             return answer

@@ -28,6 +28,7 @@ browse = Tool(
     ),
     instead={
         "deployments": "list_deployments",
+        "wait watch await poll wait_for_deployment": "browse_pipelines wait",
         "protected": "list_protected",
     },
 )

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from gitlab_mcp.actions.action import GET
+from gitlab_mcp.actions.exchange import GitLab
 from gitlab_mcp.actions.fields import (
     Flag,
     Id,
@@ -26,8 +27,10 @@ from gitlab_mcp.actions.fields import (
     Within,
 )
 from gitlab_mcp.actions.other_names import Instead
-from gitlab_mcp.actions.scopes import InProjectOrGroupOrOwn, OfIssue, Paged
+from gitlab_mcp.actions.result import Result
+from gitlab_mcp.actions.scopes import InProjectOrGroupOrOwn, OfIssue
 from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.workflows.counts import Countable, counted_by_statistics
 
 browse = Tool(
     "browse_issues",
@@ -56,6 +59,16 @@ ISSUE = (
     " merge_requests_count weight epic=epic.title moved_to_id"
 )
 MERGE_REQUEST = "iid title state draft author project=references.full web_url"
+COUNTED_BY = {
+    "label": "labels",
+    "author": "author.username",
+    "assignee": "assignees.username",
+    "milestone": "milestone.title",
+    "state": "state",
+    "week": "created_at",
+    "month": "created_at",
+}
+"""Where a row has what is counted by."""
 
 DueDate = Annotated[
     Literal["0", "any", "today", "tomorrow", "overdue", "week", "month", "next_month_and_previous_two_weeks"],
@@ -93,16 +106,19 @@ class IssueFilters(InProjectOrGroupOrOwn):
     example={"project_id": "acme/website"},
     shows=ISSUE,
     not_taken={"milestone_id": "milestone takes the title of the milestone, None or Any"},
-    seldom_given="assignee_id search_in milestone_phase iids confidential due_date issue_type weight epic_id",
+    seldom_given="assignee_id search_in milestone_phase iids confidential due_date issue_type weight epic_id count_by",
 )
-class ListIssues(IssueFilters, Paged):
+class ListIssues(IssueFilters, Countable):
     """List the issues of a project or a group; without either, your own, or with a person or a text everybody's."""
+
+    counts = ("issues", COUNTED_BY)
 
     state: Literal["opened", "closed", "all"] | None = None
     due_date: DueDate | None = None
     issue_type: Literal["issue", "incident", "test_case", "requirement", "task", "ticket"] | None = None
     weight: Annotated[Integer, Needs("issue_weight")] | None = None
     epic_id: Annotated[Id, Needs("issue_epic_param"), Within()] | None = None
+    count_by: Literal["label", "author", "assignee", "milestone", "state", "week", "month"] | None = None
     order_by: (
         Literal[
             "created_at",
@@ -119,6 +135,11 @@ class ListIssues(IssueFilters, Paged):
         | None
     ) = None
     sort: Sort | None = None
+
+    async def counted(self, gitlab: GitLab, by: str) -> Result:
+        if by == "state" and self.model_fields_set <= {*IssueFilters.model_fields, "count_by"}:
+            return await counted_by_statistics(gitlab, self, "issues")
+        return await super().counted(gitlab, by)
 
 
 @browse.action(

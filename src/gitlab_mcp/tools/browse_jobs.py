@@ -46,6 +46,7 @@ browse = Tool(
     instead={
         "trace logs output console get_output tail": "log",
         "status": "get",
+        "wait watch await poll follow wait_for wait_for_job": "browse_pipelines wait",
         "errors why failure failures": Instead(
             "log",
             advice="Use action log with search, or browse_pipelines failure_digest for all failed jobs.",

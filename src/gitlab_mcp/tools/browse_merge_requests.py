@@ -39,6 +39,7 @@ from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.results.diffs import diff_result
 from gitlab_mcp.results.list_pages import list_page
+from gitlab_mcp.workflows.counts import Countable, counted_by_totals
 from gitlab_mcp.workflows.merge_readiness import merge_readiness
 from gitlab_mcp.workflows.merge_readiness_facts import read_merge_facts
 from gitlab_mcp.workflows.merge_request_diffs import read_file_diff
@@ -67,12 +68,14 @@ browse = Tool(
         "approvers approval": "approvals",
         "approval_rules": "browse_approval_rules list",
         "review": "review_bundle",
+        "wait watch await poll wait_for_merge": "browse_pipelines wait",
         "jobs failed_jobs": Instead(
             "browse_pipelines failure_digest",
             advice="Call browse_pipelines with action failure_digest and "
             "merge_request_iid for what failed, or action jobs with pipeline_id.",
         ),
         "time time_tracking": "browse_time_tracking get",
+        "count counts statistics stats": Instead("list", {"count_by": "state"}),
         "mine my_merge_requests": Instead(
             "list",
             {"scope": "created_by_me"},
@@ -93,6 +96,19 @@ MERGE_REQUEST = (
     " merge_error rebase_in_progress diverged_commits_count squash source_project_id"
     " merged_by=merge_user.username merge_commit_sha squash_commit_sha closed_at"
 )
+COUNTED_BY = {
+    "label": "labels",
+    "author": "author.username",
+    "assignee": "assignees.username",
+    "reviewer": "reviewers.username",
+    "milestone": "milestone.title",
+    "state": "state",
+    "target_branch": "target_branch",
+    "week": "created_at",
+    "month": "created_at",
+}
+"""Where a row has what is counted by."""
+STATES = ("opened", "merged", "closed", "locked")
 COMMIT = "id=short_id title author=author_name created_at | message"
 ISSUE = "iid title state labels assignees=assignees.username web_url"
 PIPELINE = "id status ref sha source updated_at | web_url"
@@ -110,10 +126,12 @@ APPROVALS = (
     shows=MERGE_REQUEST,
     not_taken={"milestone_id": "milestone takes the title of the milestone, None or Any"},
     seldom_given="search_in author_id assignee_id reviewer_id merge_user_username approved_by_usernames milestone"
-    "environment iids",
+    " environment iids count_by",
 )
-class ListMergeRequests(InProjectOrGroupOrOwn, Paged):
+class ListMergeRequests(InProjectOrGroupOrOwn, Countable):
     """List merge requests of a project or a group; naming neither, your own, or with a person or a text everybody's."""
+
+    counts = ("merge requests", COUNTED_BY)
 
     state: Literal["opened", "closed", "locked", "merged", "all"] | None = None
     scope: Literal["created_by_me", "assigned_to_me", "reviews_for_me", "all"] | None = None
@@ -148,6 +166,20 @@ class ListMergeRequests(InProjectOrGroupOrOwn, Paged):
     not_assignee_username: Annotated[Usernames, SentAs("not[assignee_username]")] | None = None
     not_reviewer_username: Annotated[Username, SentAs("not[reviewer_username]")] | None = None
     not_milestone: Annotated[NonEmpty, SentAs("not[milestone]")] | None = None
+    count_by: (
+        Literal[
+            "label",
+            "author",
+            "assignee",
+            "reviewer",
+            "milestone",
+            "state",
+            "target_branch",
+            "week",
+            "month",
+        ]
+        | None
+    ) = None
     order_by: (
         Literal[
             "created_at",
@@ -178,6 +210,11 @@ class ListMergeRequests(InProjectOrGroupOrOwn, Paged):
         if self.draft is not None:
             changes["wip"] = "yes" if self.draft else "no"
         return super().request_to(endpoint, **changes)
+
+    async def counted(self, gitlab: GitLab, by: str) -> Result:
+        if by == "state" and self.state in (None, "all"):
+            return await counted_by_totals(gitlab, self, "state", STATES, "merge requests")
+        return await super().counted(gitlab, by)
 
     async def completed(self, gitlab: GitLab, answer: Answer) -> Answer:
         """Whoever asks for a reviewer wants to know who still has to review."""
@@ -289,7 +326,7 @@ class ListClosedIssues(OfMergeRequest, Paged):
     has_line=True,
 )
 class AssessReadiness(OfMergeRequest):
-    """Find out in one call everything that keeps it from merging, and what lifts each."""
+    """Everything that keeps it from merging, and what lifts each."""
 
     async def run(self, gitlab: GitLab) -> Result:
         return merge_readiness(await read_merge_facts(gitlab, self.request().path))
@@ -305,7 +342,7 @@ class AssessReadiness(OfMergeRequest):
     has_line=True,
 )
 class BundleReview(OfMergeRequest):
-    """Read in one call what a reviewer needs: the request, its commits, open threads, approvals and diffs."""
+    """All a reviewer needs: the request, its commits, open threads, approvals and diffs."""
 
     async def run(self, gitlab: GitLab) -> Result:
         return await read_review_bundle(gitlab, self.request().path)

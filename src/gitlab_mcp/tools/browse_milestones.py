@@ -8,11 +8,19 @@ from pydantic import Field
 
 from gitlab_mcp.actions.action import GET, Role
 from gitlab_mcp.actions.action_facts import Differs
+from gitlab_mcp.actions.exchange import GitLab
 from gitlab_mcp.actions.fields import Flag, Iids, NonEmpty, Search, Time
+from gitlab_mcp.actions.result import Result
 from gitlab_mcp.actions.scopes import InProjectOrGroup, OfMilestone, Paged
 from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.workflows.milestone_report import milestone_report
 
-browse = Tool("browse_milestones", "Read milestones of a project or a group.", toolset="planning")
+browse = Tool(
+    "browse_milestones",
+    "Read milestones of a project or a group.",
+    toolset="planning",
+    instead={"progress status summary overview stands burndown": "report"},
+)
 
 MILESTONE = "id iid title state start_date due_date expired web_url | description created_at updated_at"
 
@@ -71,6 +79,18 @@ class MilestoneIssues(OfMilestone, Paged):
 )
 class MilestoneMergeRequests(OfMilestone, Paged):
     """List the merge requests of a milestone."""
+
+
+@browse.action(
+    "report",
+    GET("/projects/{project_id}/milestones/{milestone_id}", "/groups/{group_id}/milestones/{milestone_id}"),
+    example={"project_id": "acme/shop", "milestone_id": 20},
+)
+class Report(OfMilestone):
+    """How a milestone stands: what is done, open and late, and by whom."""
+
+    async def run(self, gitlab: GitLab) -> Result:
+        return await milestone_report(gitlab, self.request().path, in_group=self.project_id is None)
 
 
 @browse.action(

@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
 from gitlab_mcp.actions.action import GET, fill
 from gitlab_mcp.actions.action_facts import Differs
 from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.actions.fields import (
+    AlsoCalled,
     CiStatus,
     Flag,
+    Id,
+    Integer,
+    JobId,
     MergeRequestIid,
     NonEmpty,
     Only,
@@ -22,6 +26,7 @@ from gitlab_mcp.actions.fields import (
     Sort,
     Time,
     Username,
+    Within,
     broken_rule,
 )
 from gitlab_mcp.actions.other_names import Instead
@@ -32,12 +37,20 @@ from gitlab_mcp.failures.codes import Code, NoticeCode
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.gitlab.concurrently import concurrently
 from gitlab_mcp.gitlab.faults import FAULTS, Refused
-from gitlab_mcp.gitlab.paging import every_page
+from gitlab_mcp.gitlab.paging import every_page, items_of
 from gitlab_mcp.results.list_pages import list_page
 from gitlab_mcp.results.pipeline_test_reports import failed_tests, nonzero_counts, unreadable_suites
 from gitlab_mcp.results.shown_fields import pick_fields, shown_fields
+from gitlab_mcp.workflows.awaited import DEPLOYMENT as DEPLOYMENT_AWAITED
+from gitlab_mcp.workflows.awaited import JOB as JOB_AWAITED
+from gitlab_mcp.workflows.awaited import MERGE_REQUEST as MERGE_REQUEST_AWAITED
+from gitlab_mcp.workflows.awaited import PIPELINE as PIPELINE_AWAITED
+from gitlab_mcp.workflows.awaited import what_was_awaited
+from gitlab_mcp.workflows.counts import Countable
 from gitlab_mcp.workflows.failure_digest import failure_digest
-from gitlab_mcp.workflows.failure_facts import read_failure_facts
+from gitlab_mcp.workflows.failure_facts import UNDER_WAY, read_failure_facts
+from gitlab_mcp.workflows.pipeline_comparison import compare_pipelines
+from gitlab_mcp.workflows.waiting import wait_until
 
 browse = Tool(
     "browse_pipelines",
@@ -52,6 +65,9 @@ browse = Tool(
         "downstream children child_pipelines trigger_jobs triggers": "browse_pipeline_details bridges",
         "trace job_log job_logs job_trace": Instead("browse_jobs log", needs=("job_id",)),
         "last current": "latest",
+        "count counts statistics stats": Instead("list", {"count_by": "status"}),
+        "watch await poll follow wait_for wait_for_pipeline until": "wait",
+        "diff difference what_changed": "compare",
     },
 )
 
@@ -59,6 +75,14 @@ PIPELINE = (
     "id name status ref sha source updated_at"
     " | web_url created_at finished_at duration coverage yaml_errors user=user.username"
 )
+COUNTED_BY = {
+    "status": "status",
+    "ref": "ref",
+    "source": "source",
+    "week": "created_at",
+    "month": "created_at",
+}
+"""Where a row has what is counted by."""
 JOB = "id name stage status failure_reason allow_failure duration"
 BRIDGES = "/projects/{project_id}/pipelines/{pipeline_id}/bridges"
 NO_REPORT = "No job of this pipeline has uploaded a test report."
@@ -96,10 +120,12 @@ Source = Literal[
     GET("/projects/{project_id}/pipelines"),
     example={"project_id": "acme/website"},
     shows=PIPELINE,
-    seldom_given="scope source username name yaml_errors sha",
+    seldom_given="scope source username name yaml_errors sha count_by",
 )
-class ListPipelines(InProject, Paged):
+class ListPipelines(InProject, Countable):
     """List pipelines, the newest first. Child pipelines are listed only with source: parent_pipeline."""
+
+    counts = ("pipelines", COUNTED_BY)
 
     scope: Literal["running", "pending", "finished", "branches", "tags"] | None = None
     status: CiStatus | None = None
@@ -113,6 +139,7 @@ class ListPipelines(InProject, Paged):
     updated_before: Time | None = None
     created_after: Annotated[Time, Only(since="19.3")] | None = None
     created_before: Annotated[Time, Only(since="19.3")] | None = None
+    count_by: Literal["status", "ref", "source", "week", "month"] | None = None
     order_by: Literal["id", "status", "ref", "updated_at", "user_id"] | None = None
     sort: Sort | None = None
 
@@ -244,8 +271,8 @@ def _unreadable(report: Mapping[str, Any]) -> dict[str, Any]:
     has_line=True,
 )
 class DigestFailure(InProject):
-    """Find out in one call why a pipeline failed: failed jobs with the places of their errors, child pipelines,
-    failed tests, and whether the default branch is red too. Of a merge request, or of a ref, the newest."""
+    """Why a pipeline failed, who broke it: jobs with their errors, tests, child pipelines. Of a merge request, or of a
+    ref, the newest; where that has not ended, and the ref is red, the last that failed."""
 
     pipeline_id: PipelineId | None = None
     merge_request_iid: MergeRequestIid | None = None
@@ -259,7 +286,7 @@ class DigestFailure(InProject):
 
     async def run(self, gitlab: GitLab) -> Result:
         if self.pipeline_id is None and self.merge_request_iid is None:
-            found = (await _latest(gitlab, self.project_id, self.ref)).body
+            found = await self._last_that_says_something(gitlab)
         else:
             found = (await gitlab.send(self.request())).body
         pipeline = found.get("head_pipeline") if self.merge_request_iid else found
@@ -269,3 +296,86 @@ class DigestFailure(InProject):
         is_here = pipeline["project_id"] == found["project_id"]
         project_id = self.project_id if is_here else pipeline["project_id"]
         return failure_digest(await read_failure_facts(gitlab, project_id, pipeline))
+
+    async def _last_that_says_something(self, gitlab: GitLab) -> Mapping[str, Any]:
+        """The newest of the ref. Where that has not ended, and the one that ended before it is red, that one."""
+        newest: Mapping[str, Any] = (await _latest(gitlab, self.project_id, self.ref)).body
+        if newest["status"] not in UNDER_WAY:
+            return newest
+        path = fill("/projects/{project_id}/pipelines", project_id=self.project_id)
+        try:
+            on_ref = items_of(await gitlab.get(path, ref=newest["ref"]), path)
+            ended = next((each for each in on_ref if each["status"] in ("success", "failed")), newest)
+            red = ended["status"] == "failed"
+            return (await gitlab.get(f"{path}/{ended['id']}")).body if red else newest
+        except FAULTS:
+            return newest
+
+
+@browse.action(
+    "compare",
+    GET("/projects/{project_id}/pipelines/{pipeline_id}"),
+    docs=Differs("ci/pipelines/", "the page about what is compared, not about its first request"),
+    example={"project_id": "acme/shop", "pipeline_id": 202, "other_pipeline_id": 201},
+)
+class Compare(OfPipeline):
+    """Compare two pipelines: what failed newly, what was mended, what still fails, which jobs became slower."""
+
+    other_pipeline_id: Annotated[
+        PipelineId, AlsoCalled("base_pipeline_id", "from_pipeline_id", "to_pipeline_id", "pipeline_id_2")
+    ]
+
+    @model_validator(mode="after")
+    def _two_of_them(self) -> Compare:
+        if self.other_pipeline_id == self.pipeline_id:
+            raise broken_rule("the number of another pipeline", field="other_pipeline_id")
+        return self
+
+    async def run(self, gitlab: GitLab) -> Result:
+        return await compare_pipelines(gitlab, self.project_id, self.pipeline_id, self.other_pipeline_id)
+
+
+_AWAITED = {
+    "pipeline_id": PIPELINE_AWAITED,
+    "job_id": JOB_AWAITED,
+    "deployment_id": DEPLOYMENT_AWAITED,
+    "merge_request_iid": MERGE_REQUEST_AWAITED,
+}
+"""What is waited for, by the field that names it."""
+
+
+@browse.action(
+    "wait",
+    GET(
+        "/projects/{project_id}/pipelines/{pipeline_id}",
+        "/projects/{project_id}/jobs/{job_id}",
+        "/projects/{project_id}/deployments/{deployment_id}",
+        "/projects/{project_id}/merge_requests/{merge_request_iid}",
+    ),
+    docs=Differs("ci/pipelines/", "the page about what is waited for, not about its first request"),
+    example={"project_id": "acme/shop", "pipeline_id": 202},
+    seldom_given="seconds",
+)
+class Wait(InProject):
+    """Wait until one has ended, or a merge request is merged. A failure comes with its digest. What takes longer than
+    a call may is answered as still_running, with the call that goes on."""
+
+    pipeline_id: PipelineId | None = None
+    job_id: JobId | None = None
+    deployment_id: Annotated[Id, Within()] | None = None
+    merge_request_iid: MergeRequestIid | None = None
+    seconds: Annotated[Integer, Field(ge=1, le=3600)] | None = None
+
+    @model_validator(mode="after")
+    def _one_thing(self) -> Wait:
+        named = [name for name in _AWAITED if getattr(self, name) is not None]
+        if len(named) > 1:
+            raise broken_rule(f"left out where {named[1]} is given", field=named[0])
+        return self
+
+    async def run(self, gitlab: GitLab) -> Result:
+        request = self.request(seconds=None)
+        kind = next(kind for name, kind in _AWAITED.items() if getattr(self, name) is not None)
+        waited = await wait_until(gitlab, request.path, kind.is_over, self.seconds)
+        call_again = {"tool": browse.name, "arguments": {"action": "wait", **self.given()}}
+        return await what_was_awaited(gitlab, kind, waited, self.project_id, call_again)

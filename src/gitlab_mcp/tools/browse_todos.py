@@ -15,7 +15,7 @@ browse = Tool(
     "Read your to-do list.",
     toolset="planning",
     also=("to_do", "todo_item"),
-    instead={"pending inbox mine": "list"},
+    instead={"pending mine": "list", "inbox": "browse_users inbox"},
 )
 
 TodoAction = Annotated[

@@ -10,6 +10,7 @@ from gitlab_mcp.actions.fields import (
     Search,
     Sort,
     UserId,
+    UserInPath,
     Username,
 )
 from gitlab_mcp.actions.scopes import Paged
@@ -42,7 +43,7 @@ ProjectOrder = Literal["id", "name", "path", "created_at", "updated_at", "last_a
 class OfUser(Action):
     """On these routes GitLab takes a username in the place of the number."""
 
-    user_id: UserId | None = None
+    user_id: UserInPath | None = None
     username: Username | None = None
 
 

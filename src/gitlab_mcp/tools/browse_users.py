@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from gitlab_mcp.actions.action import GET, Action
+from gitlab_mcp.actions.action import GET, POST, Action
 from gitlab_mcp.actions.action_facts import Differs
 from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.actions.fields import (
@@ -18,11 +18,14 @@ from gitlab_mcp.actions.fields import (
     Sort,
     Time,
     UserId,
+    UserInPath,
     Username,
 )
 from gitlab_mcp.actions.other_names import Instead
+from gitlab_mcp.actions.result import Result
 from gitlab_mcp.actions.scopes import Paged
 from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.workflows.inbox import read_inbox
 from gitlab_mcp.workflows.project_paths import with_project_paths
 
 browse = Tool(
@@ -36,6 +39,7 @@ browse = Tool(
         "me whoami self myself current_user get_current_user who_am_i": "current",
         "get": Instead("list", only_with="username"),
         "activity": "events",
+        "waiting plate my_work my_day dashboard assigned_to_me pending notifications": "inbox",
         "groups": "browse_user_details memberships",
         "ssh_keys": "browse_user_details keys",
     },
@@ -59,7 +63,7 @@ EVENT = (
 class OfUser(Action):
     """On these routes GitLab takes a username in the place of the number."""
 
-    user_id: UserId | None = None
+    user_id: UserInPath | None = None
     username: Username | None = None
 
 
@@ -142,4 +146,19 @@ class Events(OfUser, Paged):
     has_line=True,
 )
 class Counts(Action):
-    """How many issues, merge requests, reviews and to-dos wait for the caller."""
+    """How much waits for you. Counts issues, merge requests, reviews and to-dos."""
+
+
+@browse.action(
+    "inbox",
+    POST("/graphql"),
+    docs="user/todos/",
+    example={},
+    has_line=True,
+)
+class Inbox(Action):
+    """All that waits for you, and what blocks your merge requests. Reviews, issues, mentions, other to-dos and failed
+    pipelines, each part with how many there are."""
+
+    async def run(self, gitlab: GitLab) -> Result:
+        return await read_inbox(gitlab)

@@ -15,6 +15,7 @@ from gitlab_mcp.actions.fields import (
 from gitlab_mcp.actions.result import Result, Text
 from gitlab_mcp.actions.scopes import OfWikiPage, WithWiki
 from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.workflows.unchanged_since import checksum_of_page
 
 browse = Tool(
     "browse_wikis",
@@ -54,4 +55,6 @@ class GetPage(OfWikiPage):
     async def run(self, gitlab: GitLab) -> Result:
         page = (await gitlab.send(self.request())).body
         facts = {name: page[name] for name in ("slug", "title", "format")}
+        if self.version is None:
+            facts["checksum"] = checksum_of_page(page)
         return Result(data=facts, text=Text(page.get("content") or "", f"wiki page {self.slug}"))

@@ -1,29 +1,30 @@
-"""Create and delete branches."""
+"""Create, rename and delete branches."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Self
+
+from pydantic import model_validator
 
 from gitlab_mcp.actions.action import DELETE, POST, Danger, fill
+from gitlab_mcp.actions.ask import Ask
 from gitlab_mcp.actions.exchange import Answer, GitLab
-from gitlab_mcp.actions.fields import AlsoCalled, Branch, Ref
+from gitlab_mcp.actions.fields import AlsoCalled, Branch, Ref, broken_rule
 from gitlab_mcp.actions.other_names import Instead
 from gitlab_mcp.actions.recovery_lookup import RecoveryLookup
 from gitlab_mcp.actions.result import Result
 from gitlab_mcp.actions.scopes import InProject
+from gitlab_mcp.actions.server import Server
 from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.gitlab.faults import FAULTS
 from gitlab_mcp.gitlab.paging import items_of
+from gitlab_mcp.workflows.branch_renaming import BranchRenaming, refuse_to_rename
 
 manage = Tool(
     "manage_branch",
-    "Create and delete branches of a repository.",
+    "Create, rename and delete branches of a repository.",
     instead={
-        "rename": Instead(
-            "",
-            advice="Renaming a branch is not offered. Use action create with the new name and ref set to the old "
-            "branch, then action delete for the old one.",
-        ),
+        "move mv": "rename",
         "protect": "manage_protected_branch create",
         "unprotect": "manage_protected_branch delete",
         "merge": Instead(
@@ -57,6 +58,43 @@ class CreateBranch(InProject):
             "from", "source_branch", "base", "base_branch", "source", "from_branch", "start_point", "from_ref"
         ),
     ]
+
+
+@manage.action(
+    "rename",
+    POST("/projects/{project_id}/repository/branches"),
+    danger=Danger.DESTRUCTIVE,
+    example={"project_id": "writes/app", "branch": "feature/a", "new_branch": "feature/one"},
+    recover_with=RecoveryLookup("browse_branches get", "project_id branch=new_branch", points_at="branch"),
+)
+class RenameBranch(InProject):
+    """Give a branch another name: create it at the same commit, then delete the old one, unless that moved meanwhile.
+
+    The default branch, a protected one and one with open merge requests keep their names.
+    """
+
+    branch: Annotated[Branch, AlsoCalled("old_branch", "old_name", "from", "source_branch", "name")]
+    new_branch: Annotated[Branch, AlsoCalled("new_name", "to", "new_branch_name", "target_branch")]
+
+    @model_validator(mode="after")
+    def _another_name(self) -> Self:
+        if self.branch == self.new_branch:
+            raise broken_rule("another name than branch", field="new_branch")
+        return self
+
+    async def refuse_before_asking(self, ask: Ask) -> None:
+        renaming = self._renaming()
+        refuse_to_rename(
+            await ask.look(renaming.path_of(self.branch)),
+            await ask.look(renaming.merge_requests, source_branch=self.branch, state="opened"),
+            await ask.look(renaming.merge_requests, target_branch=self.branch, state="opened"),
+        )
+
+    async def run_with(self, server: Server) -> Result:
+        return await self._renaming().run(server)
+
+    def _renaming(self) -> BranchRenaming:
+        return BranchRenaming(self.project_id, self.branch, self.new_branch)
 
 
 @manage.action(

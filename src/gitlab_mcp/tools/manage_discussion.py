@@ -13,6 +13,7 @@ from gitlab_mcp.actions.scopes import OfIssueOrMergeRequest
 from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
+from gitlab_mcp.workflows.unchanged_since import IfUnchanged
 
 manage = Tool(
     "manage_discussion",
@@ -134,8 +135,9 @@ class CreateNote(WrittenComment):
     recover_with=RecoveryLookup(
         "browse_discussions get_note", "project_id issue_iid merge_request_iid note_id"
     ),
+    seldom_given="expected_updated_at",
 )
-class UpdateNote(OfIssueOrMergeRequest):
+class UpdateNote(IfUnchanged, OfIssueOrMergeRequest):
     """Rewrite your own comment."""
 
     note_id: Id

@@ -3,18 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
 from gitlab_mcp.actions.action import DELETE, POST, PUT, Danger, Role, something_to_change
 from gitlab_mcp.actions.allow_lists import AllowList
+from gitlab_mcp.actions.ask import Ask
 from gitlab_mcp.actions.cron import Cron, TimeZone
-from gitlab_mcp.actions.fields import Flag, Id, NonEmpty, Only, Ref, Sha, Time, WebUrl, broken_rule
+from gitlab_mcp.actions.fields import Flag, Id, NonEmpty, Only, Ref, Sha, Time, WebUrl, Within, broken_rule
 from gitlab_mcp.actions.other_names import Instead
 from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup, made, new
+from gitlab_mcp.actions.result import Result
 from gitlab_mcp.actions.scopes import InProject, WithProtectedEnvironments
+from gitlab_mcp.actions.server import Server
 from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.failures.failure import CallFailed
+from gitlab_mcp.workflows.deployment_rollback import (
+    Rollback,
+    newest_of,
+    path_of_deployments,
+    roll_back,
+    rollback,
+)
 
 manage = Tool(
     "manage_environment",
@@ -25,6 +36,7 @@ manage = Tool(
             "",
             advice="A deployment is made by a job: manage_job play. Action create_deployment only records one.",
         ),
+        "rollback revert redeploy re_deploy undo": "roll_back",
         "approve": Instead("approve_deployment", {"status": "approved"}, needs=("deployment_id",)),
         "reject": Instead("approve_deployment", {"status": "rejected"}, needs=("deployment_id",)),
     },
@@ -248,6 +260,52 @@ class ApproveDeployment(OfDeployment):
 
     status: Literal["approved", "rejected"]
     comment: str | None = None
+
+
+@manage.action(
+    "roll_back",
+    POST("/projects/{project_id}/deployments"),
+    danger=Danger.DESTRUCTIVE,
+    example={"project_id": "acme/shop", "environment": "production"},
+    recover_with=RecoveryLookup(
+        "browse_environments list_deployments",
+        "project_id environment",
+        because="the new try names no old one",
+    ),
+    has_line=True,
+)
+class RollBack(InProject):
+    """Go back to the last successful deployment of an earlier commit, or to deployment_id: its job is run again."""
+
+    environment: NonEmpty
+    deployment_id: Annotated[Id, Within()] | None = None
+
+    async def pinned(self, ask: Ask) -> Self:
+        found = await self._found(ask) if self.deployment_id is None else None
+        return self if found is None else self.model_copy(update={"deployment_id": int(found.earlier["id"])})
+
+    async def refuse_before_asking(self, ask: Ask) -> None:
+        deployments = await self._deployments(ask)
+        if isinstance(deployments, list):
+            rollback(deployments, self.deployment_id)
+
+    async def foretold(self, ask: Ask) -> str:
+        found = await self._found(ask)
+        return "" if found is None else found.sentence()
+
+    async def _found(self, ask: Ask) -> Rollback | None:
+        deployments = await self._deployments(ask)
+        try:
+            return rollback(deployments, self.deployment_id) if isinstance(deployments, list) else None
+        except CallFailed:
+            # Told when it is run, or before a person is asked.
+            return None
+
+    async def _deployments(self, ask: Ask) -> Any:
+        return await ask.look(path_of_deployments(self.project_id), **newest_of(self.environment))
+
+    async def run_with(self, server: Server) -> Result:
+        return await roll_back(server, self.project_id, self.environment, self.deployment_id)
 
 
 @manage.action(

@@ -24,6 +24,7 @@ from gitlab_mcp.actions.quick_actions import CommentText, DescriptionText
 from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup, made, said
 from gitlab_mcp.actions.scopes import InGroup, OfEpic
 from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.workflows.unchanged_since import IfUnchanged
 
 manage = Tool(
     "manage_epic",
@@ -81,8 +82,9 @@ class CreateEpic(EpicDates):
     example={"group_id": "tiers-a", "epic_iid": 1, "title": "E2"},
     shows="id iid state title labels start_date due_date parent_id web_url",
     role=Role.REPORTER,
+    seldom_given="expected_updated_at",
 )
-class UpdateEpic(EpicDates):
+class UpdateEpic(IfUnchanged, EpicDates):
     """Change, close or reopen an epic."""
 
     epic_iid: Iid

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
 from gitlab_mcp.actions.action import DELETE, POST, PUT, Danger, Role, fill, something_to_change
+from gitlab_mcp.actions.action_facts import Differs
+from gitlab_mcp.actions.ask import Ask
 from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.actions.fields import (
     Anywhere,
@@ -15,25 +17,38 @@ from gitlab_mcp.actions.fields import (
     DateOrEmpty,
     Flag,
     Id,
+    Iids,
     Integer,
     IssueIid,
     Labels,
     MilestoneOrZero,
     Needs,
     NoLongerConfidential,
+    NonEmpty,
     Only,
     ProjectId,
     ProjectNumber,
+    Search,
     Title,
     UserIds,
+    Username,
     Within,
+    Words,
     broken_rule,
 )
 from gitlab_mcp.actions.other_names import Instead
-from gitlab_mcp.actions.quick_actions import DescriptionText
+from gitlab_mcp.actions.quick_actions import CommentText, DescriptionText
 from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup, made
+from gitlab_mcp.actions.result import Result
 from gitlab_mcp.actions.scopes import InProject, OfIssue
+from gitlab_mcp.actions.server import Server
 from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.failures.codes import Code
+from gitlab_mcp.failures.counted import counted
+from gitlab_mcp.failures.failure import CallFailed, Failure
+from gitlab_mcp.gitlab.paging import items_of
+from gitlab_mcp.workflows.issue_bulk_update import MOST, WantedChange, bulk_update, too_many
+from gitlab_mcp.workflows.unchanged_since import IfUnchanged
 
 manage = Tool(
     "manage_issue",
@@ -71,6 +86,7 @@ manage = Tool(
         "reply": Instead("manage_discussion reply", needs=("discussion_id",)),
         "link relate link_issue create_link": "add_link",
         "unlink remove_link": "delete_link",
+        "bulk_edit update_many mass_update bulk_close update_all": "bulk_update",
         "copy": "clone",
         "transfer": "move",
         "spend spend_time log_time add_time track_time": "manage_time_tracking add_spent_time",
@@ -111,7 +127,7 @@ EpicId = Annotated[Id, Needs("issue_epic_param"), Anywhere("epic")]
     recover_with=RecoveryLookup(
         "browse_issues list", "project_id", {"scope": "created_by_me"}, proof=made("title")
     ),
-    seldom_given="start_date epic_id issue_type weight due_date",
+    seldom_given="start_date epic_id issue_type weight due_date confidential",
 )
 class CreateIssue(InProject):
     """Open an issue."""
@@ -139,9 +155,9 @@ class CreateIssue(InProject):
         ("add_assignees", "add_assignee_ids"),
         "assignee_ids replaces the assignees: send everybody who shall be one",
     ),
-    seldom_given="start_date epic_id issue_type discussion_locked weight due_date",
+    seldom_given="start_date epic_id issue_type discussion_locked weight due_date confidential expected_updated_at",
 )
-class UpdateIssue(OfIssue):
+class UpdateIssue(IfUnchanged, OfIssue):
     """Change, close or reopen an issue."""
 
     state_event: Literal["close", "reopen"] | None = None
@@ -166,6 +182,127 @@ class UpdateIssue(OfIssue):
         # GitLab takes [0], not [], for nobody.
         nobody = {"assignee_ids": [0]} if self.assignee_ids == [] else {}
         return await gitlab.send(self.request(**nobody))
+
+
+_CHANGES = ("add_labels", "remove_labels", "milestone_id", "assignee_ids", "state_event")
+_FILTERS = {
+    "with_labels": "labels",
+    "with_milestone": "milestone",
+    "with_assignee": "assignee_username",
+    "search": "search",
+}
+"""What GitLab calls them."""
+_USUAL_LIMIT = 50
+
+
+@manage.action(
+    "bulk_update",
+    POST("/projects/{project_id}/issues"),
+    # Whoever follows one of the issues hears of it; a person sees how many there are.
+    danger=Danger.DESTRUCTIVE,
+    example={"project_id": "acme/website", "issue_iids": [1, 2], "add_labels": ["bug"]},
+    role=Differs(Role.REPORTER, "each issue is changed as update does it"),
+    repeatable=True,
+    lists=False,
+    not_taken={
+        "labels": "add_labels and remove_labels change issues, with_labels chooses them",
+        "author_username": "issues are chosen by with_labels, with_milestone, with_assignee, search, or issue_iids",
+    },
+    seldom_given="issue_iids with_labels with_milestone with_assignee search limit dry_run body",
+)
+class BulkUpdate(InProject):
+    """Change many issues alike: those of issue_iids, or that fit with_labels, with_milestone, with_assignee, search.
+
+    Only open ones are chosen, or closed ones to reopen. body is a comment on each that is changed. dry_run lists what
+    would change. More than limit (50) are refused. Sent again, it leaves out what is changed already.
+    """
+
+    issue_iids: Annotated[Iids, Field(min_length=1, max_length=MOST)] | None = None
+    with_labels: Words | None = None
+    with_milestone: NonEmpty | None = None
+    with_assignee: Username | None = None
+    search: Search | None = None
+    state_event: Literal["close", "reopen"] | None = None
+    add_labels: Labels | None = None
+    remove_labels: Labels | None = None
+    assignee_ids: Assignees | None = None
+    milestone_id: MilestoneOrZero | None = None
+    body: CommentText | None = None
+    limit: Annotated[Integer, Field(ge=1, le=MOST)] | None = None
+    dry_run: Flag | None = None
+
+    @model_validator(mode="after")
+    def _which_and_what(self) -> Self:
+        given = self.model_fields_set
+        if "issue_iids" not in given and not given & _FILTERS.keys():
+            raise broken_rule("the issues to change, or a filter such as with_labels", field="issue_iids")
+        if "issue_iids" in given and given & _FILTERS.keys():
+            raise broken_rule("left out beside a filter", field="issue_iids")
+        if not given & set(_CHANGES):
+            raise broken_rule(
+                "a change, such as state_event or add_labels; a comment alone is none", field="add_labels"
+            )
+        return self
+
+    @property
+    def danger(self) -> Danger:
+        return Danger.REVERSIBLE if self.dry_run or self.issue_iids == [] else super().danger
+
+    async def pinned(self, ask: Ask) -> Self:
+        if self.issue_iids is not None:
+            return self
+        found = await ask.look(self.request().path, **self._query())
+        if not isinstance(found, list) or len(found) > self._limit:
+            # Told when it is run, or before a person is asked.
+            return self
+        return self.model_copy(update={"issue_iids": [each["iid"] for each in found]})
+
+    async def refuse_before_asking(self, ask: Ask) -> None:
+        if self.issue_iids is None:
+            self._refuse_too_many(await ask.look(self.request().path, **self._query()))
+
+    async def foretold(self, ask: Ask) -> str:
+        if self.issue_iids is None:
+            return ""
+        named = ", ".join(f"#{iid}" for iid in self.issue_iids)
+        return f"{counted(len(self.issue_iids), 'issue')} at most, and those who follow them hear of it: {named}."
+
+    async def run_with(self, server: Server) -> Result:
+        path, iids = self.request().path, self.issue_iids
+        if iids is None:
+            found = items_of(await server.gitlab.get(path, **self._query()), path)
+            self._refuse_too_many(found)
+            raise CallFailed(_not_read_before())
+        changes = {
+            name: value for name, value in self.given().items() if name in _CHANGES and value is not None
+        }
+        wanted = WantedChange(changes, self.body)
+        return await bulk_update(
+            server, self.project_id, path, list(dict.fromkeys(iids)), wanted, dry_run=bool(self.dry_run)
+        )
+
+    @property
+    def _limit(self) -> int:
+        return self.limit or _USUAL_LIMIT
+
+    def _query(self) -> dict[str, str]:
+        filters = {
+            theirs: ",".join(value) if isinstance(value, list) else str(value)
+            for name, theirs in _FILTERS.items()
+            if (value := getattr(self, name)) is not None
+        }
+        state = "closed" if self.state_event == "reopen" else "opened"
+        return {**filters, "state": state, "order_by": "created_at", "sort": "asc", "per_page": str(MOST)}
+
+    def _refuse_too_many(self, found: Any) -> None:
+        if isinstance(found, list) and len(found) > self._limit:
+            raise CallFailed(too_many(self._limit, len(found)))
+
+
+def _not_read_before() -> Failure:
+    return Failure(
+        Code.SERVER_ERROR, "Which issues fit could not be read at first. Nothing was done."
+    ).knowing(confidence="certain", suggested_fix="Send the same call again.", retryable=True)
 
 
 @manage.action(

@@ -33,11 +33,14 @@ from gitlab_mcp.actions.quick_actions import DescriptionText
 from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup, made, new
 from gitlab_mcp.actions.result import Notice, Result
 from gitlab_mcp.actions.scopes import AtHead, InProject, OfMergeRequest
+from gitlab_mcp.actions.server import Server
 from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.failures.codes import Code, NoticeCode
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.refusals.merge_blockers import refuse_blocked_merge
 from gitlab_mcp.workflows.branch_existence import require_branches
+from gitlab_mcp.workflows.merge_request_revert import MergeRequestRevert
+from gitlab_mcp.workflows.unchanged_since import IfUnchanged
 
 manage = Tool(
     "manage_merge_request",
@@ -101,11 +104,7 @@ manage = Tool(
             advice="Call manage_review with action "
             "submit_review and verdict=request_changes; it publishes your drafts too.",
         ),
-        "revert": Instead(
-            "manage_commit revert",
-            advice="Call manage_commit with action revert, sha (merge_commit_sha of "
-            "browse_merge_requests get) and branch.",
-        ),
+        "undo roll_back rollback undo_merge": "revert",
         "cherry_pick": Instead(
             "manage_commit cherry_pick",
             advice="Call manage_commit with action cherry_pick, sha (merge_commit_sha of "
@@ -220,9 +219,9 @@ class CreateMergeRequest(InProject):
     example={**EXAMPLE, "title": "Draft: Add login and logout"},
     shows=UPDATED,
     not_taken=ADDING,
-    seldom_given="allow_collaboration discussion_locked remove_source_branch",
+    seldom_given="allow_collaboration discussion_locked remove_source_branch expected_updated_at",
 )
-class UpdateMergeRequest(OfMergeRequest):
+class UpdateMergeRequest(IfUnchanged, OfMergeRequest):
     """Change, close or reopen a merge request."""
 
     state_event: Literal["close", "reopen"] | None = None
@@ -295,6 +294,25 @@ class Merge(AtHead):
 
     async def refuse_before_asking(self, ask: Ask) -> None:
         await refuse_blocked_merge(self.project_id, self.merge_request_iid, bool(self.auto_merge), ask)
+
+
+@manage.action(
+    "revert",
+    POST("/projects/{project_id}/merge_requests"),
+    danger=Danger.REVERSIBLE,
+    example={"project_id": "writes/app", "merge_request_iid": 2},
+    # What a call before it made is found and gone on with.
+    repeatable=True,
+    seldom_given="source_branch",
+)
+class RevertMergeRequest(OfMergeRequest):
+    """Take a merged one back by another merge request, of a branch with the revert; an open one is found again."""
+
+    source_branch: Annotated[Branch, AlsoCalled("branch", "new_branch")] | None = None
+
+    async def run_with(self, server: Server) -> Result:
+        name = self.source_branch or f"revert-merge-request-{self.merge_request_iid}"
+        return await MergeRequestRevert(self.project_id, self.merge_request_iid, name).run(server)
 
 
 @manage.action(

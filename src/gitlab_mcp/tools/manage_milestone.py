@@ -14,6 +14,7 @@ from gitlab_mcp.actions.recovery_lookup import RecoveryLookup, new
 from gitlab_mcp.actions.result import Result
 from gitlab_mcp.actions.scopes import InProject, InProjectOrGroup, OfMilestone
 from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.workflows.unchanged_since import IfUnchanged
 
 manage = Tool(
     "manage_milestone",
@@ -68,8 +69,9 @@ class CreateMilestone(MilestoneDates):
     danger=Danger.REVERSIBLE,
     example={"project_id": "writes/app", "milestone_id": 6, "state_event": "close"},
     shows=MILESTONE,
+    seldom_given="expected_updated_at",
 )
-class UpdateMilestone(MilestoneDates):
+class UpdateMilestone(IfUnchanged, MilestoneDates):
     """Change, close or reopen a milestone."""
 
     milestone_id: MilestoneId

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Self
 
-from pydantic import Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from gitlab_mcp.actions.action import POST, PUT, Danger, Role, fill
 from gitlab_mcp.actions.ask import Ask
@@ -18,13 +18,16 @@ from gitlab_mcp.actions.fields import (
     Expects,
     FilePath,
     Flag,
+    FromJson,
     Id,
     Integer,
     Listed,
+    NonEmpty,
     SentAs,
     broken_rule,
 )
 from gitlab_mcp.actions.other_names import Instead
+from gitlab_mcp.actions.quick_actions import as_text, commands_in
 from gitlab_mcp.actions.recovery_lookup import RecoveryLookup, begun_with
 from gitlab_mcp.actions.result import Notice, Result
 from gitlab_mcp.actions.scopes import AtHead, OfMergeRequest
@@ -32,6 +35,7 @@ from gitlab_mcp.actions.server import Server
 from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.failures.codes import NoticeCode
 from gitlab_mcp.workflows.draft_notes import has_unknown_line
+from gitlab_mcp.workflows.review_comments import ReviewComment, with_suggestion
 from gitlab_mcp.workflows.review_position import CommentedLines, read_changed_file
 from gitlab_mcp.workflows.review_submission import Review, Verdict
 from gitlab_mcp.workflows.suggestions import apply_suggestions
@@ -210,6 +214,56 @@ class ApplySuggestions(OfMergeRequest):
         return await apply_suggestions(gitlab, path, self.suggestion_ids)
 
 
+class InlineComment(BaseModel):
+    """A comment at a place in the diff. Quick actions in it are text."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+
+    file_path: NonEmpty
+    line: LineNumber | None = None
+    old_line: LineNumber | None = None
+    start_line: LineNumber | None = None
+    old_start_line: LineNumber | None = None
+    body: str | None = None
+    suggestion: str | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _under_other_names(cls, value: Any) -> Any:
+        if not isinstance(value, Mapping):
+            return value
+        return {_OTHER_NAMES.get(name, name): each for name, each in value.items()}
+
+    @model_validator(mode="after")
+    def _has_what_it_needs(self) -> Self:
+        if not (self.body or "").strip() and self.suggestion is None:
+            raise broken_rule("text that is not empty, or a suggestion", field="comments.body")
+        if self.line is None and self.old_line is None and (self.start_line or self.old_start_line):
+            raise broken_rule("the last line", field="comments.line")
+        if self.suggestion is None:
+            return self
+        if self.line is None or self.old_start_line is not None:
+            raise broken_rule("lines as they are now, for a suggestion", field="comments.line")
+        if "```" in self.suggestion and commands_in(self.suggestion):
+            # Not every GitLab sees that such a block is code.
+            raise broken_rule("code without both ``` and lines like /close", field="comments.suggestion")
+        return self
+
+    def as_comment(self) -> ReviewComment:
+        text = as_text(self.body or "")
+        if self.suggestion is not None and self.line is not None:
+            text = with_suggestion(text, self.suggestion, self.line - (self.start_line or self.line))
+        lines = CommentedLines(self.line, self.old_line, self.start_line, self.old_start_line)
+        return ReviewComment(self.file_path, text, None if lines == CommentedLines() else lines)
+
+
+_OTHER_NAMES = {
+    **dict.fromkeys(("path", "file", "filename", "new_path"), "file_path"),
+    **dict.fromkeys(("new_line", "line_number", "end_line"), "line"),
+    **dict.fromkeys(("comment", "text", "note", "message"), "body"),
+}
+
+
 @manage.action(
     "submit_review",
     POST(f"{MR}/draft_notes/bulk_publish"),
@@ -217,10 +271,20 @@ class ApplySuggestions(OfMergeRequest):
     example={**EXAMPLE, "verdict": "approve", "sha": "e9a02b999ff53785a56eb6a4807765f8d29dd38d"},
     recover_with=find_draft("GitLab may have published some and kept the drafts"),
     has_line=True,
+    seldom_given="comments",
 )
 class SubmitReview(AtHead):
-    """Publish all your drafts at once, if none would be lost or doubled; body is a summary, verdict a judgement."""
+    """Publish your drafts and comments (each as for comment_line) at once or none; body sums up, verdict judges.
 
+    A comment without a line is on its file as a whole; with suggestion, code to put in place of its lines.
+    """
+
+    comments: (
+        Annotated[
+            list[InlineComment], FromJson, Field(min_length=1, max_length=100), Expects("an array of objects")
+        ]
+        | None
+    ) = None
     body: DraftText | None = None
     verdict: (
         Annotated[
@@ -246,4 +310,7 @@ class SubmitReview(AtHead):
 
     async def run_with(self, server: Server) -> Result:
         path = self.request().path.removesuffix("/draft_notes/bulk_publish")
-        return await Review(server.gitlab, path).submit(self.body, self.verdict, self.sha, server.ask)
+        comments = [comment.as_comment() for comment in self.comments or ()]
+        return await Review(server.gitlab, path).submit(
+            self.body, self.verdict, self.sha, server.ask, comments
+        )

@@ -21,6 +21,7 @@ from gitlab_mcp.actions.fields import (
 )
 from gitlab_mcp.actions.recovery_lookup import RecoveryLookup, made
 from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.workflows.unchanged_since import IfUnchanged
 
 manage = Tool(
     "manage_snippet",
@@ -102,8 +103,9 @@ class CreateSnippet(InProjectOrOwn):
         ],
     },
     shows=SNIPPET,
+    seldom_given="expected_updated_at",
 )
-class UpdateSnippet(InProjectOrOwn):
+class UpdateSnippet(IfUnchanged, InProjectOrOwn):
     """Change a snippet; files that are not named stay as they are."""
 
     snippet_id: Id

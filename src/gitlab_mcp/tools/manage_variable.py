@@ -17,6 +17,7 @@ from gitlab_mcp.actions.scopes import InProjectOrGroup
 from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.failures.codes import NoticeCode
 from gitlab_mcp.results.secret_redaction import keep_visible
+from gitlab_mcp.workflows.unchanged_since import IfSame, checksum_of_variable
 from gitlab_mcp.workflows.variable_scopes import OfVariable, VariableKey, one_of_its_scopes
 
 manage = Tool(
@@ -128,8 +129,9 @@ class CreateVariable(NewVariable, InProjectOrGroup):
         "masked_and_hidden": "a variable is hidden only when it is made: delete it and create it again",
         "hidden": "a variable is hidden only when it is made: delete it and create it again",
     },
+    seldom_given="expected_checksum",
 )
-class UpdateVariable(ChangedVariable, OfVariable):
+class UpdateVariable(IfSame, ChangedVariable, OfVariable):
     """Change a variable; its old value is gone."""
 
     new_environment_scope: (
@@ -138,9 +140,15 @@ class UpdateVariable(ChangedVariable, OfVariable):
 
     @model_validator(mode="after")
     def _changes_something(self) -> Self:
-        if not self.model_fields_set - {"project_id", "group_id", "key", "environment_scope"}:
+        named = {"project_id", "group_id", "key", "environment_scope", "expected_checksum"}
+        if not self.model_fields_set - named:
             raise broken_rule("at least one thing to change", field="value")
         return self
+
+    async def present_checksum(self, gitlab: GitLab) -> str:
+        scope = self.environment_scope
+        named = {"filter": {"environment_scope": scope}} if scope is not None else {}
+        return checksum_of_variable((await gitlab.get(self.request().path, **named)).body)
 
     async def run(self, gitlab: GitLab) -> Answer:
         if self.group_id is not None and self.environment_scope is not None:
@@ -171,7 +179,7 @@ class DeleteVariable(OfVariable):
     shows=VARIABLE + " value",
 )
 class ShowValue(OfVariable):
-    """Show the value of a variable."""
+    """Show the value of a variable, and the checksum with which update overwrites no other."""
 
     async def run(self, gitlab: GitLab) -> Answer | Result:
         answer = await one_of_its_scopes(self, gitlab)
@@ -180,6 +188,7 @@ class ShowValue(OfVariable):
             notice = Notice(NoticeCode.PARTIAL, "The variable is hidden: GitLab shows its value to nobody.")
             return Result(data={"key": self.key, "hidden": True}, warnings=[notice])
         shown = {name: body.get(name) for name in ("key", "value", "environment_scope")}
+        shown["checksum"] = checksum_of_variable(body)
         return Result(data=keep_visible(shown, "value"))
 
 

@@ -12,6 +12,7 @@ from gitlab_mcp.actions.fields import NonEmpty, broken_rule
 from gitlab_mcp.actions.recovery_lookup import RecoveryLookup
 from gitlab_mcp.actions.scopes import OfWikiPage, WithWiki
 from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.workflows.unchanged_since import IfSame, checksum_of_page
 
 manage = Tool(
     "manage_wiki",
@@ -60,8 +61,9 @@ class CreatePage(WithWiki):
     recover_with=RecoveryLookup(
         "browse_wikis list", "project_id group_id", because="a new title moves the page"
     ),
+    seldom_given="expected_checksum",
 )
-class UpdatePage(OfWikiPage):
+class UpdatePage(IfSame, OfWikiPage):
     """Change a page; a new title moves it, and its slug with it."""
 
     title: Title | None = None
@@ -73,6 +75,9 @@ class UpdatePage(OfWikiPage):
         if self.title is None and self.content is None:
             raise broken_rule("a title or a content", field="content")
         return self
+
+    async def present_checksum(self, gitlab: GitLab) -> str:
+        return checksum_of_page((await gitlab.get(self.request().path)).body)
 
     async def run(self, gitlab: GitLab) -> Answer:
         request = self.request()

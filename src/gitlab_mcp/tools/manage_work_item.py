@@ -40,6 +40,7 @@ from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.gitlab.faults import FAULTS, GraphQLRefused, may_have_happened
 from gitlab_mcp.gitlab.graphql import full_path, mutate, value_at
 from gitlab_mcp.results.shown_fields import pick_fields, shown_fields
+from gitlab_mcp.workflows.unchanged_since import ExpectsUpdatedAt
 from gitlab_mcp.workflows.work_item_scopes import InPlace, OfWorkItem
 from gitlab_mcp.workflows.work_items import (
     ADD_LINKS,
@@ -310,8 +311,9 @@ def _dates(action: Any) -> dict[str, Any] | None:
     switch="issues",
     role=Role.GUEST,
     recover_with=_found_again("workItemUpdate", lambda write, found: write.action.is_done(found)),
+    seldom_given="expected_updated_at",
 )
-class UpdateWorkItem(OfWorkItem):
+class UpdateWorkItem(ExpectsUpdatedAt, OfWorkItem):
     """Change, close or reopen one."""
 
     state_event: Literal["close", "reopen"] | None = None
@@ -335,13 +337,14 @@ class UpdateWorkItem(OfWorkItem):
 
     @model_validator(mode="after")
     def _changes_something(self) -> Self:
-        if self.model_fields_set <= {"project_id", "group_id", "work_item_iid"}:
+        if self.model_fields_set <= {"project_id", "group_id", "work_item_iid", "expected_updated_at"}:
             raise broken_rule("at least one thing to change", field="state_event")
         return self
 
     async def run(self, gitlab: GitLab) -> Answer:
         before = await self.node(gitlab)
         present = as_rest(before)
+        await self.refuse_if_changed(gitlab, present)
         if (
             self.state_event == "reopen"
             and present.get("discussion_locked")

@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field, model_validator
 
 from gitlab_mcp.actions.action import Action, Danger
-from gitlab_mcp.actions.fields import Expects, FromJson, broken_rule
+from gitlab_mcp.actions.fields import Expects, Flag, FromJson, broken_rule
 from gitlab_mcp.actions.result import Result
 from gitlab_mcp.actions.server import Server
 from gitlab_mcp.actions.tool import Tool
@@ -24,7 +24,11 @@ run_batch = Tool(
 Calls = Annotated[
     list[BatchedCall],
     FromJson,
-    Field(min_length=1, max_length=MOST_CALLS),
+    Field(
+        min_length=1,
+        max_length=MOST_CALLS,
+        description="A value may be {from: 0, field: iid} of call 0",
+    ),
     Expects("an array of {tool, arguments}"),
 ]
 
@@ -41,11 +45,13 @@ Calls = Annotated[
             {"tool": "browse_labels", "arguments": {"action": "list", "project_id": "acme/website"}},
         ]
     },
+    seldom_given="stop_on_error",
 )
 class RunBatch(Action):
     """Make several calls; each has a result or an error of its own, in the order they were given."""
 
     calls: Calls
+    stop_on_error: Flag | None = None
 
     @model_validator(mode="after")
     def _holds_no_batch(self) -> RunBatch:
@@ -54,4 +60,4 @@ class RunBatch(Action):
         return self
 
     async def run_with(self, server: Server) -> Result:
-        return await run_calls(self.calls, server)
+        return await run_calls(self.calls, server, stop_on_error=bool(self.stop_on_error))

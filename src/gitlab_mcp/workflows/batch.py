@@ -1,10 +1,12 @@
-"""Many calls made as one: reads side by side, each write alone and in its turn."""
+"""Many calls made as one: reads side by side, each write alone and in its turn.
+
+A call may take values from the results of those before it (`batch_references.py`). It is judged with these in place.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import groupby
 from typing import Annotated, Any
 
 import anyio
@@ -14,12 +16,14 @@ from gitlab_mcp.actions.call import FEWEST_BYTES
 from gitlab_mcp.actions.fields import FromJson, NonEmpty, ReachesNothing
 from gitlab_mcp.actions.result import Notice, Omission, Result, TailText, Text
 from gitlab_mcp.actions.server import Server
-from gitlab_mcp.failures.codes import Code, NoticeCode
+from gitlab_mcp.failures.codes import Code, NoticeCode, Recovery
 from gitlab_mcp.failures.counted import counted
 from gitlab_mcp.failures.failure import CallFailed, Confirmation, Declined, Failure
 from gitlab_mcp.results.content_blocks import compact_json
 from gitlab_mcp.results.metadata import warning_entry
+from gitlab_mcp.results.secret_redaction import redact_strings
 from gitlab_mcp.results.untrusted_text import wrap_untrusted
+from gitlab_mcp.workflows.batch_references import calls_referred_to, filled_in, refers
 
 _READS_AT_ONCE = 8
 _CUT_A_LITTLE_MORE = 0.95
@@ -41,29 +45,43 @@ class BatchedCall(BaseModel):
         return value
 
 
-async def run_calls(calls: Sequence[BatchedCall], server: Server) -> Result:
+Outcome = Mapping[str, Any]
+"""What came of a call: `result`, `error`, or `not_made` with the reason."""
+
+
+async def run_calls(calls: Sequence[BatchedCall], server: Server, *, stop_on_error: bool) -> Result:
     if server.can_ask_person:
         await _ask_first(calls, server)
     share = max(server.max_bytes // len(calls), FEWEST_BYTES)
-    outcomes: dict[int, Mapping[str, Any]] = {}
+    outcomes: dict[int, Outcome] = {}
     gate = anyio.Semaphore(_READS_AT_ONCE)
     server.gitlab.report(0, len(calls), "calls")
 
     async def run(index: int) -> None:
         async with gate:
-            outcomes[index] = await _outcome(calls[index], share, server)
+            outcomes[index] = await _outcome(calls[index], index, outcomes, share, server)
         server.gitlab.report(len(outcomes), len(calls), calls[index].tool)
 
-    writes = [server.registry.writes(call.tool, call.arguments.get("action")) for call in calls]
-    for turn in _turns(writes):
+    for turn in _turns(calls, server):
+        if stop_on_error and (failed := _failed(outcomes)):
+            outcomes.update((index, {"not_made": f"call {failed[0]} failed"}) for index in turn)
+            continue
         async with anyio.create_task_group() as tasks:
             for index in turn:
                 tasks.start_soon(run, index)
     return _result([outcomes[index] for index in range(len(calls))], server)
 
 
+def _failed(outcomes: Mapping[int, Outcome]) -> list[int]:
+    return sorted(index for index, outcome in outcomes.items() if "error" in outcome)
+
+
 async def _ask_first(calls: Sequence[BatchedCall], server: Server) -> None:
-    """Before anything is done, the person is asked once for all calls that need a yes. After a no nothing is done."""
+    """Before anything is done, the person is asked once for all calls that need a yes. After a no nothing is done.
+
+    A call that takes values from others is not among them: nobody can say yes to what is not known yet. When it is its
+    turn it is refused, and can be sent by itself with the values that are known then.
+    """
     found: dict[int, Failure] = {}
     declined: list[Declined] = []
     gate = anyio.Semaphore(_READS_AT_ONCE)
@@ -79,8 +97,9 @@ async def _ask_first(calls: Sequence[BatchedCall], server: Server) -> None:
                     found[index] = failure
 
     async with anyio.create_task_group() as tasks:
-        for index in range(len(calls)):
-            tasks.start_soon(rehearse, index)
+        for index, call in enumerate(calls):
+            if not refers(call.arguments):
+                tasks.start_soon(rehearse, index)
     if declined:
         raise declined[0]
     if found:
@@ -105,19 +124,49 @@ def _one_question(asked: Sequence[tuple[int, Failure]], total: int) -> Failure:
     )
 
 
-def _turns(writes: Sequence[bool]) -> Iterator[Sequence[int]]:
-    """The numbers of the calls that are made at once. What follows a write in the batch sees what it did."""
-    for is_write, group in groupby(range(len(writes)), key=writes.__getitem__):
-        indices = list(group)
-        yield from ([index] for index in indices) if is_write else (indices,)
+def _turns(calls: Sequence[BatchedCall], server: Server) -> Iterator[Sequence[int]]:
+    """The numbers of the calls that are made at once. What follows a write in the batch sees what it did, and what
+    takes a value from another call waits for it."""
+    turn: list[int] = []
+    alone = False
+    for index, call in enumerate(calls):
+        writes = server.registry.writes(call.tool, call.arguments.get("action"))
+        if turn and (alone or writes or calls_referred_to(call.arguments) & set(turn)):
+            yield turn
+            turn = []
+        turn.append(index)
+        alone = writes
+    yield turn
 
 
-async def _outcome(call: BatchedCall, share: int, server: Server) -> Mapping[str, Any]:
+async def _outcome(
+    call: BatchedCall, index: int, outcomes: Mapping[int, Outcome], share: int, server: Server
+) -> Outcome:
     try:
-        result = await server.make_call(call.tool, call.arguments, max_bytes=share)
+        arguments = filled_in(call.arguments, index, outcomes)
+    except CallFailed as unfilled:
+        return {"error": server.not_made(call.tool, call.arguments, unfilled.failure)}
+    try:
+        result = await server.make_call(call.tool, arguments, max_bytes=share)
     except CallFailed as failed:
-        return {"error": failed.failure}
+        failure = failed.failure
+        needs_yes = failure.recovery is Recovery.WITH_TOKEN
+        return {"error": _by_itself(failure, call, arguments) if needs_yes else failure}
     return _as_item(result, share)
+
+
+def _by_itself(failure: Failure, call: BatchedCall, arguments: Mapping[str, Any]) -> Failure:
+    """A yes is to the values that were found, so the call is sent again with these: the batch would make new ones."""
+    found = {name: arguments[name] for name, value in call.arguments.items() if refers({name: value})}
+    if not found:
+        return failure
+    send = {"tool": call.tool, "arguments": redact_strings({**_named(arguments), **found})}
+    fix = f"{failure.facts.get('suggested_fix', '')} Send it by itself, with the arguments under send."
+    return failure.knowing(send=send, suggested_fix=fix.strip())
+
+
+def _named(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {"action": arguments["action"]} if "action" in arguments else {}
 
 
 def _as_item(result: Result, share: int) -> Mapping[str, Any]:
@@ -143,12 +192,14 @@ def _cut(text: Text, room: int) -> Text:
     return text
 
 
-def _result(outcomes: list[Mapping[str, Any]], server: Server) -> Result:
-    failed = [index for index, outcome in enumerate(outcomes) if "error" in outcome]
-    if len(failed) == len(outcomes):
-        message = "The call failed." if len(failed) == 1 else f"All {len(failed)} calls failed."
+def _result(outcomes: Sequence[Outcome], server: Server) -> Result:
+    failed = _failed(dict(enumerate(outcomes)))
+    unmade = [index for index, outcome in enumerate(outcomes) if "not_made" in outcome]
+    others = f" {counted(len(unmade), 'call')} after it not made." if unmade else ""
+    if len(failed) + len(unmade) == len(outcomes):
+        message = f"All {len(failed)} calls failed." if len(failed) > 1 else "The call failed."
         raise CallFailed(
-            Failure(Code.BATCH_PARTIAL_FAILURE, message).knowing(
+            Failure(Code.BATCH_PARTIAL_FAILURE, f"{message}{others}").knowing(
                 results=outcomes,
                 retryable=None if _may_be_sent_again(outcomes) else False,
                 suggested_fix="Correct each call as its own error says; nothing else went wrong.",
@@ -159,15 +210,19 @@ def _result(outcomes: list[Mapping[str, Any]], server: Server) -> Result:
     if failed:
         warning = Notice(
             NoticeCode.PARTIAL,
-            f"{len(failed)} of {counted(len(outcomes), 'call')} failed.",
-            {"error_code": Code.BATCH_PARTIAL_FAILURE, "failed": failed},
+            f"{len(failed)} of {counted(len(outcomes), 'call')} failed.{others}",
+            {
+                "error_code": Code.BATCH_PARTIAL_FAILURE,
+                "failed": failed,
+                **({"not_made": unmade} if unmade else {}),
+            },
         )
         data["warnings"] = [warning_entry(warning)]
     return Result(data=data, is_presented=True)
 
 
-def _may_be_sent_again(outcomes: list[Mapping[str, Any]]) -> bool:
+def _may_be_sent_again(outcomes: Sequence[Outcome]) -> bool:
     """Not where a write in it may have happened, nor where no call of it can work."""
-    failures = [each["error"] for each in outcomes]
+    failures = [each["error"] for each in outcomes if "error" in each]
     unknown = any("check_with" in failure.facts for failure in failures)
     return not unknown and any(failure.retryable for failure in failures)

@@ -24,6 +24,13 @@ def find_published(draft: Json, notes: Iterable[Json]) -> Json | None:
     return next((note for note in notes if _is_published_as(draft, note)), None)
 
 
+def is_same_comment(wanted: Json, draft: Json) -> bool:
+    """Whether a draft has this text and place."""
+    place, there = (each.get("position") or {} for each in (wanted, draft))
+    same_place = all(place.get(name) == there.get(name) for name in ("new_path", "old_line", "new_line"))
+    return same_place and _without_quick_actions(wanted["note"]) == _without_quick_actions(draft.get("note"))
+
+
 def has_unknown_line(draft: Json) -> bool:
     """Whether the draft is on a line that GitLab does not find. Such a draft has no line code."""
     position = draft.get("position") or {}

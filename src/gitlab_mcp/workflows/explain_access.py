@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final, Protocol
 
 from gitlab_mcp.actions.action import ROLE_NAMES, Action, fill
@@ -13,6 +14,7 @@ from gitlab_mcp.actions.result import Result
 from gitlab_mcp.actions.token_needs import TokenNeeds
 from gitlab_mcp.api.switches import SWITCHES, switch_of, switched_off
 from gitlab_mcp.failures.codes import Code, NoticeCode
+from gitlab_mcp.gitlab.concurrently import concurrently
 from gitlab_mcp.refusals.causes import works_in_closed_projects
 from gitlab_mcp.tiers.effective_tier import EffectiveTier
 from gitlab_mcp.tiers.feature_map import Effect, Feature, TierMap
@@ -148,6 +150,11 @@ def _not_listed(actions: Iterable[type[Action]], server: Server) -> list[dict[st
 
 
 async def read_place(ask: Ask, *, project_id: str | None, group_id: str | None) -> Place:
+    # All at once: what follows finds it remembered.
+    about: list[Callable[[], Awaitable[object]]] = [ask.instance, ask.token]
+    about += [partial(ask.project, project_id)] if project_id else []
+    about += [partial(ask.group, group_id)] if group_id else []
+    await concurrently(about)
     instance, token = await ask.instance(), await ask.token()
     if project_id:
         project = await ask.project(project_id)

@@ -10,6 +10,7 @@ from gitlab_mcp.failures import allowed_words as words
 from gitlab_mcp.failures.counted import counted
 from gitlab_mcp.results.job_explanations import explain_failure, why_no_log, why_waiting
 from gitlab_mcp.results.job_log_lines import Excerpt
+from gitlab_mcp.results.job_logs import LogWindow
 from gitlab_mcp.results.pipeline_test_reports import failed_tests, nonzero_counts, unreadable_suites
 from gitlab_mcp.results.shown_fields import pick_fields, shown_fields
 from gitlab_mcp.workflows.failure_facts import (
@@ -47,6 +48,12 @@ def failure_digest(facts: FailureFacts) -> Result:
         "tests": _tests(pipelines),
         "flaky_jobs": _flaky_jobs(top.jobs),
         "waiting_jobs": [_waiting_job(job) for job in top.jobs if job.get("status") in _UNFINISHED],
+        "culprits": list(facts.culprits),
+        "flaky_before": [
+            {"name": name, "pipeline_id": pipeline_id} for name, pipeline_id in facts.flaky_before.items()
+        ],
+        "remarks": _remarks(facts),
+        "newer_pipeline": pick_fields(facts.newer, _ON_DEFAULT_BRANCH) if facts.newer else None,
         "default_branch": _default_branch(branch, top) if branch else None,
     }
     truncated = []
@@ -59,6 +66,26 @@ def failure_digest(facts: FailureFacts) -> Result:
         text=Text(text, f"logs of pipeline {top.pipeline['id']}") if text else None,
         warnings=partial_read_notices(facts.unread),
         truncated=truncated,
+    )
+
+
+def _remarks(facts: FailureFacts) -> list[str]:
+    if not facts.earlier_without_green:
+        return []
+    seen = counted(facts.earlier_without_green, "earlier pipeline")
+    return [f"No commit is blamed: of the {seen} of this ref that were looked at, none was green."]
+
+
+def job_digest(job: Json, window: LogWindow | None) -> Result:
+    """Why one job failed, for whoever waited for it alone."""
+    pipeline = {"id": (job.get("pipeline") or {}).get("id"), "project_id": None}
+    log = JobLog(job, window)
+    facts = PipelineFacts(pipeline, [job], logs=[log])
+    text = _log_section(log)
+    return Result(
+        data={"failed_jobs": [_job(job, facts, facts)]},
+        text=Text(text, f"log of job {job['id']}") if text else None,
+        warnings=partial_read_notices([f"log of job {job['id']}"] if window is None else []),
     )
 
 
@@ -88,7 +115,8 @@ def _verdict(facts: FailureFacts) -> str:
         status = words.ci_status(pipeline["status"]) or "in a state of its own"
         return f"The pipeline is {status}" + (f"; so far {causes}." if causes else ".")
     unknown = "It failed; what is unread may say why" if facts.unread else "It failed, and no job says why"
-    return f"{causes or unknown}.{_compare(top, facts.default_branch)}"
+    newer = " A newer pipeline of this ref has not ended yet." if facts.newer else ""
+    return f"{causes or unknown}.{_compare(top, facts.default_branch)}{newer}"
 
 
 def _count(things: Sequence[Any], noun: str, verb: str) -> str:

@@ -3,21 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from gitlab_mcp.actions.action import fill
 from gitlab_mcp.actions.exchange import GitLab, Request
 from gitlab_mcp.gitlab.concurrently import concurrently
 from gitlab_mcp.gitlab.faults import FAULTS
-from gitlab_mcp.gitlab.paging import every_page, has_next_page
+from gitlab_mcp.gitlab.paging import every_page, has_next_page, items_of
 from gitlab_mcp.results.job_logs import LogWindow, read_log
+from gitlab_mcp.workflows.culprits import History, read_culprits, read_history, suspects
 
 MOST_LOGS = 8
 TAIL_LINES = 12
 """Lines from the end of each log."""
 DEEPEST_DOWNSTREAM = 2
 """How many levels of downstream pipelines are read."""
+UNDER_WAY = frozenset(
+    (
+        "created",
+        "waiting_for_resource",
+        "preparing",
+        "waiting_for_callback",
+        "pending",
+        "running",
+        "canceling",
+        "scheduled",
+    )
+)
+"""Statuses of a pipeline, a job or a deployment that ends by itself."""
 _FINISHED = ("success", "failed")
 
 Json = Mapping[str, Any]
@@ -60,6 +75,14 @@ class FailureFacts:
     top: PipelineFacts
     """Of the pipeline that was asked about."""
     default_branch: DefaultBranch | None = None
+    culprits: Sequence[Json] = ()
+    """What broke its failed jobs, as far as its ref was green before."""
+    flaky_before: Mapping[str, int] = field(default_factory=dict)
+    """Of its failed jobs, those that needed a second try lately, each with the pipeline."""
+    earlier_without_green: int = 0
+    """How many earlier pipelines of its ref were looked at, where none of them was green."""
+    newer: Json | None = None
+    """A pipeline of its ref that is newer and has not ended."""
     unread: Sequence[str] = ()
     """What could not be read."""
     skipped_logs: int = 0
@@ -69,19 +92,41 @@ class FailureFacts:
 async def read_failure_facts(gitlab: GitLab, project: str | int, pipeline: Json) -> FailureFacts:
     """`pipeline` is GitLab's answer for one; `project` is how the caller names its project."""
     reader = _Reader(gitlab, {pipeline["project_id"]: project})
-    top, branch = await concurrently(
-        [lambda: reader.pipeline_facts(pipeline, depth=0), lambda: reader.default_branch(pipeline)]
+    top, around = await concurrently(
+        [lambda: reader.pipeline_facts(pipeline, depth=0), lambda: reader.surroundings(pipeline)]
     )
     if isinstance(top, FAULTS):
         raise top
-    if isinstance(branch, FAULTS):
-        reader.unread.append("pipelines of the default branch")
-    assert isinstance(top, PipelineFacts)
+    assert isinstance(top, PipelineFacts) and isinstance(around, _Surroundings)
+    failed = [job["name"] for job in failed_jobs(top.jobs) if not job.get("allow_failure")]
+    branch, blamed = await concurrently(
+        [
+            lambda: reader.failing_on(around.default_branch, pipeline),
+            lambda: read_culprits(gitlab, project, suspects(pipeline, failed, around.history)),
+        ]
+    )
+    culprits: Sequence[Json] = ()
+    if isinstance(blamed, tuple):
+        culprits, unread = blamed
+        reader.unread += unread
+    flaky = around.history.flaky
     return FailureFacts(
         top,
-        branch if isinstance(branch, DefaultBranch) else None,
+        branch if isinstance(branch, DefaultBranch) else around.default_branch,
+        culprits,
+        {name: flaky[name] for name in failed if name in flaky},
+        around.earlier_without_green,
+        around.newer,
         tuple(reader.unread),
         reader.skipped_logs,
+    )
+
+
+async def read_failure_log(gitlab: GitLab, project: str | int, job_id: int) -> LogWindow:
+    """The lines around the error, and the end of the log."""
+    path = fill("/projects/{project}/jobs/{job}/trace", project=project, job=job_id)
+    return await gitlab.stream(
+        Request("GET", path), lambda chunks, _: read_log(chunks, tail=TAIL_LINES, find_error=True)
     )
 
 
@@ -92,6 +137,25 @@ def failed_jobs(jobs: Iterable[Json]) -> list[Json]:
         newest[job["name"]] = max(job["id"], newest.get(job["name"], 0))
     failed = [job for job in jobs if job["status"] == "failed" and newest[job["name"]] == job["id"]]
     return sorted(failed, key=lambda job: (bool(job.get("allow_failure")), job["id"]))
+
+
+@dataclass(frozen=True, slots=True)
+class _Surroundings:
+    default_branch: DefaultBranch | None
+    history: History
+    earlier_without_green: int
+    newer: Json | None
+
+
+def _has_history(pipeline: Json) -> bool:
+    """Whether earlier pipelines of its ref say what broke it: not of a tag, and not of a merge request, which is itself
+    what changed."""
+    on_branch = not pipeline.get("tag") and not str(pipeline.get("ref", "")).startswith("refs/")
+    return on_branch and pipeline["status"] == "failed"
+
+
+def _is_under_way(pipeline: Json) -> bool:
+    return pipeline["status"] in UNDER_WAY
 
 
 class _Reader:
@@ -154,28 +218,64 @@ class _Reader:
             tuple(each for each in downstream if each),
         )
 
-    async def default_branch(self, pipeline: Json) -> DefaultBranch | None:
-        """Its newest pipelines, and the jobs that fail there."""
+    async def surroundings(self, pipeline: Json) -> _Surroundings:
+        """The default branch, and what came before the pipeline on its own ref."""
         project_path = fill("/projects/{project}", project=self._project(pipeline))
-        name = (await self.gitlab.get(project_path)).body.get("default_branch")
-        if not name:
-            return None
-        branch = DefaultBranch(name, (await self.gitlab.get(f"{project_path}/pipelines", ref=name)).body)
-        newest = branch.newest_finished
-        if newest is None or newest["status"] == "success" or newest["id"] == pipeline["id"]:
+        ref = pipeline.get("ref") if _has_history(pipeline) else None
+        project, own = await self._read_all(
+            ("default branch", lambda: self.gitlab.get(project_path)),
+            ("earlier pipelines of the ref", partial(self._pipelines_of, project_path, ref)),
+        )
+        name = (project.body if project else {}).get("default_branch")
+        default, history = await self._read_all(
+            (
+                "pipelines of the default branch",
+                partial(self._pipelines_of, project_path, name if name != ref else None),
+            ),
+            (
+                "earlier pipelines of the ref",
+                partial(read_history, self.gitlab, self._project(pipeline), pipeline, own or ()),
+            ),
+        )
+        self.unread += history.unread
+        on_default = own if name == ref else default
+        earlier = [each for each in own or () if each["id"] < pipeline["id"]]
+        return _Surroundings(
+            DefaultBranch(name, on_default) if name and on_default is not None else None,
+            history,
+            0 if history.last_green else len(earlier),
+            next((each for each in own or () if each["id"] > pipeline["id"] and _is_under_way(each)), None),
+        )
+
+    async def _pipelines_of(self, project_path: str, ref: str | None) -> Sequence[Json]:
+        if ref is None:
+            return ()
+        return items_of(await self.gitlab.get(f"{project_path}/pipelines", ref=ref), "pipelines")
+
+    async def failing_on(self, branch: DefaultBranch | None, pipeline: Json) -> DefaultBranch | None:
+        """The default branch with the jobs that fail there, where they are not those of the pipeline itself."""
+        newest = branch.newest_finished if branch else None
+        if (
+            branch is None
+            or newest is None
+            or newest["status"] == "success"
+            or newest["id"] == pipeline["id"]
+        ):
             return branch
-        jobs = await every_page(self.gitlab, self._path(newest, "/jobs"), scope=["failed"])
-        return DefaultBranch(name, branch.pipelines, jobs.body)
+        jobs = await self._read_all(
+            (
+                f"jobs of pipeline {newest['id']}",
+                lambda: every_page(self.gitlab, self._path(newest, "/jobs"), scope=["failed"]),
+            )
+        )
+        return replace(branch, failed_jobs=jobs[0].body) if jobs[0] else branch
 
     async def _downstream(self, started: Json, depth: int) -> PipelineFacts:
         pipeline = (await self.gitlab.get(self._path(started))).body
         return await self.pipeline_facts(pipeline, depth)
 
     async def _log(self, pipeline: Json, job: Json) -> LogWindow:
-        path = fill("/projects/{project}/jobs/{job}/trace", project=self._project(pipeline), job=job["id"])
-        return await self.gitlab.stream(
-            Request("GET", path), lambda chunks, _: read_log(chunks, tail=TAIL_LINES, find_error=True)
-        )
+        return await read_failure_log(self.gitlab, self._project(pipeline), job["id"])
 
     def _choose_logs(self, jobs: Sequence[Json]) -> Sequence[Json]:
         chosen = jobs[: self._logs_left]

@@ -6,19 +6,19 @@ not found. Read with the caller's own rights, once for each name, and remembered
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
+from functools import partial
 from itertools import islice
 from typing import Any, Final
 
 from gitlab_mcp.actions.action import Action, fill
 from gitlab_mcp.actions.ask import Ask
-from gitlab_mcp.actions.fields import ME, Names
+from gitlab_mcp.actions.fields import ME, USERNAME, Names
 from gitlab_mcp.actions.names import names_given
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
+from gitlab_mcp.gitlab.concurrently import concurrently
 
-_USERNAME: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 _MOST_CANDIDATES: Final = 10
 _LONGEST_SEARCH: Final = "100"
 _MOST_NAMES: Final = 50
@@ -32,9 +32,12 @@ async def replace_names(action: Action, ask: Ask) -> Action:
     given = list(islice(names_given(action), _MOST_NAMES + 1))
     if len(given) > _MOST_NAMES:
         raise CallFailed(_too_many(given[-1][0]))
-    for field, mark, name in given:
+    numbers = await concurrently([partial(_look_up, action, *each, ask) for each in given])
+    for (field, mark, name), number in zip(given, numbers, strict=True):
+        if isinstance(number, Exception):
+            raise number
         marks[field] = mark
-        found.setdefault(field, {})[name] = await _look_up(action, field, mark, name, ask)
+        found.setdefault(field, {})[name] = number
     changes = {
         field: _replaced(getattr(action, field), marks[field], values) for field, values in found.items()
     }
@@ -75,7 +78,7 @@ async def _caller(ask: Ask) -> Mapping[str, Any]:
 async def _user(field: str, name: str, ask: Ask) -> int:
     if name == ME:
         return int((await _caller(ask))["id"])
-    if _USERNAME.fullmatch(name):
+    if USERNAME.fullmatch(name):
         match await ask.names("/users", username=name):
             case [{"id": int(number)}]:
                 return number

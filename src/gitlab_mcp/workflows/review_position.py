@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -107,8 +107,27 @@ def _count_lines(chunks: Iterator[bytes], headers: Mapping[str, str]) -> int:
     return count + (last != b"\n")
 
 
+@dataclass(frozen=True, slots=True)
+class ChangedFiles:
+    """The files of the latest version: its shas belong to its diffs, and it has the collapsed diffs too."""
+
+    path: str
+    shas: Mapping[str, str]
+    entries: Sequence[Json]
+
+    def file(self, file_path: str) -> ChangedFile:
+        for side in ("new_path", "old_path"):
+            for entry in self.entries:
+                if entry[side] == file_path:
+                    return ChangedFile(self.path, self.shas, entry)
+        raise CallFailed(_not_changed(file_path, [entry["new_path"] for entry in self.entries]))
+
+
 async def read_changed_file(gitlab: GitLab, path: str, file_path: str) -> ChangedFile:
-    """Reads the latest version: its shas belong to its diffs, and it has the collapsed diffs too."""
+    return (await read_changed_files(gitlab, path)).file(file_path)
+
+
+async def read_changed_files(gitlab: GitLab, path: str) -> ChangedFiles:
     versions = (await gitlab.get(f"{path}/versions")).body
     if not versions:
         raise CallFailed(_no_changes())
@@ -116,12 +135,7 @@ async def read_changed_file(gitlab: GitLab, path: str, file_path: str) -> Change
     shas = {name: version[f"{name.removesuffix('_sha')}_commit_sha"] for name in _SHAS}
     if not all(shas.values()):
         raise CallFailed(_no_changes())
-    entries = version.get("diffs") or ()
-    for side in ("new_path", "old_path"):
-        for entry in entries:
-            if entry[side] == file_path:
-                return ChangedFile(path, shas, entry)
-    raise CallFailed(_not_changed(file_path, [entry["new_path"] for entry in entries]))
+    return ChangedFiles(path, shas, version.get("diffs") or ())
 
 
 _LONGEST_COMPARED = 200

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from gitlab_mcp.actions.ask import Ask
@@ -12,11 +12,14 @@ from gitlab_mcp.actions.result import Notice, Result
 from gitlab_mcp.api.versions import is_in
 from gitlab_mcp.failures.codes import Code, NoticeCode
 from gitlab_mcp.failures.failure import CallFailed, Failure
+from gitlab_mcp.gitlab.concurrently import concurrently
 from gitlab_mcp.gitlab.faults import FAULTS, BadAnswer, Refused, Unreachable, may_have_happened
 from gitlab_mcp.gitlab.paging import every_page
 from gitlab_mcp.refusals.alternatives import call
 from gitlab_mcp.refusals.case import merge_request_of
 from gitlab_mcp.workflows.draft_notes import Json, find_published, unpublished, why_not_publishable
+from gitlab_mcp.workflows.review_comments import ReviewComment, draft_comments, placed, take_back
+from gitlab_mcp.workflows.review_position import read_changed_files
 
 Verdict = Literal["approve", "request_changes"]
 
@@ -33,12 +36,62 @@ class Review:
     gitlab: GitLab
     path: str
 
-    async def submit(self, body: str | None, verdict: Verdict | None, sha: str | None, ask: Ask) -> Result:
+    async def submit(
+        self,
+        body: str | None,
+        verdict: Verdict | None,
+        sha: str | None,
+        ask: Ask,
+        comments: Sequence[ReviewComment] = (),
+    ) -> Result:
+        if comments:
+            return await self._submit_with(comments, body, verdict, sha, ask)
         drafts = await self.drafts()
         if not drafts and not body and not verdict:
             raise CallFailed(_nothing_to_submit())
         before = await self._notes(len(drafts)) if drafts else []
         await self._check(drafts, before)
+        return await self._with_urls(await self._submit(drafts, before, body, verdict, sha, ask), ask)
+
+    async def _submit_with(
+        self,
+        comments: Sequence[ReviewComment],
+        body: str | None,
+        verdict: Verdict | None,
+        sha: str | None,
+        ask: Ask,
+    ) -> Result:
+        """The comments become drafts first, which are taken back where nothing is published."""
+        expected = _FEW_DRAFTS + len(comments)
+        reads: list[Callable[[], Awaitable[Any]]] = [
+            self.drafts,
+            lambda: self._notes(expected),
+            lambda: read_changed_files(self.gitlab, self.path),
+            lambda: self.gitlab.get("/user"),
+        ]
+        drafts, before, changed, user = _unless_refused(await concurrently(reads))
+        if len(drafts) > _FEW_DRAFTS:
+            before = await self._notes(len(drafts) + len(comments))
+        await self._check(drafts, before)
+        wanted = await placed(self.gitlab, changed, comments, user.body["id"])
+        made = await draft_comments(self.gitlab, self.path, wanted, drafts, before)
+        try:
+            submitted = await self._submit([*drafts, *made], before, body, verdict, sha, ask)
+        except (CallFailed, *FAULTS) as failed:
+            if isinstance(failed, CallFailed) or not _may_have_been_done(failed):
+                await take_back(self.gitlab, self.path, wanted, drafts)
+            raise
+        return await self._with_urls(submitted, ask)
+
+    async def _submit(
+        self,
+        drafts: Sequence[Json],
+        before: list[Json],
+        body: str | None,
+        verdict: Verdict | None,
+        sha: str | None,
+        ask: Ask,
+    ) -> Result:
         data: dict[str, Any] = {}
         if verdict == "approve":
             data["verdict"] = await self._approve(sha)
@@ -179,13 +232,31 @@ class Review:
                 Notice(NoticeCode.PARTIAL, "They were published; whether all arrived was not read.")
             )
             return {"published": len(drafts)}
-        lost = unpublished(drafts, _new_notes(after, before))
+        new = _new_notes(after, before)
+        lost = unpublished(drafts, new)
         if lost:
             facts = {"lost": [{"draft_note_id": draft["id"], "body": draft["note"]} for draft in lost]}
             warnings.append(
                 Notice(NoticeCode.NOT_APPLIED, "GitLab said yes and dropped some: write them again.", facts)
             )
-        return {"published": len(drafts) - len(lost)}
+        found = {note["id"]: note for draft in drafts if (note := find_published(draft, new)) is not None}
+        notes = {"notes": [_place_of(found[number]) for number in sorted(found)]} if found else {}
+        return {"published": len(drafts) - len(lost), **notes}
+
+    async def _with_urls(self, result: Result, ask: Ask) -> Result:
+        """The result with the page of each note, where the path of the project is known."""
+        notes = result.data.get("notes")
+        project, iid = merge_request_of(self.path) or ("", "0")
+        if not notes or not project:
+            return result
+        if project.isdecimal():
+            found = await ask.project(project)
+            project = str((found or {}).get("path_with_namespace") or "")
+        if not project:
+            return result
+        page = f"{self.gitlab.base_url}/{project}/-/merge_requests/{iid}"
+        told = [{**note, "web_url": f"{page}#note_{note['note_id']}"} for note in notes]
+        return replace(result, data={**result.data, "notes": told})
 
     async def _approve(self, sha: str | None) -> str:
         # GitLab answers a second approval with 401, as if the token were bad.
@@ -225,6 +296,29 @@ class Review:
 async def _publishes_all_at_once(ask: Ask) -> bool:
     version = (await ask.instance()).version
     return version is not None and is_in(version, since=_AT_ONCE_SINCE) is True
+
+
+def _unless_refused(answers: Sequence[Any]) -> Sequence[Any]:
+    """The answers; raises the first fault among them."""
+    for answer in answers:
+        if isinstance(answer, Exception):
+            raise answer
+    return answers
+
+
+def _place_of(note: Json) -> dict[str, Any]:
+    position = note.get("position") or {}
+    place = {
+        "file_path": position.get("new_path"),
+        "line": position.get("new_line"),
+        "old_line": position.get("old_line") if position.get("new_line") is None else None,
+    }
+    return {"note_id": note["id"], **{name: value for name, value in place.items() if value is not None}}
+
+
+def _may_have_been_done(fault: Exception) -> bool:
+    """Of what is no refusal of GitLab's, nobody knows."""
+    return not isinstance(fault, Refused) or may_have_happened(fault)
 
 
 def _new_notes(after: list[Json], before: list[Json]) -> list[Json]:

@@ -2,9 +2,10 @@
 
 `parameter_tiers`: the documented parameters above Free, of 18.9. `parameter_tiers_measured`: what sending them to an EE
 without a licence and to a CE did. `measured_switches`: by endpoint, the project switches whose turning off changed the
-owner's answer, with the status of that answer. `graphql_*`: types, fields and arguments of a version's GraphQL, and
-which of them only EE has (scripts/make_graphql.py). What the server itself needs to know of endpoints is in
-`gitlab_mcp.api`.
+owner's answer, with the status of that answer. `licensed_plans`: by name, the plan that GitLab 19.3's code sells each
+licensed feature in, of those that GraphQL tells of. `gitlab_com_free`: by feature, what the code of 18.9 answers a Free
+namespace of GitLab.com. `graphql_*`: types, fields and arguments of a version's GraphQL, and which of them only EE has
+(scripts/make_graphql.py). What the server itself needs to know of endpoints is in `gitlab_mcp.api`.
 """
 
 from __future__ import annotations

@@ -8,6 +8,7 @@ left; public projects of strangers are in every list that is not narrowed; nobod
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -17,6 +18,7 @@ from urllib.parse import unquote
 from gitlab_mcp.tiers.feature_map import Behaviour, Feature, rank, tier_map
 from tests.support.standin.exchange import Received, Reply
 from tests.support.standin.faults import ReplyWith
+from tests.support.standin.licence import Licence, asks_of_the_licence
 
 Thing = dict[str, Any]
 
@@ -76,6 +78,9 @@ class GitLabCom:
         caller, route = received.caller, received.route
         if caller not in PEOPLE:
             return Reply.of(401, {"message": "401 Unauthorized"})
+        if asks_of_the_licence(received):
+            namespace = str(json.loads(received.body)["variables"]["path"]).split("/")[0]
+            return Licence(TIERS[PLANS.get(namespace, "free")]).reply_to(received)
         if route in ("/metadata", "/version"):
             return Reply.of(200, {"version": self.version, "revision": "0123abc", "enterprise": True})
         if route == "/user":

@@ -214,6 +214,11 @@ class Shop:
         found = self.things.get("/".join(steps[:-1]), {}).get(unquote(steps[-1]))
         if found is not None:
             return Reply.of(200, found)
+        branch = self.things.get("projects/77/repository/branches", {}).get(unquote(steps[-1]))
+        if steps[2:4] == ["repository", "commits"] and branch:
+            return Reply.of(200, branch["commit"])
+        if steps[-2:-1] == ["branches"]:
+            return Reply.of(404, {"message": "404 Branch Not Found"})
         is_of_many = len(steps) == 1 or (steps[0] == "groups" and steps[-1] in ("issues", "merge_requests"))
         if is_of_many or "/".join(steps) in self.things or steps[-1] in self.written:
             return self._list(self._all(steps), received)
@@ -239,6 +244,8 @@ class Shop:
 
     def _list(self, things: Iterable[Thing], received: Received) -> Reply:
         asked = {name.removesuffix("[]"): value for name, value in received.params}
+        if "iids" in asked:
+            asked["iids"] = ",".join(value for name, value in received.params if name.startswith("iids"))
         page, size = int(asked.pop("page", 1)), int(asked.pop("per_page", 20))
         found = [each for each in things if _fits(each, asked, received.caller)]
         by = asked.get("order_by", "id")
@@ -408,7 +415,18 @@ class Shop:
         steps = match[1].split("/")
         branch, start = sent["branch"], sent.get("start_branch")
         branches = self.things.setdefault("projects/77/repository/branches", {})
-        if start and branch not in branches:
+        if start and branch in branches:
+            message = (
+                f"A branch called '{branch}' already exists. Switch to that branch in order to make changes"
+            )
+            return Reply.of(400, {"message": message})
+        written = [
+            each for each in sent.get("actions", ()) if (start or branch, each["file_path"]) in self.files
+        ]
+        if any(each.get("last_commit_id") not in (None, self._head(start or branch)) for each in written):
+            message = "You are attempting to update a file that has changed since you started editing it."
+            return Reply.of(400, {"message": message})
+        if start:
             branches[branch] = {"name": branch, "commit": {"id": self._head(start)}, "protected": False}
         actions = sent.get("actions") or [_file_action(received.method, unquote(steps[-1]), sent)]
         for each in actions:
@@ -439,7 +457,7 @@ class Shop:
     def _picked(self, match: re.Match[str], sent: Thing, received: Received) -> Reply:
         commit = self._new(["projects", "77", "repository", "commits"], received.caller)
         commit |= {"id": commit["sha"], "title": f"{match[2]} {match[1][:8]}", "parent_ids": [match[1]]}
-        commit["message"] = commit["title"]
+        commit["message"] = f"{commit['title']}\n\nThis reverts commit {match[1]}"
         self.things.setdefault("projects/77/repository/commits", {})[commit["sha"]] = commit
         branch = self.things["projects/77/repository/branches"].setdefault(
             sent["branch"], {"name": sent["branch"]}
@@ -491,6 +509,22 @@ class Shop:
         self.things.setdefault(f"{parent}/discussions", {})[thread["id"]] = thread
         return Reply.of(201, thread)
 
+    def _draft(self, match: re.Match[str], sent: Thing, received: Received) -> Reply:
+        draft = self._new([*match[1].split("/"), "draft_notes"], received.caller) | sent
+        on_a_line = (sent.get("position") or {}).get("position_type") == "text"
+        draft |= {"author_id": PEOPLE[received.caller], "line_code": "synthetic" if on_a_line else None}
+        self.things.setdefault(f"{match[1]}/draft_notes", {})[str(draft["id"])] = draft
+        return Reply.of(201, draft)
+
+    def _publish_drafts(self, match: re.Match[str], sent: Thing, received: Received) -> Reply:
+        drafts = self.things.get(f"{match[1]}/draft_notes", {})
+        for draft in drafts.values():
+            note = self._new([*match[1].split("/"), "notes"], received.caller) | STARTS_AS["notes"]
+            note |= {"body": draft["note"], "position": draft.get("position")}
+            self.things.setdefault(f"{match[1]}/notes", {})[str(note["id"])] = note
+        drafts.clear()
+        return Reply.of(204)
+
     def _reply_in_thread(self, match: re.Match[str], sent: Thing, received: Received) -> Reply:
         thread = self.things.get(f"{match[1]}/discussions", {}).get(match[2])
         if thread is None:
@@ -516,7 +550,8 @@ class Shop:
             raise NotFound
         again = {**job, **self._new(["projects", "77", "jobs"], received.caller)}
         again |= {"name": job["name"], "status": "pending", "ref": job.get("ref"), "stage": job.get("stage")}
-        self.things["projects/77/jobs"][str(again["id"])] = again
+        # Its runner is quick: whoever looks again finds it done.
+        self.things["projects/77/jobs"][str(again["id"])] = {**again, "status": "success"}
         return Reply.of(201, again)
 
     def _link(self, match: re.Match[str], sent: Thing, received: Received) -> Reply:
@@ -575,6 +610,8 @@ _ACTS: Final[tuple[tuple[re.Pattern[str], Act], ...]] = tuple(
         (r"PUT projects/77/merge_requests/(\d+)/merge", Shop._merge),
         (r"POST projects/77/merge_requests/(\d+)/(approve|unapprove)", Shop._approve),
         (rf"POST ({_PARENT})/(notes|discussions)", Shop._start_thread),
+        (rf"POST ({_PARENT})/draft_notes", Shop._draft),
+        (rf"POST ({_PARENT})/draft_notes/bulk_publish", Shop._publish_drafts),
         (rf"POST ({_PARENT})/discussions/(\w+)/notes", Shop._reply_in_thread),
         (rf"PUT ({_PARENT})/discussions/(\w+)", Shop._resolve),
         (r"POST projects/(\d+)/pipeline", Shop._run_pipeline),
@@ -645,7 +682,7 @@ def _passes(thing: Thing, name: str, wanted: str, caller: str) -> bool:
         case "milestone":
             return bool((thing.get("milestone") or {}).get("title") == wanted)
         case "iids":
-            return str(thing.get("iid")) == wanted
+            return str(thing.get("iid")) in wanted.split(",")
         case "created_after" | "updated_after" | "merged_after":
             at = str(thing.get(f"{name.partition('_')[0]}_at") or "")
             return bool(at) and datetime.fromisoformat(at) >= _time(wanted)

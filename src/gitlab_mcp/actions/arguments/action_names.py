@@ -103,7 +103,8 @@ def meant_tool(registry: Registry, name: str, given: Mapping[str, Any]) -> Meant
     for verb, subject, rest in _readings(registry, words):
         tools = [registry.tool(each) for each in _tools_about(registry, subject)]
         if verb in ("browse", "manage"):
-            tools = [each for each in tools if each.name.startswith(verb)] or tools
+            siblings = [each for tool in tools if (each := sibling_of(registry, tool)) is not None]
+            tools = [each for each in (*tools, *siblings) if each.name.startswith(verb)] or tools
             phrases = ["_".join(rest)] if rest else [action] if action else []
         else:
             phrases = _phrases(verb, subject, rest)

@@ -232,8 +232,9 @@ def _batch(failure: Failure) -> Details:
     for index, failed in failed_items(failure):
         error = render(failed)["error"]
         errors.append({"index": index, "code": error["code"], "message": error["message"]})
-    total = len(failure.facts.get("results", ()))
-    return {"total": total, "succeeded": total - len(errors), "failed": len(errors), "errors": errors}
+    results = failure.facts.get("results", ())
+    succeeded = sum("result" in each for each in results)
+    return {"total": len(results), "succeeded": succeeded, "failed": len(errors), "errors": errors}
 
 
 _QUOTA: Final = {
