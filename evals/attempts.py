@@ -27,7 +27,7 @@ SYSTEM = (
 Begin = Callable[[str, str, Sequence[Json]], Conversation]
 """From what the model is, the job and the tools to a conversation."""
 
-CHECKED = [job for job in JOBS if (job.leaves or job.says) and job.caller == "alice"]
+CHECKED = [job for job in JOBS if (job.leaves or job.says) and job.caller == "alice" and not job.beside]
 """The jobs whose end can be judged whoever does them."""
 
 

@@ -53,7 +53,6 @@ def strings(path: Path) -> Iterator[str]:
 
 NO_TOOLS = {
     "manage_runner": "a scope of GitLab's tokens",
-    "manage_group": "a tool to come, whose parent_id is already guarded",
     "browse_issue": "the example of a tool that does not exist",
 }
 SOURCES = [

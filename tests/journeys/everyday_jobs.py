@@ -13,6 +13,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from tests.support.standin.server import Part
 from tests.support.standin.shop import Shop
 
 SHOP = {"project_id": "acme/shop"}
@@ -33,6 +34,11 @@ class Do(Protocol):
         """The address of GitLab."""
         ...
 
+    @property
+    def beside(self) -> Any:
+        """The part of GitLab that this job has beside the shop."""
+        ...
+
 
 Play = Callable[[Do, Shop], Awaitable[None]]
 Check = Callable[[Shop], None]
@@ -45,6 +51,8 @@ class Job:
     """In it, `{gitlab}` is the address of GitLab."""
     play: Play
     caller: str = "alice"
+    beside: Callable[[], Part] | None = None
+    """Makes what the shop does not have, and answers before it."""
     leaves: Check | None = None
     """Raises AssertionError where GitLab is not as the job should leave it."""
     says: tuple[str, ...] = ()
@@ -57,22 +65,31 @@ class Job:
             self.leaves(shop)
 
 
+@dataclass(frozen=True, slots=True)
+class Declares:
+    """Puts the jobs of one file into its list."""
+
+    jobs: list[Job]
+
+    def __call__(
+        self,
+        number: int,
+        said: str,
+        *,
+        caller: str = "alice",
+        beside: Callable[[], Part] | None = None,
+        leaves: Check | None = None,
+        says: tuple[str, ...] = (),
+    ) -> Callable[[Play], Play]:
+        def declare(play: Play) -> Play:
+            self.jobs.append(Job(number, said, play, caller, beside, leaves, says))
+            return play
+
+        return declare
+
+
 JOBS: list[Job] = []
-
-
-def job(
-    number: int,
-    said: str,
-    caller: str = "alice",
-    *,
-    leaves: Check | None = None,
-    says: tuple[str, ...] = (),
-) -> Callable[[Play], Play]:
-    def declare(play: Play) -> Play:
-        JOBS.append(Job(number, said, play, caller, leaves, says))
-        return play
-
-    return declare
+job = Declares(JOBS)
 
 
 @job(1, "Why is main red in acme/shop?", says=("202", "unit", "integration", "e2e: [firefox]"))
@@ -208,10 +225,23 @@ async def two_pipelines(do: Do, shop: Shop) -> None:
     await do("browse_pipelines", "compare", **SHOP, pipeline_id=201, other_pipeline_id=202)
 
 
-@job(15, "What did Bob merge last week?")
-async def what_bob_merged(do: Do, shop: Shop) -> None:
-    found = await do("browse_users", "events", user_id="bob", event_action="merged")
-    assert "items" in found
+@job(15, "What did Alice merge last week?")
+async def what_alice_merged(do: Do, shop: Shop) -> None:
+    found = await do(
+        "browse_merge_requests",
+        "list",
+        group_id="acme",
+        state="merged",
+        merge_user_username="alice",
+        merged_after="2026-11-09",
+    )
+    merged = {item["iid"] for item in found["items"] if item["project"] == "acme/shop"}
+    assert merged == {
+        request["iid"]
+        for request in shop.named("projects/77/merge_requests", state="merged")
+        if request["merge_user"]["username"] == "alice"
+    }
+    assert merged
 
 
 def filed(shop: Shop) -> None:
@@ -303,14 +333,6 @@ async def close_stale(do: Do, shop: Shop) -> None:
     assert closed["changed"]
 
 
-@job(31, "Who deployed acme/shop to production last, and which commit?", says=("alice", "af45b2da"))
-async def last_deployment(do: Do, shop: Shop) -> None:
-    found = await do(
-        "browse_environments", "list_deployments", **SHOP, environment="production", status="success"
-    )
-    assert found["items"][0]["environment"] == "production"
-
-
 @job(32, "Roll production of acme/shop back to what was there before.")
 async def roll_back(do: Do, shop: Shop) -> None:
     deployments = shop.things["projects/77/deployments"]
@@ -324,7 +346,8 @@ async def roll_back(do: Do, shop: Shop) -> None:
     shop.things["projects/77/jobs"]["265"] = {"id": 265, "name": "deploy_production", "status": "success"}
     answer = await do("manage_environment", "roll_back", **SHOP, environment="production")
     assert answer["to"]["sha"] == deployments["51"]["sha"]
-    assert shop.thing("projects/77/jobs", answer["job"]["id"])["status"] == "pending"
+    assert answer["job"]["status"] == "pending"
+    assert shop.thing("projects/77/jobs", answer["job"]["id"])["status"] == "success"
 
 
 def released(shop: Shop) -> None:
@@ -362,7 +385,10 @@ async def without_review(do: Do, shop: Shop) -> None:
     found = await do(
         "browse_merge_requests", "list", group_id="acme", state="opened", reviewer_username="None"
     )
-    assert "items" in found
+    listed = {item["iid"] for item in found["items"] if item["project"] == "acme/shop"}
+    waiting = shop.named("projects/77/merge_requests", state="opened", reviewers=[])
+    assert listed == {each["iid"] for each in waiting} != set()
+    assert all(item["created_at"] for item in [found["every_item"], *found["items"]][:1])
 
 
 @job(36, "What did the team do yesterday in acme/shop?")
@@ -473,7 +499,7 @@ async def how_it_stands(do: Do, shop: Shop) -> None:
 
 
 @job(
-    46,
+    66,
     "Why is `add` in src/shop/cart.py of acme/shop as it is?",
     says=("2", "Negative quantities are accepted"),
 )
