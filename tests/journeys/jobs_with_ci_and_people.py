@@ -8,8 +8,7 @@ import re
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
-from tests.journeys.everyday_jobs import SHOP, Data, Declares, Do, Job
-from tests.journeys.jobs_with_files import Store
+from tests.journeys.everyday_jobs import SHOP, Declares, Do, Job
 from tests.support.standin.exchange import Received, Reply
 from tests.support.standin.nouns.ci_lint import CiLint, Linted
 from tests.support.standin.nouns.schedules import Schedules
@@ -184,26 +183,6 @@ async def who_can_see(do: Do, shop: Shop) -> None:
     assert {"alice", "bob", "carol"} <= {each["username"] for each in seen["people"]}
     listed = await do("browse_projects", "list", group_id="acme", visibility="public", include_subgroups=True)
     assert listed["items"] == []
-
-
-@job(25, "What is on my plate today?", beside=Store)
-async def on_my_plate(do: Do, shop: Shop) -> None:
-    calls: list[Data] = [
-        {"tool": "browse_todos", "arguments": {"action": "list"}},
-        {
-            "tool": "browse_merge_requests",
-            "arguments": {"action": "list", "reviewer_username": "me", "state": "opened"},
-        },
-        {
-            "tool": "browse_issues",
-            "arguments": {"action": "list", "assignee_username": "me", "state": "opened"},
-        },
-    ]
-    found = await do("run_batch", "run", calls=calls)
-    todos, reviews, issues = (each["result"]["items"] for each in found["results"])
-    assert [each["id"] for each in todos] == [31, 32]
-    assert {each["iid"] for each in reviews if each["project"] == "acme/shop"} == {6, 12, 19, 25}
-    assert issues
 
 
 def _with_tokens_and_keys() -> ProjectAccess:

@@ -123,7 +123,10 @@ class Expected:
 
 
 def _one_or_several(given: Any) -> tuple[Behaviour, ...]:
-    """One behaviour for every version, or a list of them, the oldest first."""
+    """One behaviour for every version, or a list of them, the oldest first. A tuple is what nobody measured: any of
+    them can be."""
+    if isinstance(given, tuple):
+        return given
     if not isinstance(given, list):
         return (Behaviour.model_validate(given),)
     behaviours = tuple(Behaviour.model_validate(each) for each in given)

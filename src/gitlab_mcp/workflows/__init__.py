@@ -7,6 +7,7 @@
 - `group_code_search.py`: searches the code of a group project by project
 - `line_history.py`: why lines of a file are there
 - `release_plan.py`: what a next release would hold, its version and notes
+- `find_actions.py`: which calls do what is asked for
 - `steps.py`: writes made of several: may each be made, and what is told where a later one fails
 - `text_edits.py`: replaces text where it stands exactly once, or says what is like it
 - `file_editing.py`: edits files of a repository in one commit

@@ -273,4 +273,5 @@ def plain(word: object) -> str:
 
 
 def example_of(action: type[Action]) -> dict[str, Any]:
-    return {"action": action.spec.name, **action.spec.example}
+    named = {} if action.spec.tool.is_single else {"action": action.spec.name}
+    return {**named, **action.spec.example}
