@@ -82,6 +82,12 @@ LEFT_OUT: dict[str, str] = {
         _FIRST_REQUEST,
     ),
     **_each("browse_boards issues", "page per_page", _FIRST_REQUEST),
+    **_each("browse_releases prepare", "order_by page page_token per_page search sort", _FIRST_REQUEST),
+    **_each(
+        "browse_projects overview",
+        "custom_attributes license statistics with_custom_attributes",
+        _FIRST_REQUEST,
+    ),
     **_each(
         "browse_ci_config lint,browse_ci_config merged,browse_ci_config jobs",
         "sha content_ref dry_run_ref dry_run include_jobs",
@@ -224,6 +230,7 @@ LEFT_OUT: dict[str, str] = {
         "of an older pipeline than asked for; job_id names one for certain",
     ),
     **_each("browse_files blame", "range", "sent as its two ends"),
+    **_each("browse_files why", "range range[start] range[end]", "sent where start_line is given"),
     **_each(
         "browse_commits compare,browse_commits diff,browse_merge_requests diffs,browse_merge_request_details version",
         "unidiff",

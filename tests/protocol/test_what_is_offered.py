@@ -16,14 +16,14 @@ pytestmark = [pytest.mark.anyio, pytest.mark.parametrize("era", ["legacy", "auto
 INVALID_PARAMS = -32602
 
 
-async def test_prompts_and_resources_are_not_declared_where_there_are_none(
+async def test_prompts_are_declared_and_resources_are_not_since_there_are_none(
     era: Any, standin: StandIn
 ) -> None:
     async with Client(parameters(standin.url), mode=era) as client:
         declared = client.server_capabilities
     assert declared is not None
     assert declared.tools is not None
-    assert declared.prompts is None
+    assert declared.prompts is not None
     assert declared.resources is None
 
 

@@ -97,6 +97,7 @@ async def _done(hands: Hands, gitlab: StandIn, shop: Shop) -> Done:
     done, before = hands.done, len(gitlab.requests)
     try:
         await done.job.play(hands, shop)
+        done.job.check(shop, "\n".join(done.said))
         assert not shop.unknown, f"nobody answers {shop.unknown}"
     except (AssertionError, KeyError, IndexError, TypeError, StopIteration) as problem:
         done.problem = f"{type(problem).__name__} {str(problem)[:600]}"

@@ -61,9 +61,13 @@ async def test_code_that_was_not_found_may_be_code_that_may_not_be_read(replayed
     assert "guests" in result.data["why_empty"]
 
 
-async def test_code_of_a_group_needs_a_licence_where_there_is_none(replayed: App) -> None:
+async def test_code_everywhere_needs_a_licence_where_there_is_none(
+    standin: StandIn, against: Against
+) -> None:
+    words = {"error": "Scope not supported without Elasticsearch!"}
+    standin.answer("GET", "/search", 400, {"message": words})
     with pytest.raises(CallFailed) as failed:
-        await replayed.call("search", {"action": "code", "group_id": "acme", "search": "coupon"})
+        await against(tier="free").call("search", {"action": "code", "search": "coupon"})
     assert failed.value.failure.code == "TIER_RESTRICTED"
 
 

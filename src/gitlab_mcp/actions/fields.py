@@ -1,10 +1,10 @@
 """The vocabulary of fields: what a name means, in every tool alike.
 
-A field is an annotated type. Its description is the sentence an agent reads; leave it out where the name
-says it all. Marks beside it: `SentAs` when GitLab calls it something else, `SentAsNumber` when it wants a number for
-each word, `Csv` when GitLab wants commas,
-`Needs` when the field alone is paid, `Only` when some versions of GitLab lack it, `AlsoCalled` when people know it by
-another name here, `Names` when a name is taken where GitLab wants a number.
+A field is an annotated type. Its description is the sentence an agent reads; leave it out where the name says it all.
+Marks beside it: `SentAs` when GitLab calls it something else, `SentAsNumber` when it wants a number for each word,
+`Csv` when GitLab wants commas, `Needs` when the field alone is paid, `NeededEverywhere` when leaving it out is,
+`Only` when some versions of GitLab lack it, `AlsoCalled` when people know it by another name here, `Names` when a
+name is taken where GitLab wants a number.
 
 `NamesPlace`, `Anywhere`, `Within` and `ReachesNothing` say what a field can reach. `actions.reach` derives it where the
 type says it; tests/contracts fails for a field of which nobody says it.
@@ -59,6 +59,13 @@ class Csv:
 @dataclass(frozen=True, slots=True)
 class Needs:
     """The feature of tier_features.yaml that this field alone needs."""
+
+    feature: str
+
+
+@dataclass(frozen=True, slots=True)
+class NeededEverywhere:
+    """The feature that a call needs which names no place, where each place alone does without."""
 
     feature: str
 

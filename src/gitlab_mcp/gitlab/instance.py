@@ -45,7 +45,7 @@ _PROBE_ON_EE: Final = (
 )
 _NEW_PROJECT_URL: Final = re.compile(r"/api/v4/projects/(\d+)$")
 _PROJECT_PATH: Final = re.compile(r"/projects/[^/]+")
-_BOT_USERNAME: Final = re.compile(r"(project|group)_\d+_bot")
+BOT_USERNAME: Final = re.compile(r"(project|group)_\d+_bot")
 _SET_BY_OPERATOR: Final = "GITLAB_TIER says so"
 
 
@@ -355,7 +355,7 @@ def _edition_from_probe(probe: Answer | Refused | None) -> str | None:
 
 
 def _token_kind(user: Mapping[str, Any]) -> str:
-    bot = _BOT_USERNAME.match(str(user.get("username", ""))) if user.get("bot") else None
+    bot = BOT_USERNAME.match(str(user.get("username", ""))) if user.get("bot") else None
     return bot[1] if bot else "personal"
 
 

@@ -1,1 +1,1 @@
-"""MCP on one side, `App` on the other: tools/list, tools/call, and questions to the person at the client."""
+"""MCP on one side, `App` on the other: tools/list, tools/call, prompts, and questions to the person at the client."""

@@ -1,4 +1,4 @@
-"""The MCP server: `tools/list`, and `tools/call` with progress and with questions to the person."""
+"""The MCP server: `tools/list`, `tools/call` with progress and with questions to the person, and prompts."""
 
 from __future__ import annotations
 
@@ -18,10 +18,15 @@ from mcp.types import (
     PARSE_ERROR,
     CallToolResult,
     ErrorData,
+    GetPromptResult,
     Icon,
     InputRequiredResult,
     JSONRPCError,
+    PromptArgument,
+    PromptMessage,
+    TextContent,
 )
+from mcp.types import Prompt as ListedPrompt
 from mcp.types import Tool as ListedTool
 
 from gitlab_mcp import __version__
@@ -34,6 +39,7 @@ from gitlab_mcp.failures.tool_names import operation_name
 from gitlab_mcp.protocol.calls_in_flight import CallsInFlight
 from gitlab_mcp.protocol.elicitation import Person, question_for, without_question
 from gitlab_mcp.protocol.messages import Message, NoMessage, error_object
+from gitlab_mcp.protocol.prompts import PROMPTS, prompt_named
 from gitlab_mcp.protocol.tool_results import failure_result, success_result
 
 if TYPE_CHECKING:
@@ -62,9 +68,9 @@ _ICON = (
 _LISTING_HOLDS_MS = 24 * 60 * 60 * 1000
 """The listing changes only with the settings, and those only with a restart."""
 _PROGRESS_BUFFER = 64
-_NOT_OFFERED = ("prompts/list", "prompts/get", "resources/list", "resources/templates/list", "resources/read")
-"""The SDK answers these for every server, and then tells clients that there are prompts and resources."""
-_NAMED_THINGS = {"prompts/get": "prompt", "resources/read": "resource"}
+_NOT_OFFERED = ("resources/list", "resources/templates/list", "resources/read")
+"""The SDK answers these for every server, and then tells clients that there are resources."""
+_LISTS = {"tools/list": "tools", "prompts/list": "prompts"}
 
 
 class Application(Protocol):
@@ -99,7 +105,9 @@ class GitLabServer(MCPServer[None]):
             version=__version__,
             website_url="https://docs.gitlab.com/api/",
             icons=[Icon(src=_ICON, mime_type="image/svg+xml", sizes=["any"])],
-            cache_hints={"tools/list": CacheHint(ttl_ms=_LISTING_HOLDS_MS)},
+            cache_hints={
+                name: CacheHint(ttl_ms=_LISTING_HOLDS_MS) for name in ("tools/list", "prompts/list")
+            },
             middleware=[
                 self._refuse_unreadable,
                 self._refuse_what_is_not_offered,
@@ -144,6 +152,33 @@ class GitLabServer(MCPServer[None]):
 
     async def list_tools(self) -> list[ListedTool]:
         return self._listing
+
+    async def list_prompts(self) -> list[ListedPrompt]:
+        return [
+            ListedPrompt(
+                name=prompt.name,
+                title=prompt.title,
+                description=prompt.description,
+                arguments=[
+                    PromptArgument(name=each.name, description=each.description, required=each.required)
+                    for each in prompt.arguments
+                ],
+            )
+            for prompt in PROMPTS.values()
+        ]
+
+    async def get_prompt(
+        self, name: str, arguments: dict[str, Any] | None = None, context: Context[None, Any] | None = None
+    ) -> GetPromptResult:
+        try:
+            prompt = prompt_named(name)
+            text = prompt.filled(arguments or {})
+        except CallFailed as failed:
+            request = context.request_context.request if context is not None else None
+            failure = self.record_refusal(failed.failure)
+            raise self._protocol_error(failure, INVALID_PARAMS, request_context_of(request)) from None
+        message = PromptMessage(role="user", content=TextContent(type="text", text=text))
+        return GetPromptResult(description=prompt.description, messages=[message])
 
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[None, Any] | None = None
@@ -222,14 +257,14 @@ class GitLabServer(MCPServer[None]):
     async def _refuse_what_is_not_offered(
         self, ctx: ServerRequestContext[Any, Any], call_next: CallNext
     ) -> HandlerResult:
-        if thing := _NAMED_THINGS.get(ctx.method):
-            failure = Failure(Code.NOT_FOUND, f"This server has no {thing} of that name: it has none at all.")
+        if ctx.method == "resources/read":
+            failure = Failure(Code.NOT_FOUND, "This server has no resource of that name: it has none at all.")
             failure = failure.knowing(confidence="certain", suggested_fix="Use the tools of tools/list.")
-        elif ctx.method == "tools/list" and (ctx.params or {}).get("cursor") is not None:
+        elif ctx.method in _LISTS and (ctx.params or {}).get("cursor") is not None:
             failure = Failure(Code.INVALID_VALUE, "This server gave out no such cursor.")
             failure = failure.knowing(
                 confidence="certain",
-                suggested_fix="Send tools/list without a cursor: all tools come in one answer.",
+                suggested_fix=f"Send {ctx.method} without a cursor: all {_LISTS[ctx.method]} come in one answer.",
             )
         else:
             return await call_next(ctx)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import get_args
 
 from gitlab_mcp.actions.action import Action
-from gitlab_mcp.actions.fields import Needs
+from gitlab_mcp.actions.fields import NeededEverywhere, Needs
 from gitlab_mcp.actions.shape import shapes
 from gitlab_mcp.tiers.feature_map import Behaviour, Edition, Feature, TierMap, rank
 
@@ -19,23 +19,27 @@ class _Declared:
     action: str | None
     path_fields: Mapping[str, str]
     fields: Mapping[str, str]
+    everywhere: str | None
 
     def needed_at(self, placeholders: Collection[str]) -> str | None:
         """What a call of an endpoint needs, by the last of its places that needs something."""
         in_path = [name for name in placeholders if name in self.path_fields]
         if in_path:
             return self.path_fields[in_path[-1]]
-        # A call that names no place reaches every group: it needs no less than one of a group.
-        return self.action or (None if placeholders else self.path_fields.get("group_id"))
+        return self.action or (None if placeholders else self.everywhere)
 
 
 def _declared(action: type[Action]) -> _Declared:
     marked = {name: mark.feature for name, shape in shapes(action).items() if (mark := shape.mark(Needs))}
     in_path = action.spec.placeholders
+    path_fields = {name: key for name, key in marked.items() if name in in_path}
+    everywhere = [mark.feature for shape in shapes(action).values() if (mark := shape.mark(NeededEverywhere))]
     return _Declared(
         action.spec.feature,
-        {name: key for name, key in marked.items() if name in in_path},
+        path_fields,
         {name: key for name, key in marked.items() if name not in in_path},
+        # A call that names no place reaches every group: it needs no less than one of a group.
+        next(iter(everywhere), path_fields.get("group_id")),
     )
 
 
@@ -65,6 +69,8 @@ class ActionRequirements:
     by_path_field: Mapping[str, Feature]
     """The wiki of a project is free; with `group_id` it is not."""
     by_field: Mapping[str, Feature]
+    everywhere: Feature | None
+    """What a call needs that names no place."""
     version: str | None
 
     @property
@@ -75,7 +81,8 @@ class ActionRequirements:
     @property
     def features(self) -> tuple[Feature, ...]:
         action = [self.feature] if self.feature else []
-        every = [*action, *self.by_path_field.values(), *self.by_field.values()]
+        everywhere = [self.everywhere] if self.everywhere else []
+        every = [*action, *self.by_path_field.values(), *self.by_field.values(), *everywhere]
         return tuple({feature.key: feature for feature in every}.values())
 
     def tier_of(self, feature: Feature) -> str:
@@ -96,6 +103,7 @@ def requirements_of_action(
         tiers[declared.action] if declared.action else _by_documentation(action),
         {name: tiers[key] for name, key in declared.path_fields.items()},
         {name: tiers[key] for name, key in declared.fields.items()},
+        tiers[declared.everywhere] if declared.everywhere else None,
         version,
     )
 

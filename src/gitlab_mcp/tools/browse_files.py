@@ -9,6 +9,7 @@ from typing import Annotated, Any, Self
 from pydantic import Field, model_validator
 
 from gitlab_mcp.actions.action import GET
+from gitlab_mcp.actions.action_facts import Differs
 from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.actions.fields import FilePath, Flag, Integer, NonEmpty, Ref, SentAs, broken_rule
 from gitlab_mcp.actions.other_names import Instead
@@ -17,6 +18,7 @@ from gitlab_mcp.actions.scopes import InProject, Paged
 from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.results.file_contents import file_result
 from gitlab_mcp.results.list_pages import correct_paging_headers
+from gitlab_mcp.workflows.line_history import MOST_LINES, Lines, blamed_lines, lines_of_symbol, why
 
 browse = Tool(
     "browse_files",
@@ -34,6 +36,7 @@ browse = Tool(
         "search grep find": Instead("search code", needs=("search",)),
         "history log commits": "browse_commits list",
         "annotate": "blame",
+        "why_is_this_here line_history explain_line who_wrote origin provenance": "why",
         "info stat metadata": "get",
     },
 )
@@ -122,6 +125,61 @@ class BlameFile(OfFile):
         changes = {"ref": self.ref or DEFAULT_BRANCH, "range[start]": start}
         answer = await gitlab.send(self.request(**changes))
         return _blame_result(answer.body, self.file_path, start or 1)
+
+
+@browse.action(
+    "why",
+    GET("/projects/{project_id}/repository/files/{file_path}/blame"),
+    docs=Differs(
+        "user/project/repository/files/git_blame/", "the page about the question, not about its first request"
+    ),
+    example={"project_id": "acme/shop", "file_path": "src/shop/cart.py", "ref": "main", "symbol": "add"},
+    seldom_given="symbol",
+)
+class Why(OfFile):
+    """Why lines are there: their commits, the merge requests that brought them in, the issues these closed.
+
+    Of a line, of a range of lines, or of a symbol: a function, class or name that the file defines, there where several
+    do."""
+
+    start_line: LineNumber | None = None
+    end_line: LineNumber | None = None
+    symbol: Annotated[NonEmpty, Field(max_length=200)] | None = None
+
+    @model_validator(mode="after")
+    def _lines_or_a_symbol(self) -> Self:
+        _check_lines(self.start_line, self.end_line)
+        if self.symbol is not None:
+            return self
+        if self.start_line is None and self.end_line is None:
+            raise broken_rule("start_line, a range of lines, or a symbol", field="start_line")
+        if self._end - self._start >= MOST_LINES:
+            raise broken_rule(f"at most {MOST_LINES} lines after start_line", field="end_line")
+        return self
+
+    @property
+    def _start(self) -> int:
+        return self.start_line or 1
+
+    @property
+    def _end(self) -> int:
+        return self.end_line or self._start
+
+    async def run(self, gitlab: GitLab) -> Result:
+        request = self.request(ref=self.ref or DEFAULT_BRANCH, symbol=None, start_line=None, end_line=None)
+        if self.symbol is None:
+            ends = {"range[start]": self._start, "range[end]": self._end}
+            request = replace(request, query={**request.query, **ends})
+        lines = blamed_lines((await gitlab.send(request)).body, self._start if self.symbol is None else 1)
+        if self.symbol is not None:
+            # Its definition may go on after the lines in which it begins.
+            last = self.end_line or len(lines)
+            asked = lines_of_symbol(lines, self.symbol, range(self._start, last + 1))
+        else:
+            asked = Lines(lines)
+        if not asked.lines:
+            return Result(data={"commits": [], "why_empty": "The file has no such lines."})
+        return await why(gitlab, self.project_id, asked, self.file_path)
 
 
 def _blame_result(parts: Iterable[Mapping[str, Any]], file_path: str, start_line: int) -> Result:

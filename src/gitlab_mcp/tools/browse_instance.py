@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from gitlab_mcp.actions.action import GET, Action
+from gitlab_mcp.actions.action_facts import Differs
+from gitlab_mcp.actions.fields import NonEmpty, ReachesNothing
 from gitlab_mcp.actions.result import Result
 from gitlab_mcp.actions.scopes import InProjectOrGroup
 from gitlab_mcp.actions.server import Server
 from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.actions.toolsets import ToolsetOrAll
 from gitlab_mcp.workflows.explain_access import explain, read_place
+from gitlab_mcp.workflows.explain_url import explain_url
 
 browse = Tool(
     "browse_instance",
@@ -17,6 +22,7 @@ browse = Tool(
         "version info": "metadata",
         "whoami me": "browse_users current",
         "permissions access": "explain_access",
+        "open_url read_url resolve_url url link open what_is": "explain_url",
     },
 )
 
@@ -62,3 +68,18 @@ class ExplainAccess(InProjectOrGroup):
         if self.toolset is None:
             actions = [action for action in actions if server.switch_on_with(action.spec.tool.name) is None]
         return explain(place, server.tier_map(), actions, server)
+
+
+@browse.action(
+    "explain_url",
+    GET("/metadata"),
+    docs=Differs("api/rest/", "its requests are those of the actions that read the page"),
+    example={"url": "https://gitlab.example.com/acme/shop/-/blob/main/src/shop/cart.py#L9-14"},
+)
+class ExplainUrl(Action):
+    """Say what a URL of this GitLab is, and read what is there: a thing, a comment, lines of a file or log, a list."""
+
+    url: Annotated[NonEmpty, ReachesNothing()]
+
+    async def run_with(self, server: Server) -> Result:
+        return await explain_url(self.url, server)

@@ -8,6 +8,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from gitlab_mcp.actions.action import GET
+from gitlab_mcp.actions.action_facts import Differs
 from gitlab_mcp.actions.ask import is_gitlab_com
 from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.actions.fields import (
@@ -25,9 +26,10 @@ from gitlab_mcp.actions.fields import (
     broken_rule,
 )
 from gitlab_mcp.actions.other_names import Instead
-from gitlab_mcp.actions.result import Omission
+from gitlab_mcp.actions.result import Omission, Result
 from gitlab_mcp.actions.scopes import InProject, Paged
 from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.workflows.project_overview import read_overview
 
 browse = Tool(
     "browse_projects",
@@ -43,6 +45,7 @@ browse = Tool(
         "activity": "browse_project_details events",
         "files tree": "browse_files tree",
         "readme": Instead("browse_files get", {"file_path": "README.md"}),
+        "about describe summary summarize tell_me_about dashboard": "overview",
         "mirrors": "browse_project_details remote_mirrors",
         "stars": "browse_project_details starrers",
         "mine my_projects": Instead("list", {"membership": True}),
@@ -142,6 +145,22 @@ class GetProject(InProject):
     """Read one project: settings, switches, and the caller's role in it."""
 
     statistics: Flag | None = None
+
+
+@browse.action(
+    "overview",
+    GET("/projects/{project_id}"),
+    docs=Differs("user/project/", "the page about projects, not about its first request"),
+    example={"project_id": "acme/shop"},
+)
+class Overview(InProject):
+    """Sum a project up: what it is, how active, the state of its default branch, and whom to ask.
+
+    In one call what a newcomer asks: description, languages, latest commits, pipeline of the default branch, open
+    counts, last release, owners, maintainers and code owners."""
+
+    async def run(self, gitlab: GitLab) -> Result:
+        return await read_overview(gitlab, self.project_id)
 
 
 class ListOfProject(InProject, Paged):

@@ -19,6 +19,7 @@ from gitlab_mcp.actions.fields import (
 from gitlab_mcp.actions.result import Result, Text
 from gitlab_mcp.actions.scopes import InProject, InProjectOrGroup, OfRelease, Paged
 from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.workflows.release_plan import plan_release
 
 browse = Tool(
     "browse_releases",
@@ -29,6 +30,7 @@ browse = Tool(
         "assets": "links",
         "notes": "changelog",
         "last current": "latest",
+        "draft plan next suggest propose what_changed release_notes": "prepare",
     },
 )
 
@@ -122,3 +124,23 @@ class Changelog(InProject):
     async def run(self, gitlab: GitLab) -> Result:
         notes = (await gitlab.send(self.request())).body["notes"]
         return Result(data={"version": self.version}, text=Text(notes, f"changelog of {self.version}"))
+
+
+@browse.action(
+    "prepare",
+    GET("/projects/{project_id}/repository/tags"),
+    docs=Differs("user/project/releases/", "the page about releases, not about its first request"),
+    example={"project_id": "acme/shop", "to_ref": "main"},
+    lists=False,
+    has_line=True,
+)
+class PrepareRelease(InProject):
+    """Draft the next release: what changed since the last version tag, a version and why, notes in Markdown.
+
+    Its `release` is what `manage_release create` takes."""
+
+    from_ref: NonEmpty | None = None
+    to_ref: NonEmpty | None = None
+
+    async def run(self, gitlab: GitLab) -> Result:
+        return await plan_release(gitlab, self.project_id, self.from_ref, self.to_ref)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
@@ -14,6 +14,7 @@ from gitlab_mcp.actions.fields import (
     Expects,
     Flag,
     GroupId,
+    NeededEverywhere,
     Needs,
     Only,
     Page,
@@ -25,7 +26,14 @@ from gitlab_mcp.actions.fields import (
 from gitlab_mcp.actions.other_names import Instead
 from gitlab_mcp.actions.result import Result, Text
 from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.gitlab.faults import Refused
 from gitlab_mcp.results.list_pages import list_page
+from gitlab_mcp.workflows.group_code_search import (
+    MOST_HITS,
+    excerpt,
+    groups_are_not_searched,
+    search_projects_of_group,
+)
 
 find = Tool(
     "search",
@@ -160,12 +168,32 @@ class SearchMergeRequests(SearchInGroupOrProject):
     seldom_given="include_archived confidential",
 )
 class SearchCode(SearchInRepository):
-    """Lines of files; `filename:`, `path:` and `extension:` in the words narrow it."""
+    """Lines of files; `filename:`, `path:` and `extension:` in the words narrow it.
+
+    In a group GitLab searches code only where it has advanced search. Elsewhere its projects are searched one by one,
+    those that changed last first, twenty in a call."""
 
     scope = "blobs"
 
+    group_id: Annotated[GroupId, NeededEverywhere("advanced_search_scopes")] | None = None
+
     async def run(self, gitlab: GitLab) -> Result:
-        answer = await gitlab.send(self.request(scope=self.scope))
+        if self.group_id is not None:
+            # What is counted are the projects, should it come to that.
+            gitlab.report(0, None, "groups")
+        try:
+            answer = await gitlab.send(self.request(scope=self.scope))
+        except Refused as refused:
+            if self.group_id is None or not groups_are_not_searched(refused):
+                raise
+            return await search_projects_of_group(
+                gitlab,
+                self.group_id,
+                self.search,
+                page=self.page or 1,
+                most_hits=self.per_page or MOST_HITS,
+                archived=bool(self.include_archived),
+            )
         why = "Nothing matches, or this token may not read the code: guests find nothing."
         return _excerpts(self, answer, "code found", why)
 
@@ -272,18 +300,9 @@ def _excerpts(action: Action, answer: Answer, source: str, why_empty: str | None
     data = list_page(action, answer, items)
     if not items:
         return Result(data={**data, "why_empty": why_empty or data["why_empty"]})
-    return Result(data=data, text=Text(_as_text(answer.body), source))
+    return Result(data=data, text=Text("\n".join(map(excerpt, answer.body)), source))
 
 
 def _place(hit: Mapping[str, Any], in_one_project: bool) -> dict[str, Any]:
     place = {"path": hit["path"], "start_line": hit["startline"], "ref": hit["ref"]}
     return place if in_one_project else {"project_id": hit["project_id"], **place}
-
-
-def _as_text(hits: Iterable[Mapping[str, Any]]) -> str:
-    lines = []
-    for hit in hits:
-        lines.append(f"{hit['path']}:")
-        numbered = enumerate(hit["data"].rstrip("\n").split("\n"), hit["startline"])
-        lines += [f"{number:>5} {line}" for number, line in numbered]
-    return "\n".join(lines)

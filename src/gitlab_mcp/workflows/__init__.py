@@ -1,6 +1,12 @@
 """Jobs made of several requests.
 
 - `batch.py`: many calls made as one
+- `project_overview.py`: what a newcomer asks about a project
+- `page_reads.py`: what page of GitLab a URL is, and the reads that show it
+- `explain_url.py`: makes those reads
+- `group_code_search.py`: searches the code of a group project by project
+- `line_history.py`: why lines of a file are there
+- `release_plan.py`: what a next release would hold, its version and notes
 - `find_actions.py`: which calls do what is asked for
 - `steps.py`: writes made of several: may each be made, and what is told where a later one fails
 - `text_edits.py`: replaces text where it stands exactly once, or says what is like it

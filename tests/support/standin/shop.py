@@ -19,11 +19,11 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping
 from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import quote, unquote, urlsplit
+from urllib.parse import quote, unquote, urlencode, urlsplit
 
 from tests.support.standin.exchange import API, Received, Reply
 from tests.support.standin.recorded import Recorded
@@ -136,6 +136,18 @@ class Shop:
             if all(thing.get(name) == value for name, value in values.items())
         ]
 
+    def made_in(self, collection: str) -> list[Thing]:
+        """Those that were made since."""
+        there, before = self.things.get(collection, {}), self._seeds.get(collection, {})
+        return [thing for name, thing in there.items() if name not in before]
+
+    def recorded_in(self, collection: str) -> list[Thing]:
+        """Those that were recorded, as they were."""
+        return list(self._seeds[collection].values())
+
+    def as_recorded(self, collection: str, name: object) -> Thing:
+        return self._seeds[collection][str(name)]
+
     def owns(self, received: Received) -> bool:
         return received.path.startswith((f"{API}/", "/api/graphql"))
 
@@ -212,6 +224,8 @@ class Shop:
             return self._list(self._all(steps), received)
         if reply := self.recorded.answer_to(received):
             return reply
+        if steps[0] == "projects" and steps[2:] == ["search"]:
+            return Reply.of(200, [])
         self.unknown.append(f"{received.method} {received.route}?{received.query}")
         return NOT_FOUND
 
@@ -251,6 +265,8 @@ class Shop:
     def _file(self, steps: list[str], received: Received) -> Reply:
         path, asked = unquote(steps[4]), dict(received.params)
         branch = asked.get("ref", "main")
+        if steps[5:] == ["blame"]:
+            return self._blame(received) or Reply.of(404, {"message": "404 File Not Found"})
         content = self.content(branch, path)
         if content is None:
             return Reply.of(404, {"message": "404 File Not Found"})
@@ -267,6 +283,13 @@ class Shop:
             "last_commit_id": self._head(branch),
         }
         return Reply.of(200, about)
+
+    def _blame(self, received: Received) -> Reply | None:
+        """As it was recorded of main, which is the default branch."""
+        asked = dict(received.params)
+        if asked.get("ref") == "HEAD":
+            asked["ref"] = "main"
+        return self.recorded.answer_to(replace(received, query=urlencode(asked)))
 
     def content(self, branch: str, path: str) -> str | None:
         """The text of a file: as it was written to the branch, else as it was recorded on main."""

@@ -38,7 +38,7 @@ def fill_in(
         try:
             named = urls.fields_of(link, defaults.base_url)
         except urls.NotOurs as foreign:
-            raise CallFailed(_not_ours(str(foreign), defaults)) from None
+            raise CallFailed(not_ours(str(foreign), defaults.base_url)) from None
         except ValueError:
             problems.wrong(name, "a URL of a project, a group or something in one", "string")
             continue
@@ -66,11 +66,11 @@ def _ids(fields: Mapping[str, Shape]) -> list[str]:
     return [name for name in fields if name.endswith(("_id", "_iid"))] or ["what the action needs"]
 
 
-def _not_ours(host: str, defaults: InstanceDefaults) -> Failure:
+def not_ours(host: str, base_url: str) -> Failure:
     return Failure(
         Code.HOST_NOT_ALLOWED, "The URL belongs to another host than the GitLab this server talks to."
     ).knowing(
         host=safe_to_repeat(host),
-        gitlab=defaults.base_url,
+        gitlab=base_url,
         suggested_fix="Give a URL of this GitLab, or ids instead.",
     )

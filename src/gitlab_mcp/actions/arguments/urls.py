@@ -1,9 +1,12 @@
-"""What a GitLab URL points at, in the fields of our actions."""
+"""What a GitLab URL points at: the page, and the fields of our actions that name what is on it."""
 
 from __future__ import annotations
 
 import re
-from urllib.parse import parse_qs, unquote, urlsplit
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
 
 _NUMBERED = {
     "issues": "issue_iid",
@@ -11,37 +14,70 @@ _NUMBERED = {
     "merge_requests": "merge_request_iid",
     "pipelines": "pipeline_id",
     "jobs": "job_id",
-    "milestones": "milestone_id",
+    "builds": "job_id",
     "environments": "environment_id",
     "snippets": "snippet_id",
     "boards": "board_id",
     "epics": "epic_iid",
     "iterations": "iteration_id",
-    "pipeline_schedules": "pipeline_schedule_id",
+    "pipeline_schedules": "schedule_id",
 }
+"""Milestones are not among them: their pages have a number that is none of ours."""
 _NAMED = {"releases": "tag_name", "tags": "tag_name", "wikis": "slug", "packages": "package_id"}
 _WORK_ITEMS = ("work_items", "issues", "epics")
 _OF_A_REF = ("blob", "raw", "tree", "blame", "commits")
+_OLD_STYLE: Final = re.compile(
+    rf"((?:[^/]+/)+[^/]+)/(({'|'.join(_OF_A_REF)})/.+|(issues|merge_requests|pipelines|jobs|builds|milestones)/\d+(/.*)?"
+    r"|commit/[0-9a-f]{7,64}|compare/[^/]+|wikis/.+)"
+)
+"""A page of a project before there was `/-/`. GitLab still leads from there to the present one."""
 
 
 class NotOurs(ValueError):
     """The URL is of another host than the configured GitLab."""
 
 
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page of this GitLab."""
+
+    place: Sequence[str]
+    """The path of the project, group or person; none for a page of the whole GitLab."""
+    is_group: bool = False
+    """The URL says that it is a group. One that does not may be one all the same."""
+    kind: str = ""
+    """The first word after `/-/`: `issues`, `blob`; nothing where it is the place itself."""
+    tail: Sequence[str] = ()
+    """What comes after the kind."""
+    fragment: str = ""
+    query: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+
+def page_of(url: str, base_url: str) -> Page:
+    """Raises NotOurs for another host, ValueError for no URL."""
+    path, fragment, query = _below(url, base_url)
+    if "/-/" not in path and (old := _OLD_STYLE.fullmatch(path)):
+        path = f"{old[1]}/-/{old[2]}"
+    place, _, rest = path.partition("/-/")
+    if path == "-" or path.startswith("-/"):
+        place, rest = "", path.removeprefix("-").strip("/")
+    segments = [unquote(part) for part in place.split("/") if part]
+    kind, *tail = [unquote(part) for part in rest.split("/") if part] or [""]
+    is_group = segments[:1] == ["groups"]
+    return Page(segments[1:] if is_group else segments, is_group, kind, tail, fragment, query)
+
+
 def fields_of(url: str, base_url: str) -> dict[str, str]:
     """The fields a URL names, as text. Raises NotOurs for another host, ValueError for no GitLab URL."""
-    path, fragment, query = _below(url, base_url)
-    place, _, rest = path.partition("/-/")
-    fields = _place(place, rest)
-    if rest:
-        fields.update(_thing([unquote(part) for part in rest.split("/") if part]))
-    if match := re.fullmatch(r"note_(\d+)", fragment):
+    page = page_of(url, base_url)
+    fields = {**_place(page), **_thing(page.kind, page.tail)}
+    if match := re.fullmatch(r"note_(\d+)", page.fragment):
         fields["note_id"] = match[1]
-    if match := re.fullmatch(r"L(\d+)(?:-L?(\d+))?", fragment):
+    if match := re.fullmatch(r"L(\d+)(?:-L?(\d+))?", page.fragment):
         fields["start_line"] = match[1]
         fields["end_line"] = match[2] or match[1]
-    if "ref" in query:
-        fields["ref"] = query["ref"][0]
+    if "ref" in page.query:
+        fields["ref"] = page.query["ref"][0]
     return fields
 
 
@@ -49,47 +85,47 @@ def _below(url: str, base_url: str) -> tuple[str, str, dict[str, list[str]]]:
     parts, base = urlsplit(url.strip()), urlsplit(base_url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise ValueError("no URL")
-    if (parts.hostname, parts.port or _port(parts.scheme)) != (
-        base.hostname,
-        base.port or _port(base.scheme),
-    ):
+    # Where both are on the usual port of their scheme, http leads to https.
+    if parts.hostname != base.hostname or _unusual_port(parts) != _unusual_port(base):
         raise NotOurs(parts.hostname)
     root = base.path.rstrip("/")
-    if root and not parts.path.startswith(root + "/"):
+    if root and not f"{parts.path}/".startswith(f"{root}/"):
         raise NotOurs(f"{parts.hostname}{parts.path[:40]}")
     return parts.path[len(root) :].strip("/"), parts.fragment, parse_qs(parts.query)
 
 
-def _port(scheme: str) -> int:
-    return 443 if scheme == "https" else 80
+def _unusual_port(parts: SplitResult) -> int | None:
+    return None if parts.port == (443 if parts.scheme == "https" else 80) else parts.port
 
 
-def _place(place: str, rest: str) -> dict[str, str]:
-    segments = [unquote(part) for part in place.split("/") if part]
-    if not segments:
+def _place(page: Page) -> dict[str, str]:
+    place = "/".join(page.place)
+    if not place:
+        if page.kind:
+            return {}
         raise ValueError("the URL names no project and no group")
-    if segments[0] == "groups":
-        return {"group_id": "/".join(segments[1:])}
-    if len(segments) == 1 and not rest:
+    if page.is_group:
+        return {"group_id": place}
+    if len(page.place) == 1 and not page.kind:
         # A lone word may be a group or a person: an action takes the field that it has.
-        return {"group_id": segments[0], "username": segments[0]}
-    return {"project_id": "/".join(segments).removesuffix(".git")}
+        return {"group_id": place, "username": place}
+    return {"project_id": place.removesuffix(".git")}
 
 
-def _thing(segments: list[str]) -> dict[str, str]:
-    kind, *tail = segments
+def _thing(kind: str, tail: Sequence[str]) -> dict[str, str]:
     if not tail:
         return {}
-    if kind in _NUMBERED and tail[0].isdigit():
-        also = {"work_item_iid": tail[0]} if kind in _WORK_ITEMS else {}
-        return {_NUMBERED[kind]: tail[0], **also}
+    number = re.fullmatch(r"(\d+)(?:\.\w+)?", tail[0])
+    if kind in _NUMBERED and number:
+        also = {"work_item_iid": number[1]} if kind in _WORK_ITEMS else {}
+        return {_NUMBERED[kind]: number[1], **also}
     if kind in _NAMED:
         return {_NAMED[kind]: "/".join(tail)}
     if kind == "commit":
-        return {"sha": tail[0]}
-    if kind == "compare" and "..." in "/".join(tail):
-        start, _, end = "/".join(tail).partition("...")
-        return {"from_ref": start, "to_ref": end}
+        return {"sha": tail[0].partition(".")[0]}
+    if kind == "compare" and ".." in "/".join(tail):
+        start, dots, end = re.split(r"(\.{2,3})", "/".join(tail), maxsplit=1)
+        return {"from_ref": start, "to_ref": end, **({"straight": "true"} if dots == ".." else {})}
     if kind in _OF_A_REF:
         # Where the branch's name ends and the path begins, the URL does not tell; most names have no slash.
         ref, *path = tail

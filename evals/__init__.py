@@ -1,0 +1,1 @@
+"""How well a chat model does everyday jobs through a listing of tools: see README.md beside this file."""
