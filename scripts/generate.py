@@ -26,6 +26,7 @@ from gitlab_mcp.actions.toolsets import TOOLSETS
 from gitlab_mcp.api.coverage import Coverage, coverage
 from gitlab_mcp.api.derivation import beside, custom_permissions, derived, docs_at, role_at, tokens
 from gitlab_mcp.api.rows import all_rows
+from gitlab_mcp.finding.documents import described
 from gitlab_mcp.tiers.feature_map import tier_map
 from gitlab_mcp.tiers.marks import TierMarks
 
@@ -42,6 +43,12 @@ def catalogue() -> str:
     marks = TierMarks(tier_map())
     entries = (catalogue_entry(tool, marks) for tool in declared())
     lines = (json.dumps(entry, ensure_ascii=False, separators=(",", ":")) for entry in entries)
+    return "[\n" + ",\n".join(lines) + "\n]\n"
+
+
+def searched() -> str:
+    """What the search for actions reads. One tool a line."""
+    lines = (json.dumps(described(tool), ensure_ascii=False, separators=(",", ":")) for tool in declared())
     return "[\n" + ",\n".join(lines) + "\n]\n"
 
 
@@ -110,6 +117,7 @@ def generated() -> dict[Path, str]:
     }
     return {
         ROOT / "src/gitlab_mcp/catalogue.json": catalogue(),
+        ROOT / "src/gitlab_mcp/finding/actions.json": searched(),
         ROOT / "src/gitlab_mcp/failures/examples.json": json.dumps(errors, ensure_ascii=False, indent=1)
         + "\n",
         ROOT / "src/gitlab_mcp/transports/first_answers.json": first_answers(),

@@ -193,7 +193,8 @@ def _versions(behaviour: Behaviour) -> str:
 
 
 def _badge(feature: Feature) -> str:
-    return f"[{feature.tier}](tiers.md#{feature.key})"
+    where = " on GitLab.com" if feature.is_paid_on_gitlab_com_alone else ""
+    return f"[{feature.tier}{where}](tiers.md#{feature.key})"
 
 
 def _tier(price: ActionRequirements) -> str:

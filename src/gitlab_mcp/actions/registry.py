@@ -51,7 +51,13 @@ class Registry:
 
     def action_names(self, name: str) -> list[str]:
         """The actions of a tool, without loading it."""
-        return list(self._entries[name]["tool"]["inputSchema"]["properties"]["action"]["enum"])
+        entry = self._entries[name]
+        single = entry.get("action")
+        return [single] if single else list(entry["tool"]["inputSchema"]["properties"]["action"]["enum"])
+
+    def is_single(self, name: str) -> bool:
+        """Whether a tool has one action, which its calls do not name, without loading it."""
+        return name in self and "action" in self._entries[name]
 
     def has_field(self, name: str, field: str) -> bool:
         """Whether a tool lists this field, without loading it."""
@@ -135,8 +141,10 @@ class Registry:
 
     def action(self, name: str, action: object) -> type[Action] | None:
         """None where there is no such action, and no such row."""
-        known = name in self or self.has_row(name, action)
-        return self.tool(name).actions.get(str(action)) if known else None
+        if not (name in self or self.has_row(name, action)):
+            return None
+        single = self.action_names(name)[0] if self.is_single(name) else None
+        return self.tool(name).actions.get(single or str(action))
 
     def writes(self, name: str, action: object) -> bool:
         """Whether this may be an action that writes. An action under another name is one where its tool writes."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import date
 from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar
 
 from gitlab_mcp.actions.action import Action
@@ -72,6 +73,14 @@ class ReadOnlyGitLab:
 
     async def pause(self, seconds: float) -> bool:
         return await self.gitlab.pause(seconds)
+
+    @property
+    def seconds_left(self) -> float:
+        return self.gitlab.seconds_left
+
+    @property
+    def today(self) -> date:
+        return self.gitlab.today
 
     @property
     def base_url(self) -> str:

@@ -11,7 +11,7 @@ UNKNOWN: Final = "unknown"
 
 def subject(tool: str) -> str:
     """What the tool is about, in the plural: `merge_requests` for `manage_merge_request`."""
-    return _plural(re.sub("^(?:browse|manage|run)_", "", tool))
+    return _plural(re.sub("^(?:browse|find|manage|run)_", "", tool))
 
 
 def browse_tool(manage_tool: str) -> str:

@@ -233,6 +233,14 @@ class Feature(_Entry):
         return {self.tier, *(was.tier for was in self.earlier)} != {"Free"}
 
     @property
+    def is_paid_on_gitlab_com_alone(self) -> bool:
+        """Whether every self-managed GitLab has it."""
+        self_managed: tuple[Edition, ...] = ("ee_without_license", "ce")
+        return self.tier != "Free" and all(
+            self.expected(edition, None).is_surely("works") for edition in self_managed
+        )
+
+    @property
     def is_plural(self) -> bool:
         """By its head: of `Approval state of merge requests`, the approval state."""
         head = self.name.partition(" of ")[0]
