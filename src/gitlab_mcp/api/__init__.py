@@ -30,4 +30,6 @@ that of its newest version alone; of 17.2 the routes that parts of GitLab call a
 
 The switch of a project behind an endpoint follows from its path: `switches.py`. The paid feature is in
 `tier_features.yaml`. `derivation.py` says what of all this holds for an action.
+
+What no action calls is a row of `rows.jsonl` (`rows.py`) or left to others (`left_to_others.py`). `coverage.py` counts.
 """

@@ -34,7 +34,7 @@ GROUPS: Final[tuple[tuple[str, str, str], ...]] = (
     (
         "runners",
         "The protocol of GitLab Runner, with the token of a runner.",
-        r"^/jobs/request$|^/(?:POST|DELETE|PUT|PATCH)?runners/(?:managers|verify|router/discovery"
+        r"^/jobs/request$|^/runners/(?:managers|verify|router/discovery"
         r"|reset_authentication_token)$",
     ),
     (
