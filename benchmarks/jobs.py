@@ -3,7 +3,7 @@ with the longest chain of requests that had to wait for one another.
 
     python benchmarks/jobs.py
 
-The jobs are those of tests/journeys/everyday_jobs.py, each done to its end state through a client over stdio. The calls
+The jobs are those of tests/journeys/all_jobs.py, each done to its end state through a client over stdio. The calls
 are those of somebody who knows the tools; the listing is paid for once and not in them.
 """
 
@@ -14,7 +14,7 @@ import sys
 import anyio
 from rs_bpe.bpe import openai
 
-from tests.journeys.everyday_jobs import JOBS
+from tests.journeys.all_jobs import JOBS
 from tests.support.chains import longest_chain
 from tests.support.jobs import played
 

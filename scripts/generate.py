@@ -16,13 +16,17 @@ import reference
 from error_examples import examples
 from first_answers import first_answers
 from left_out import left_out, section
+from make_rows import rows_text
 
 from gitlab_mcp.actions.action_facts import action_facts as resolved
 from gitlab_mcp.actions.registry import declared
 from gitlab_mcp.actions.schema import catalogue_entry
 from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.actions.toolsets import TOOLSETS
+from gitlab_mcp.api.coverage import Coverage, coverage
 from gitlab_mcp.api.derivation import beside, custom_permissions, derived, docs_at, role_at, tokens
+from gitlab_mcp.api.rows import all_rows
+from gitlab_mcp.finding.documents import described
 from gitlab_mcp.tiers.feature_map import tier_map
 from gitlab_mcp.tiers.marks import TierMarks
 
@@ -30,6 +34,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PERMISSIONS_GUIDE = "docs/guides/fine-grained-tokens.md"
 PERMISSIONS = re.compile(r"(<!-- permissions -->\n).*?(<!-- /permissions -->)", re.DOTALL)
 DANGER = re.compile(r"(<!-- danger -->\n).*?(<!-- /danger -->)", re.DOTALL)
+COVERAGE = re.compile(r"(<!-- coverage -->\n).*?(<!-- /coverage -->)", re.DOTALL)
 TABLE = re.compile(r"(<!-- tools -->\n).*?(<!-- /tools -->)", re.DOTALL)
 
 
@@ -38,6 +43,12 @@ def catalogue() -> str:
     marks = TierMarks(tier_map())
     entries = (catalogue_entry(tool, marks) for tool in declared())
     lines = (json.dumps(entry, ensure_ascii=False, separators=(",", ":")) for entry in entries)
+    return "[\n" + ",\n".join(lines) + "\n]\n"
+
+
+def searched() -> str:
+    """What the search for actions reads. One tool a line."""
+    lines = (json.dumps(described(tool), ensure_ascii=False, separators=(",", ":")) for tool in declared())
     return "[\n" + ",\n".join(lines) + "\n]\n"
 
 
@@ -73,7 +84,14 @@ def permissions_guide(toolsets: dict[str, list[Tool]]) -> str:
 
 def readme(toolsets: dict[str, list[Tool]]) -> str:
     table = reference.tool_table(toolsets, "docs/reference/")
-    return TABLE.sub(lambda found: found[1] + table + found[2], (ROOT / "README.md").read_text("utf-8"))
+    page = TABLE.sub(lambda found: found[1] + table + found[2], (ROOT / "README.md").read_text("utf-8"))
+    figure = reference.coverage_sentence(_coverage(toolsets), "docs/reference/")
+    return COVERAGE.sub(lambda found: found[1] + figure + found[2], page)
+
+
+def _coverage(toolsets: dict[str, list[Tool]]) -> Coverage:
+    actions = (action for tools in toolsets.values() for tool in tools for action in tool.actions.values())
+    return coverage(str(endpoint) for action in actions for endpoint in action.spec.endpoints)
 
 
 def guard_rails(tools: list[Tool]) -> str:
@@ -95,9 +113,11 @@ def generated() -> dict[Path, str]:
         "tools.md": reference.index_page(toolsets),
         "tiers.md": reference.tiers_page(tools, tier_map()),
         "errors.md": reference.errors_page(errors),
+        "rows.md": reference.rows_page(all_rows().values(), _coverage(toolsets)),
     }
     return {
         ROOT / "src/gitlab_mcp/catalogue.json": catalogue(),
+        ROOT / "src/gitlab_mcp/finding/actions.json": searched(),
         ROOT / "src/gitlab_mcp/failures/examples.json": json.dumps(errors, ensure_ascii=False, indent=1)
         + "\n",
         ROOT / "src/gitlab_mcp/transports/first_answers.json": first_answers(),
@@ -109,9 +129,16 @@ def generated() -> dict[Path, str]:
 
 
 def main() -> int:
-    # First, and alone where it is stale: the pages are made from it.
-    stale = settle({ROOT / "src/gitlab_mcp/action_facts.json": action_facts()})
+    # First, and alone where they are stale: the pages are made from them.
+    rows = rows_text(declared(), tier_map().paid_endpoints())
+    stale = settle(
+        {
+            ROOT / "src/gitlab_mcp/action_facts.json": action_facts(),
+            ROOT / "src/gitlab_mcp/api/rows.jsonl": rows,
+        }
+    )
     resolved.cache_clear()
+    all_rows.cache_clear()
     stale = stale or settle(generated())
     for path in stale:
         sys.stderr.write(f"{path} is not up to date: run `make docs` and commit what changes\n")

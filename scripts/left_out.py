@@ -38,7 +38,7 @@ def section(rows: Iterable[tuple[str, str, str | None]]) -> str:
         f"[{page}](https://docs.gitlab.com/{page}/): {', '.join(endpoints)}\n"
         for page, endpoints in pages.items()
     ]
-    said = "What GitLab documents on the pages of these tools, and no action reaches yet:\n"
+    said = "What GitLab documents on the pages of these tools and no action reaches. [Rows](rows.md) do:\n"
     return "\n".join(["## Left out for now\n", said, *lines])
 
 

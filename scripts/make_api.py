@@ -5,6 +5,8 @@
     python scripts/make_api.py --roles 17.2 roles.json        the least role of an endpoint, as measured
     python scripts/make_api.py --custom 19.3 custom.json      what a custom role adds to be let in
     python scripts/make_api.py --tokens 19.3 tokens.jsonl     what it asks of fine-grained and job tokens
+    python scripts/make_api.py --rules 19.3 routes.jsonl      which of its parameters go together
+    python scripts/make_api.py --answers 19.3 answers.jsonl   the fields of what it answers
 
 routes.jsonl    {endpoint, edition, params: {name: {type, required, values, default, ee_only}}, deprecated} a line
 endpoints.json  [{endpoint, tier, page, section}]
@@ -12,6 +14,9 @@ roles.json      {least_role: {endpoint: role}, beside: {endpoint: [role]}}, wher
                 that are let in all the same
 custom.json     {endpoint: permission}, what a custom role adds to be let in
 tokens.jsonl    {endpoint, permissions: [], boundaries: [], no_granular_token, job_token: [policy] or nothing} a line
+                of routes.jsonl `rules`: [[at_least_one_of, name, name]], also exactly_one_of, mutually_exclusive,
+                all_or_none_of
+answers.jsonl   {endpoint, fields: []} a line; only of reads, since a write shows what was sent
 
 Versions are folded in from old to new, each once. A file may end in .gz. What the version changed is printed.
 """
@@ -33,6 +38,8 @@ from gitlab_mcp.api.versions import version_number
 PATH = Path(__file__).resolve().parent.parent / "src/gitlab_mcp/api" / DATA
 SAY_NOTHING = ("As a regular user", "As an administrator")
 """Titles that several sections of a page have."""
+MOST_FIELDS = 40
+"""Of an answer, or of a rule, that are written down."""
 
 Row = dict[str, Any]
 
@@ -180,6 +187,40 @@ def fold_tokens(data: Data, version: str, before: str | None, lines: list[Row]) 
         _set(data.row(line["endpoint"]), "tokens", told or None, version, before)
 
 
+def fold_rules(data: Data, version: str, before: str | None, routes: list[Row]) -> None:
+    """The newest alone. Where nearly any parameter will do, the rule names none. What is demanded of parameters where
+    another rule says that any other will do, holds on a condition that is not known."""
+    for route in routes:
+        key, told = normalised(route["endpoint"]), route.get("rules", ())
+        enough = {name for kind, *names in told if kind == "at_least_one_of" for name in names}
+        rules = [
+            [kind] if kind == "at_least_one_of" and len(names) > MOST_FIELDS else [kind, *names]
+            for kind, *names in told
+            if kind != "exactly_one_of" or not enough.issuperset(names)
+        ]
+        if key in data.rows:
+            data.rows[key].pop("rules", None)
+        if key in data.rows and rules:
+            data.rows[key]["rules"] = rules
+
+
+def fold_answers(data: Data, version: str, before: str | None, lines: list[Row]) -> None:
+    """The newest alone: what an answer lacks is not shown anyway."""
+    for line in lines:
+        key = normalised(line["endpoint"])
+        if key.startswith("GET ") and key in data.rows and (fields := telling(line["fields"])):
+            data.rows[key]["answer"] = " ".join(fields)
+
+
+def telling(fields: list[str]) -> list[str]:
+    """Without decoration: pictures, HTML, addresses of the API."""
+    kept = [name for name in fields if not name.startswith(("_", "avatar")) and not name.endswith("_html")]
+    kept = [
+        name for name in kept if name.isidentifier() and (name == "web_url" or not name.startswith("links"))
+    ]
+    return kept[:MOST_FIELDS]
+
+
 def folded_all(old: Row, new: Row, version: str, before: str | None) -> Row:
     """Each parameter as it was and as it is."""
     names = {**dict.fromkeys(new), **dict.fromkeys(old)}
@@ -222,6 +263,8 @@ FOLDS: Mapping[str, Callable[[Data, str, str | None, Any], None]] = {
     "roles": fold_roles,
     "custom": fold_custom,
     "tokens": fold_tokens,
+    "rules": fold_rules,
+    "answers": fold_answers,
 }
 
 

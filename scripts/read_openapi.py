@@ -3,6 +3,8 @@
     python scripts/read_openapi.py openapi_19_3.yaml openapi_19_4.yaml routes_19_4.jsonl [--ce-lacks lacks.txt]
     python scripts/make_api.py --routes 19.4 routes_19_4.jsonl
 
+With `--answers answers_19_4.jsonl` the fields of the answers are written down too, for `make_api.py --answers`.
+
 The documents are doc/api/openapi/openapi_v3.yaml of the tags v19.3.0-ee and v19.4.0-ee (openapi_v2.yaml before 18.9).
 They leave routes out, and say less of a parameter than the application does. So only what differs between the two is
 believed: it is applied to the newest routes that are known, and printed. What is gone from the document may have become
@@ -38,6 +40,31 @@ def parameters_by_endpoint(document: Mapping[str, Any]) -> dict[str, Parameters]
         for method, operation in operations.items()
         if method in METHODS
     }
+
+
+def answers_by_endpoint(document: Mapping[str, Any]) -> dict[str, list[str]]:
+    """The fields of what each endpoint answers with, where the document says it."""
+    found = {}
+    for path, operations in document["paths"].items():
+        for method, operation in operations.items():
+            if method in METHODS and (fields := _answered(document, operation)):
+                found[f"{method.upper()} {_path(path)}"] = fields
+    return found
+
+
+def _answered(document: Mapping[str, Any], operation: Mapping[str, Any]) -> list[str]:
+    """Of one thing, also where a list of them is answered."""
+    answers: dict[Any, Mapping[str, Any]] = operation.get("responses", {})
+    response = _resolved(
+        document, next((each for status, each in answers.items() if str(status)[0] == "2"), {})
+    )
+    contents = [each.get("schema", {}) for each in response.get("content", {}).values()]
+    for schema in [*contents, response.get("schema", {})]:
+        thing = _resolved(document, schema)
+        thing = _resolved(document, thing.get("items", {})) if thing.get("type") == "array" else thing
+        if fields := [*thing.get("properties", {})]:
+            return fields
+    return []
 
 
 def _path(path: str) -> str:
@@ -180,12 +207,17 @@ def main() -> int:
     parser.add_argument("routes", type=Path)
     parser.add_argument("--ce-lacks", type=Path)
     parser.add_argument("--gone", type=Path)
+    parser.add_argument("--answers", type=Path, help="also write the fields of the answers there")
     chosen = parser.parse_args()
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    old, new = (
-        parameters_by_endpoint(yaml.load(path.read_text("utf-8"), loader))
-        for path in (chosen.old, chosen.new)
-    )
+    documents = [yaml.load(path.read_text("utf-8"), loader) for path in (chosen.old, chosen.new)]
+    old, new = map(parameters_by_endpoint, documents)
+    if chosen.answers:
+        lines = (
+            json.dumps({"endpoint": endpoint, "fields": fields}) + "\n"
+            for endpoint, fields in answers_by_endpoint(documents[1]).items()
+        )
+        chosen.answers.write_text("".join(lines), "utf-8")
     read = NewRoutes(old, new, endpoints_in(chosen.gone))
     lacking = {endpoint for endpoint in endpoints_in(chosen.ce_lacks) if find(endpoint) is None}
     chosen.routes.write_text("".join(read.lines(lacking)), "utf-8")

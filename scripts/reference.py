@@ -13,6 +13,10 @@ from gitlab_mcp.actions.schema import required_fields
 from gitlab_mcp.actions.shape import Shape, shapes
 from gitlab_mcp.actions.token_needs import by_resource
 from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.actions.toolsets import TOOLSETS
+from gitlab_mcp.api.coverage import Coverage
+from gitlab_mcp.api.row_dangers import why
+from gitlab_mcp.api.rows import Row
 from gitlab_mcp.failures.codes import CODES, NOTICES, CodeEntry
 from gitlab_mcp.failures.facts import FACTS
 from gitlab_mcp.tiers.feature_map import Behaviour, Feature, TierMap
@@ -189,7 +193,8 @@ def _versions(behaviour: Behaviour) -> str:
 
 
 def _badge(feature: Feature) -> str:
-    return f"[{feature.tier}](tiers.md#{feature.key})"
+    where = " on GitLab.com" if feature.is_paid_on_gitlab_com_alone else ""
+    return f"[{feature.tier}{where}](tiers.md#{feature.key})"
 
 
 def _tier(price: ActionRequirements) -> str:
@@ -245,6 +250,48 @@ def _type(shape: Shape) -> str:
 def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
     lines = [head, ("---",) * len(head), *rows]
     return "".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |\n" for line in lines)
+
+
+def coverage_sentence(found: Coverage, folder: str) -> str:
+    """For the README."""
+    counts = found.counts
+    return (
+        f"That is {counts['curated']:,} of the {counts.total():,} operations of GitLab's API. {counts['data']:,} more "
+        f"can be called from [data]({folder}rows.md), by names that are in no listing; the other {counts['excluded']} "
+        "are no person's to call, as `gitlab-mcp tools --coverage` says of each.\n"
+    )
+
+
+def rows_page(rows: Iterable[Row], found: Coverage) -> str:
+    """Every row, by toolset and noun, with how dangerous it is and why."""
+    by_toolset: dict[str, list[Row]] = {}
+    for row in rows:
+        by_toolset.setdefault(row.toolset, []).append(row)
+    groups = ((name, str(found.in_group[name]), because) for name, because in sorted(found.groups.items()))
+    parts = [
+        "# Rows\n",
+        "What no tool has an action for is called by its name: `gitlab-mcp call project_badge create`. "
+        "[Why](../decisions/rows.md). The endpoint has the fields; `gitlab-mcp tools --json` lists them.\n",
+        "## Left out\n",
+        _table(("what", "operations", "because"), groups),
+    ]
+    for toolset in TOOLSETS:
+        if toolset in by_toolset:
+            parts.append(f"## {toolset}\n")
+            parts.append(
+                _table(("row", "what it does", "endpoint", "danger"), map(_row, by_toolset[toolset]))
+            )
+    return PRINTED + "\n".join(parts)
+
+
+def _row(row: Row) -> tuple[str, ...]:
+    because = why(row.name) if row.danger in ("destructive", "dangerous") else ""
+    return (
+        f"`{row.noun} {row.verb}`",
+        row.does,
+        f"`{row.endpoint}`",
+        ": ".join(filter(None, (row.danger, because))),
+    )
 
 
 def danger_tables(tools: list[Tool]) -> str:

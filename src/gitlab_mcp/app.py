@@ -10,6 +10,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from gitlab_mcp.actions.arguments.defaults import InstanceDefaults
+from gitlab_mcp.actions.arguments.wrapped_calls import looks_like
 from gitlab_mcp.actions.danger import Danger
 from gitlab_mcp.actions.exchange import Report
 from gitlab_mcp.actions.registry import Registry
@@ -89,6 +90,10 @@ class App:
     def has_field(self, tool: str, field: str) -> bool:
         """Whether a tool, listed or not, has a field of its own of this name."""
         return self._dispatch.registry.has_field(tool, field)
+
+    def meant_call(self, tool: str, arguments: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
+        """The tool and the arguments of the call inside of a call, or those given."""
+        return looks_like(tool, arguments, self._dispatch.registry)
 
     async def call(
         self,

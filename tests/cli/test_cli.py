@@ -305,14 +305,12 @@ def test_a_slip_is_answered_with_what_was_meant(
     assert f"Did you mean {meant}?" in capsys.readouterr().err
 
 
-def test_a_toolset_without_tools_is_refused_with_those_that_have_some(
+def test_an_unknown_toolset_is_refused_with_those_there_are(
     capsys: pytest.CaptureFixture[str], settled: None
 ) -> None:
-    offered = Registry().toolsets()
-    empty = next(name for name in (*TOOLSETS, "nonsense") if name not in offered)
-    for words in (["tools", "--toolset", empty], ["serve", "--toolsets", empty]):
+    for words in (["tools", "--toolset", "nonsense"], ["serve", "--toolsets", "nonsense"]):
         assert main(words) == 2
-        assert ", ".join(offered) in capsys.readouterr().err
+        assert ", ".join(TOOLSETS) in capsys.readouterr().err
 
 
 def test_tools_for_programs_lists_every_action_with_the_promised_keys(
@@ -321,13 +319,16 @@ def test_tools_for_programs_lists_every_action_with_the_promised_keys(
     assert main(["tools", "--json"]) == 0
     listed: list[dict[str, Any]] = json.loads(capsys.readouterr().out)
     actions = Registry().actions()
-    assert [(each["tool"], each["action"]) for each in listed] == [
+    assert [(each["tool"], each["action"]) for each in listed if not each["row"]] == [
         (action.spec.tool.name, action.spec.name) for action in actions
     ]
+    assert sorted(f"{each['tool']}.{each['action']}" for each in listed if each["row"]) == list(
+        Registry().rows()
+    )
     assert {tuple(each) for each in listed} == {
         (
             "tool", "action", "description", "endpoints", "required", "fields",
-            "danger", "feature", "switch", "role", "toolset", "permissions", "job_token",
+            "danger", "feature", "switch", "role", "toolset", "row", "permissions", "job_token",
         )
     }  # fmt: skip
     get = next(each for each in listed if (each["tool"], each["action"]) == ("browse_labels", "get"))
@@ -369,7 +370,26 @@ def test_tools_lists_all_whichever_are_offered(
 ) -> None:
     monkeypatch.setenv("GITLAB_TOOLSETS", "ci")
     assert main(["tools", "--json"]) == 0
-    assert {each["toolset"] for each in json.loads(capsys.readouterr().out)} == set(Registry().toolsets())
+    assert {each["toolset"] for each in json.loads(capsys.readouterr().out)} == set(TOOLSETS)
+
+
+def test_coverage_counts_what_is_reached_and_says_why_the_rest_is_not(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["tools", "--coverage", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["reached"] == told["curated"] + told["by_data"] == told["operations"] - told["excluded"]
+    assert told["by_data"] == len(Registry().rows())
+    assert sum(each["operations"] for each in told["excluded_groups"].values()) == told["excluded"]
+    assert sum(sum(counts.values()) for counts in told["pages"].values()) == told["operations"]
+    assert main(["tools", "--coverage"]) == 0
+    assert f"{told['reached']} of {told['operations']} operations are reached" in capsys.readouterr().out
+
+
+def test_a_row_is_called_from_a_shell(capsys: pytest.CaptureFixture[str], settled: None) -> None:
+    recorded = ["--replay", "cassettes/19.3/groups.json"]
+    assert main(["call", "group_badge", "list", "group_id=215", "--json", *recorded]) == 0
+    assert json.loads(capsys.readouterr().out)["total"] == 0
 
 
 def test_tools_with_tiers_say_what_costs_more(capsys: pytest.CaptureFixture[str]) -> None:

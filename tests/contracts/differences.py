@@ -39,7 +39,6 @@ DIFFERENCES: dict[str, str] = {
     "manage_environment delete_review_apps: before is string, GitLab takes time": "a time under another name",
     "browse_audit_events list_instance: entity_type is required by GitLab": "only where entity_id is given",
     "manage_member invite: email is string, GitLab takes array of string": "one at a time, as everywhere else",
-    "manage_member add: member_role_id is not known to GitLab": "paid, and documented",
     "manage_file delete: last_commit_id is since 19.3 until None": "of an older one it is compared here, before",
     "browse_jobs log: byte_offset is since 19.3 until None": "of an older one the whole log is read, and cut here",
     "browse_vulnerabilities findings: pipeline_id is integer, GitLab takes string": "it is a number everywhere else",

@@ -157,7 +157,9 @@ def test_the_listing_says_which_actions_and_fields_cost_more_than_their_tool(act
     requirements = requirements_of_action(action, tier_map())
     listed = LISTED[tool.name]
     if requirements.tier != "Free" and "Free" in tiers:
-        marked = re.search(rf"{requirements.tier}: [^.]*\b{name}\b", listed["description"])
+        feature = requirements.feature
+        where = " on GitLab.com" if feature and feature.is_paid_on_gitlab_com_alone else ""
+        marked = re.search(rf"{requirements.tier}{where}: [^.]*\b{name}\b", listed["description"])
         assert marked or requirements.tier in tool.about
     for field, tier in requirements.above(requirements.by_field).items():
         assert tier in said_of_field(listed, field), field

@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from tests.support.standin.server import Part
 from tests.support.standin.shop import Shop
 
 SHOP = {"project_id": "acme/shop"}
@@ -30,6 +31,11 @@ class Do(Protocol):
         """The address of GitLab."""
         ...
 
+    @property
+    def beside(self) -> Any:
+        """The part of GitLab that this job has beside the shop."""
+        ...
+
 
 Play = Callable[[Do, Shop], Awaitable[None]]
 
@@ -40,17 +46,28 @@ class Job:
     said: str
     play: Play
     caller: str = "alice"
+    beside: Callable[[], Part] | None = None
+    """Makes what the shop does not have, and answers before it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Declares:
+    """Puts the jobs of one file into its list."""
+
+    jobs: list[Job]
+
+    def __call__(
+        self, number: int, said: str, *, caller: str = "alice", beside: Callable[[], Part] | None = None
+    ) -> Callable[[Play], Play]:
+        def declare(play: Play) -> Play:
+            self.jobs.append(Job(number, said, play, caller, beside))
+            return play
+
+        return declare
 
 
 JOBS: list[Job] = []
-
-
-def job(number: int, said: str, caller: str = "alice") -> Callable[[Play], Play]:
-    def declare(play: Play) -> Play:
-        JOBS.append(Job(number, said, play, caller))
-        return play
-
-    return declare
+job = Declares(JOBS)
 
 
 @job(1, "Why is main red in acme/shop?")
@@ -160,10 +177,23 @@ async def two_pipelines(do: Do, shop: Shop) -> None:
     assert [each["name"] for each in found["failed_newly"]] == ["integration", "e2e: [firefox]"]
 
 
-@job(15, "What did Bob merge last week?")
-async def what_bob_merged(do: Do, shop: Shop) -> None:
-    found = await do("browse_users", "events", user_id="bob", event_action="merged")
-    assert "items" in found
+@job(15, "What did Alice merge last week?")
+async def what_alice_merged(do: Do, shop: Shop) -> None:
+    found = await do(
+        "browse_merge_requests",
+        "list",
+        group_id="acme",
+        state="merged",
+        merge_user_username="alice",
+        merged_after="2026-11-09",
+    )
+    merged = {item["iid"] for item in found["items"] if item["project"] == "acme/shop"}
+    assert merged == {
+        request["iid"]
+        for request in shop.named("projects/77/merge_requests", state="merged")
+        if request["merge_user"]["username"] == "alice"
+    }
+    assert merged
 
 
 @job(16, "File this bug, label it, assign it to me, link it to issue 3.")
@@ -246,14 +276,6 @@ async def close_stale(do: Do, shop: Shop) -> None:
     assert not blocked
 
 
-@job(31, "What was deployed to production last, by whom, which merge requests were in it?")
-async def last_deployment(do: Do, shop: Shop) -> None:
-    found = await do(
-        "browse_environments", "list_deployments", **SHOP, environment="production", status="success"
-    )
-    assert found["items"][0]["environment"] == "production"
-
-
 @job(32, "Roll production of acme/shop back to what was there before.")
 async def roll_back(do: Do, shop: Shop) -> None:
     deployments = shop.things["projects/77/deployments"]
@@ -267,7 +289,8 @@ async def roll_back(do: Do, shop: Shop) -> None:
     shop.things["projects/77/jobs"]["265"] = {"id": 265, "name": "deploy_production", "status": "success"}
     answer = await do("manage_environment", "roll_back", **SHOP, environment="production")
     assert answer["to"]["sha"] == deployments["51"]["sha"]
-    assert shop.thing("projects/77/jobs", answer["job"]["id"])["status"] == "pending"
+    assert answer["job"]["status"] == "pending"
+    assert shop.thing("projects/77/jobs", answer["job"]["id"])["status"] == "success"
 
 
 @job(33, "Cut release v1.3.0 from main with notes.")
@@ -291,7 +314,10 @@ async def without_review(do: Do, shop: Shop) -> None:
     found = await do(
         "browse_merge_requests", "list", group_id="acme", state="opened", reviewer_username="None"
     )
-    assert "items" in found
+    listed = {item["iid"] for item in found["items"] if item["project"] == "acme/shop"}
+    waiting = shop.named("projects/77/merge_requests", state="opened", reviewers=[])
+    assert listed == {each["iid"] for each in waiting} != set()
+    assert all(item["created_at"] for item in [found["every_item"], *found["items"]][:1])
 
 
 @job(36, "What did the team do yesterday in acme/shop?")

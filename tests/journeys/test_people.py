@@ -165,6 +165,65 @@ async def test_who_can_see_a_project_tells_inherited_and_shared_people_apart() -
     await told(company, tell)
 
 
+async def test_who_comes_by_a_group_that_the_group_above_is_shared_with_is_told_by_that_group() -> None:
+    company = acme()
+    tools = place(company, "groups", "acme-tools")
+    place(company, "groups", "acme").thing["shared_with_groups"] = [
+        {"group_id": tools.thing["id"], "group_full_path": "acme-tools", "group_access_level": 20}
+    ]
+
+    async def tell(agent: Agent) -> None:
+        here = {"project_id": "acme/website"}
+        listed = await agent.ask("browse_members", "list", **here)
+        dave = named(listed.data["items"])["dave"]
+        assert (dave["access_level"], dave["from"]) == ("reporter", "acme-tools")
+        alone = await agent.ask("browse_members", "get", user_id="dave", **here)
+        assert alone.data["from"] == "acme-tools"
+        assert "warnings" not in listed.data
+
+    await told(company, tell)
+
+
+async def test_where_nobody_can_tell_who_gives_a_role_that_is_said() -> None:
+    company = acme()
+    # The group that gives the role cannot be read.
+    place(company, "projects", "acme/website").thing["namespace"] = {"kind": "user", "full_path": "alice"}
+
+    async def tell(agent: Agent) -> None:
+        listed = await agent.ask("browse_members", "list", project_id="acme/website")
+        people = named(listed.data["items"])
+        assert "from" not in people["bob"] and people["carol"]["from"] == "acme/website"
+        [warning] = listed.data["warnings"]
+        assert (warning["code"], warning["usernames"]) == ("PARTIAL", ["alice", "bob"])
+
+    await told(company, tell)
+
+
+async def test_somebody_who_is_a_member_already_is_changed_by_the_call_that_is_offered() -> None:
+    company = acme()
+
+    async def tell(agent: Agent) -> None:
+        add = {"project_id": "acme/website", "user_id": "carol", "access_level": "developer"}
+        failure = await refused(agent, "manage_member", "add", expires_at=FRIDAY, **add)
+        assert (failure["error_code"], failure["state"]) == ("CONFLICT", "exists")
+        assert "as guest" in failure["message"]
+        sent = dict(failure["send"]["arguments"])
+        done = await agent.ask(failure["send"]["tool"], sent.pop("action"), **sent)
+        assert (done.data["access_level"], done.data["expires_at"]) == ("developer", FRIDAY)
+
+    await told(company, tell)
+    assert place(company, "projects", "acme/website").members[4]["access_level"] == 30
+
+
+async def test_somebody_without_a_role_is_no_member_and_yet_a_person() -> None:
+    async def tell(agent: Agent) -> None:
+        failure = await refused(agent, "browse_members", "get", project_id="acme/website", user_id="dave")
+        assert failure["error_code"] == "NOT_FOUND"
+        assert failure["message"].startswith("The person is no member here.")
+
+    await told(acme(), tell)
+
+
 async def test_a_subgroup_is_made_shared_deleted_and_restored() -> None:
     company = acme()
 

@@ -74,6 +74,7 @@ async def test_a_token_for_a_year_is_made_rotated_and_revoked() -> None:
         made = await agent.ask("manage_access_token", "create", **HERE, **READER, expires_at=in_a_year)
         assert made.data["token"].startswith("glpat-")
         assert made.data["shown_once"] is True
+        assert (made.data["access_level"], made.data.get("warnings")) == ("reporter", None)
         token = {**HERE, "token_id": made.data["id"]}
         seen = await agent.ask("browse_access_tokens", "get", **token)
         assert "glpat-" not in seen.said

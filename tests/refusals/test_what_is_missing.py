@@ -136,7 +136,7 @@ async def test_a_denial_offers_a_look_at_the_rights(standin: StandIn, against: A
     assert offered(failure) == {EXPLAIN_ACCESS: {"project_id": "1"}}
 
 
-async def test_a_call_of_a_tool_that_is_not_listed_names_the_toolset_to_switch_on(
+async def test_a_call_of_a_tool_that_is_not_listed_names_the_tool_to_call_it_with(
     standin: StandIn, against: Against
 ) -> None:
     standin.play_rows(rows("context_ee"))
@@ -144,16 +144,18 @@ async def test_a_call_of_a_tool_that_is_not_listed_names_the_toolset_to_switch_o
     arguments = {"action": "get", "project_id": "1", "label_id": "nosuch"}
     failure = await refusal(against(toolsets=("core",)), "browse_labels", **arguments)
     lists, rights = failure.facts["alternatives"]
-    assert (lists["action"], lists["toolset"]) == ("browse_labels list", "planning")
-    assert "toolset" not in rights
+    assert (lists["action"], lists["call_with"]) == ("browse_labels list", "browse_action")
+    assert "call_with" not in rights
 
 
-async def test_advice_that_names_a_tool_that_is_not_listed_names_its_toolset(against: Against) -> None:
+async def test_advice_that_names_a_tool_that_is_not_listed_is_ready_to_send(against: Against) -> None:
     failure = await refusal(
         against(toolsets=("core",)), "manage_branch", action="protect", project_id="1", branch="main"
     )
     assert failure.facts["did_you_mean"] == "manage_protected_branch create"
-    assert "--toolsets core,access" in failure.facts["suggested_fix"]
+    assert "call it with run_action" in failure.facts["suggested_fix"]
+    assert failure.facts["send"]["tool"] == "run_action"
+    assert failure.facts["send"]["arguments"]["action"] == "manage_protected_branch create"
 
 
 async def test_a_call_that_the_request_ruled_out_says_so_and_is_not_ready_to_send(

@@ -75,3 +75,27 @@ def test_a_second_version_says_what_came_what_went_and_what_changed(tmp_path: Pa
     assert was.parameters.keys() == {"thing_id", "state"}
     assert thing.documented[0].endpoint == "PUT /things/:iid"
     assert thing.docs == "api/things/#update-a-thing"
+
+
+def test_which_parameters_go_together_and_what_is_answered_are_kept_of_the_newest(tmp_path: Path) -> None:
+    table = tmp_path / "endpoints.jsonl"
+    fold(table, "routes", "17.2", OLD)
+    rules = [["at_least_one_of", "a", "b"], ["exactly_one_of", "a", "b"], ["mutually_exclusive", "a", "c"]]
+    fold_lines(table, "rules", "19.3", [{"endpoint": "GET /same", "rules": rules}])
+    fold_lines(
+        table,
+        "answers",
+        "19.3",
+        [{"endpoint": "GET /same", "fields": ["id", "_links", "note_html", "web_url"]}],
+    )
+    known = rows_of(table.read_text("utf-8"))["GET /same"]
+    # What one rule leaves free, another cannot demand without a condition.
+    assert known["rules"] == [["at_least_one_of", "a", "b"], ["mutually_exclusive", "a", "c"]]
+    assert known["answer"] == "id web_url"
+
+
+def fold_lines(table: Path, kind: str, version: str, lines: list[dict[str, Any]]) -> None:
+    file = table.parent / "lines.jsonl"
+    file.write_text("\n".join(map(json.dumps, lines)), "utf-8")
+    command = [sys.executable, str(SCRIPT), "--into", str(table), f"--{kind}", version, str(file)]
+    subprocess.run(command, capture_output=True, check=True, text=True)

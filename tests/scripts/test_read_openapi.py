@@ -131,3 +131,19 @@ def test_an_instance_is_asked_only_by_reading_which_endpoints_it_lacks(
     )
     assert run("ask_routes.py", standin.url, asked).splitlines() == ["GET /license"]
     assert {request.method for request in standin.requests} == {"GET"}
+
+
+def test_the_fields_of_what_an_endpoint_answers_are_read_too(tmp_path: Path) -> None:
+    label = {"type": "object", "properties": {"id": {"type": "integer"}, "name": {"type": "string"}}}
+    listed = {"200": {"content": {"application/json": {"schema": {"type": "array", "items": label}}}}}
+    new = v3([LISTED], {}, **{"/api/v4/labels": {"get": {"responses": listed}}})
+    answers = tmp_path / "answers.jsonl"
+    run(
+        "read_openapi.py",
+        written(tmp_path, "old.yaml", OLD),
+        written(tmp_path, "new.yaml", new),
+        tmp_path / "routes.jsonl",
+        "--answers",
+        answers,
+    )
+    assert json.loads(answers.read_text("utf-8")) == {"endpoint": "GET /labels", "fields": ["id", "name"]}

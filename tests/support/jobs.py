@@ -13,7 +13,7 @@ from mcp.client.stdio import stdio_client
 from tests.journeys.everyday_jobs import Data, Job
 from tests.support.chains import answer_slowly
 from tests.support.process import parameters
-from tests.support.standin import Received, StandIn
+from tests.support.standin import Received, Reply, StandIn
 from tests.support.standin.shop import Shop
 from tests.support.versions import OLDEST, cassettes_of
 
@@ -36,6 +36,7 @@ class Hands:
     client: Client
     done: Done
     gitlab: str
+    beside: Any
 
     async def __call__(self, tool: str, action: str, /, **arguments: Any) -> Data:
         is_error, data = await self._call(tool, action, arguments)
@@ -56,16 +57,29 @@ class Hands:
         return bool(answer.is_error), {**json.loads(texts[0]), "text": "\n".join(texts[1:])}
 
 
-async def played(jobs: Iterable[Job], *beside: Any, slowly: bool = False) -> AsyncIterator[Done]:
-    """Each job on the shop as it was recorded, one after the other through one server a caller. What stands beside the
-    shop answers before it."""
+@dataclass(slots=True)
+class Beside:
+    """What the job at hand has beside the shop."""
+
+    part: Any = None
+
+    def owns(self, received: Received) -> bool:
+        return self.part is not None and self.part.owns(received)
+
+    def reply_to(self, received: Received) -> Reply:
+        reply: Reply = self.part.reply_to(received)
+        return reply
+
+
+async def played(jobs: Iterable[Job], *, slowly: bool = False) -> AsyncIterator[Done]:
+    """Each job on the shop as it was recorded, one after the other through one server a caller."""
     by_caller: dict[str, list[Job]] = {}
     for job in jobs:
         by_caller.setdefault(job.caller, []).append(job)
     with StandIn() as gitlab:
-        shop = Shop(cassettes_of(OLDEST))
-        for part in (*beside, shop):
-            gitlab.add(part)
+        shop, beside = Shop(cassettes_of(OLDEST)), Beside()
+        gitlab.add(beside)
+        gitlab.add(shop)
         if slowly:
             answer_slowly(gitlab)
         for caller, theirs in by_caller.items():
@@ -74,13 +88,15 @@ async def played(jobs: Iterable[Job], *beside: Any, slowly: bool = False) -> Asy
             async with Client(served) as client:
                 for job in theirs:
                     shop.start_over()
-                    yield await _done(job, client, gitlab, shop)
+                    beside.part = job.beside() if job.beside else None
+                    hands = Hands(client, Done(job), gitlab.url, beside.part)
+                    yield await _done(hands, gitlab, shop)
 
 
-async def _done(job: Job, client: Client, gitlab: StandIn, shop: Shop) -> Done:
-    done, before = Done(job), len(gitlab.requests)
+async def _done(hands: Hands, gitlab: StandIn, shop: Shop) -> Done:
+    done, before = hands.done, len(gitlab.requests)
     try:
-        await job.play(Hands(client, done, gitlab.url), shop)
+        await done.job.play(hands, shop)
         assert not shop.unknown, f"nobody answers {shop.unknown}"
     except (AssertionError, KeyError, IndexError, TypeError, StopIteration) as problem:
         done.problem = f"{type(problem).__name__} {str(problem)[:600]}"

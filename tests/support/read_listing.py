@@ -10,7 +10,7 @@ from typing import Any
 def fields_only_named(tool: dict[str, Any]) -> dict[str, set[str]]:
     """Each field that has no schema, with the actions that take it; none where whatever lists takes it."""
     description = tool["description"]
-    every = set(tool["inputSchema"]["properties"]["action"]["enum"])
+    every = set(tool["inputSchema"]["properties"].get("action", {}).get("enum", ()))
     found: dict[str, set[str]] = {}
     more = re.search(r"More: (.*?\))\.(?: |$)", description)
     for part in more[1].split("; ") if more else ():

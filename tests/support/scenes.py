@@ -200,6 +200,9 @@ class Visited:
     def has_field(self, tool: str, field: str) -> bool:
         return self.app.has_field(tool, field)
 
+    def meant_call(self, tool: str, arguments: Any) -> tuple[str, Any]:
+        return self.app.meant_call(tool, arguments)
+
     def record_refusal(self, failure: Failure) -> Failure:
         return self.app.record_refusal(failure)
 

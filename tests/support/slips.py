@@ -17,6 +17,7 @@ def grade(slip: Mapping[str, Any], told: Mapping[str, Any]) -> Grade:
     """`told` holds the facts of the failure, or the data of the result."""
     taken, fix = told.get("taken_as") or {}, str(told.get("suggested_fix", ""))
     guessed = _guessed(told)
+    search = (told.get("send") or {}).get("tool") == "find_actions"
     meant: str = slip["meant"]
     if re.search(r"\bleave out\b", fix, re.IGNORECASE):
         return "wrong"
@@ -25,7 +26,7 @@ def grade(slip: Mapping[str, Any], told: Mapping[str, Any]) -> Grade:
     if meant == "-" or meant.startswith("("):
         if guessed:
             return "wrong"
-        return "right" if "not offered" in fix or told.get("unknown_fields") else "silent"
+        return "right" if search or told.get("unknown_fields") else "silent"
     choices = _choices(meant)
     everything = " ".join([fix, json.dumps(taken), *guessed, *map(str, _names(told))])
     words = set(re.findall(r"\w+", everything)) | {slip["arguments"].get("action"), *slip["arguments"]}
@@ -45,7 +46,8 @@ def _guessed(told: Mapping[str, Any]) -> set[str]:
         if isinstance(guess, str)
         else set(guess)
     )
-    names |= {send.get("tool", ""), send.get("arguments", {}).get("action", "")}
+    if send.get("tool") != "find_actions":
+        names |= {send.get("tool", ""), send.get("arguments", {}).get("action", "")}
     return {word for name in names for word in name.split()}
 
 

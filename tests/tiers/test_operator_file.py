@@ -52,15 +52,13 @@ def test_a_slip_in_the_file_stops_the_server_before_anybody_calls(against: Again
 
 
 @pytest.mark.anyio
-async def test_what_is_not_listed_is_offered_with_the_toolset_that_holds_it(
-    standin: StandIn, against: Against
-) -> None:
+async def test_what_is_not_listed_is_offered_with_what_calls_it(standin: StandIn, against: Against) -> None:
     standin.play_rows(row for row in rows("tiers_ee") if row["label"] == "epics/list")
     standin.play_rows(rows("context_ee"))
     [row] = [row for row in rows("tiers_ee") if row["label"] == "epics/list"]
     arguments = {"action": "list", "group_id": row["path"].split("/")[4]}
     with pytest.raises(CallFailed) as refused:
         await against(tier="free", toolsets=("core",)).call("browse_epics", arguments)
-    offered = {each["action"]: each.get("toolset") for each in refused.value.failure.facts["alternatives"]}
+    offered = {each["action"]: each.get("call_with") for each in refused.value.failure.facts["alternatives"]}
     assert offered["browse_issues list"] is None
-    assert offered["browse_milestones list"] == "planning"
+    assert offered["browse_milestones list"] == "browse_action"

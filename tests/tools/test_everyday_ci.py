@@ -66,12 +66,13 @@ async def test_a_schedule_does_not_run_before_its_variables_are_there(
 
 
 async def test_the_values_of_a_schedules_variables_are_shown_only_when_asked_for(replayed: App) -> None:
-    get = {**WEB, "action": "get", "schedule_id": 1}
-    hidden = await replayed.call("browse_schedules", get)
-    shown = await replayed.call("browse_schedules", {**get, "show_values": True})
-    assert [each["value"] for each in hidden.data["variables"]] == ["[redacted]"]
+    here = {**WEB, "schedule_id": 1}
+    hidden = await replayed.call("browse_schedules", {**here, "action": "get"})
+    assert [sorted(each) for each in hidden.data["variables"]] == [["key", "variable_type"]]
+    failure = await refused(replayed, "browse_schedules", {**here, "action": "get", "show_values": True})
+    assert "manage_schedule show_values" in str(failure.facts["suggested_fix"])
+    shown = await replayed.call("manage_schedule", {**here, "action": "show_values"})
     assert [each["value"] for each in shown.data["variables"]] == ["yes"]
-    assert shown.data["ref"] == "main"
 
 
 async def test_a_variable_of_a_schedule_is_added_where_it_is_not_there(

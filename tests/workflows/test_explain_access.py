@@ -148,19 +148,16 @@ async def test_a_licensed_instance_is_not_told_to_upgrade_for_what_it_has(
     assert bool(named) is (tier == "premium"), "what only Ultimate has is missing on Premium"
 
 
-async def test_every_tool_that_is_named_and_not_listed_is_named_with_the_toolset_to_switch_on(
+async def test_every_tool_that_is_named_and_not_listed_is_named_with_what_calls_it(
     explained: Callable[..., Any],
 ) -> None:
     data = await explained("alice", {"toolsets": ("core",)}, project_id="12", toolset="all")
-    switched_on = {tool: each["listed_with"] for each in data["not_listed"] for tool in each["tools"]}
-    assert all(each["can_be_called"] for each in data["not_listed"]), (
-        "no toolsets were set, so none is closed"
-    )
+    called_with = {tool: each["call_with"] for each in data["not_listed"] for tool in each["tools"]}
     named = {*data["works"], *data["works_in_part"]}
     named |= {call.split()[0] for each in data["does_not"] for call in each["actions"]}
     listed = {name for name in Registry().names() if is_listed(Registry().toolset_of(name), ("core",))}
-    assert set(switched_on) == named - listed
-    assert switched_on["browse_epics"] == "--toolsets core,planning"
+    assert set(called_with) == named - listed
+    assert called_with["browse_epics"] == "browse_action or run_action"
 
 
 async def test_the_words_of_this_server_are_not_marked_as_other_peoples(

@@ -120,6 +120,8 @@ class Spec:
     """Whether the listing says what it does: its name does not."""
     seldom_given: tuple[str, ...]
     """Fields that the listing only names."""
+    facts: Mapping[str, Any] | None
+    """Of a row, what `action_facts.json` holds of other actions."""
 
     @property
     def docs(self) -> str:
@@ -129,7 +131,7 @@ class Spec:
 
     def docs_at(self, endpoint: Endpoint) -> str:
         """The page of one of its endpoints: that of a group is often another than that of a project."""
-        pages: Mapping[str, str] = looked_up(self.tool.name, self.name).get("docs_at", {})
+        pages: Mapping[str, str] = self._looked_up.get("docs_at", {})
         return pages.get(str(endpoint), self.docs)
 
     @property
@@ -145,6 +147,24 @@ class Spec:
         return feature
 
     @property
+    def documented_tier(self) -> str | None:
+        """Of a row: the tier that the documentation names, where the feature map knows nothing of it."""
+        tier: str | None = self._looked_up.get("tier")
+        return tier
+
+    @property
+    def since(self) -> str | None:
+        """Of a row: the first version of GitLab that is known to have it, where not all do."""
+        since: str | None = self._looked_up.get("since")
+        return since
+
+    @property
+    def until(self) -> str | None:
+        """Of a row: the last version of GitLab that is known to have it, where not all do."""
+        until: str | None = self._looked_up.get("until")
+        return until
+
+    @property
     def role(self) -> Role | None:
         """The least role."""
         role: Role | str | None = self._fact("role")
@@ -152,7 +172,7 @@ class Spec:
 
     def role_at(self, endpoint: Endpoint | None) -> Role | None:
         """The least role of one of its endpoints."""
-        roles: Mapping[str, str] = looked_up(self.tool.name, self.name).get("role_at", {})
+        roles: Mapping[str, str] = self._looked_up.get("role_at", {})
         own = roles.get(str(endpoint)) if endpoint else None
         return Role[own.upper()] if own else self.role
 
@@ -168,17 +188,21 @@ class Spec:
 
     @property
     def _beside(self) -> frozenset[int]:
-        names: list[str] = looked_up(self.tool.name, self.name).get("beside", [])
+        names: list[str] = self._looked_up.get("beside", [])
         return frozenset(BESIDE_THE_LADDER[name] for name in names)
 
     @property
     def token_needs(self) -> Mapping[str, TokenNeeds]:
         """What its endpoints ask of fine-grained tokens and of the tokens of jobs, where it is known."""
-        return token_needs(self.tool.name, self.name)
+        return token_needs(self._looked_up)
+
+    @property
+    def _looked_up(self) -> Mapping[str, Any]:
+        return looked_up(self.tool.name, self.name) if self.facts is None else self.facts
 
     def _fact(self, name: str) -> Any:
         if name not in self.own_facts:
-            return looked_up(self.tool.name, self.name).get(name)
+            return self._looked_up.get(name)
         fact = self.own_facts[name]
         return fact.value if isinstance(fact, Differs) else fact
 

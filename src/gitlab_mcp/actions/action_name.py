@@ -19,7 +19,15 @@ class ActionName(NamedTuple):
         return f"{self.tool}.{self.action}"
 
 
+def row_names(noun: str, verb: str, toolset: str, writes: bool) -> tuple[ActionName, ...]:
+    """A row's own name, and the one it would have in a tool: who forbids `manage_*` forbids every write."""
+    prefix = "manage" if writes else "browse"
+    return ActionName(noun, verb, toolset), ActionName(f"{prefix}_{noun}", verb, toolset)
+
+
 def names_of(spec: Spec) -> tuple[ActionName, ...]:
     """The present name first, then those it had before it moved."""
+    if spec.tool.of_rows:
+        return row_names(spec.tool.name, spec.name, spec.tool.toolset, spec.writes)
     own = ActionName(spec.tool.name, spec.name, spec.tool.toolset)
     return own, *(ActionName(tool, action, CORE) for tool, action in spec.moved_from)

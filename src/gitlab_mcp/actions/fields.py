@@ -137,6 +137,11 @@ class Members:
 
 
 @dataclass(frozen=True, slots=True)
+class KeptBack:
+    """Marks a field whose value may be a secret, whatever it is called: a question to the person does not say it."""
+
+
+@dataclass(frozen=True, slots=True)
 class Expects:
     """How an error names what would be right, where the type alone does not say it."""
 
@@ -493,6 +498,18 @@ RoleName = Annotated[
     SentAsNumber(ROLES),
 ]
 """By name; GitLab's numbers are taken, too."""
+
+
+def any_spelling(*values: str) -> BeforeValidator:
+    """`MergeRequest` is also `merge_request`, and `key_result` also `Key Result`: capitals and gaps do not count."""
+    by_letters = {_letters(value): value for value in values}
+    return BeforeValidator(
+        lambda value: by_letters.get(_letters(value), value) if isinstance(value, str) else value
+    )
+
+
+def _letters(text: str) -> str:
+    return "".join(filter(str.isalnum, text)).casefold()
 
 
 def role_name(level: Any) -> Any:

@@ -161,6 +161,11 @@ FIELDS: Mapping[str, str] = {
     "recursive": "recurse",
     "job_variables_attributes": "variables job_variables",
     "environment": "environment_name env",
+    "environment_scope": "environment env environment_name",
+    "masked_and_hidden": "hidden",
+    "expires_at": "until expires expiry expiry_date expiration expiration_date expires_on valid_until end_date",
+    "todo_action": "action_name reason",
+    "email": "invite_email mail e_mail email_address",
 }
 """By field: what else it is called. One of two fields that share a name is not chosen: the error names both."""
 

@@ -9,18 +9,25 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gitlab_mcp.actions.action_name import ActionName
+from gitlab_mcp.actions.action_name import ActionName, row_names
 from gitlab_mcp.actions.toolsets import CORE, TOOLSETS, is_listed
 
 if TYPE_CHECKING:
     from gitlab_mcp.actions.action import Action
     from gitlab_mcp.actions.tool import Tool
+    from gitlab_mcp.api.rows import Row
 
 TOOLS_PACKAGE = "gitlab_mcp.tools"
+ROWS_PACKAGE = "gitlab_mcp.rows"
+"""Its `tool_of` makes the tool of a noun of rows."""
 
 
 class Registry:
-    """The catalogue as generated, and behind it the modules that declare it."""
+    """The catalogue as generated, and behind it the modules that declare it.
+
+    What no tool has an action for is a row: `project_badge create`. Rows are called as actions are, and are in no
+    listing: `names`, `actions` and `in` know only tools. Nothing is read of them before one is asked for by name.
+    """
 
     def __init__(self, entries: Iterable[Mapping[str, Any]] | None = None) -> None:
         self._entries = {entry["tool"]["name"]: entry for entry in (entries or _generated())}
@@ -44,19 +51,27 @@ class Registry:
 
     def action_names(self, name: str) -> list[str]:
         """The actions of a tool, without loading it."""
-        return list(self._entries[name]["tool"]["inputSchema"]["properties"]["action"]["enum"])
+        entry = self._entries[name]
+        single = entry.get("action")
+        return [single] if single else list(entry["tool"]["inputSchema"]["properties"]["action"]["enum"])
+
+    def is_single(self, name: str) -> bool:
+        """Whether a tool has one action, which its calls do not name, without loading it."""
+        return name in self and "action" in self._entries[name]
 
     def has_field(self, name: str, field: str) -> bool:
         """Whether a tool lists this field, without loading it."""
         return name in self and field in self._entries[name]["tool"]["inputSchema"]["properties"]
 
     def toolsets(self) -> list[str]:
-        """Those that hold tools, in the fixed order."""
+        """Those that hold tools, in the fixed order. `admin` may hold rows alone."""
         held = {entry["toolset"] for entry in self._entries.values()}
         return [toolset for toolset in TOOLSETS if toolset in held]
 
     def toolset_of(self, name: str) -> str:
-        """Of a tool, without loading it."""
+        """Of a tool, or of a noun of rows, without loading it."""
+        if name not in self:
+            return next(row.toolset for row in _nouns()[name].values())
         toolset: str = self._entries[name]["toolset"]
         return toolset
 
@@ -89,16 +104,47 @@ class Registry:
 
     def names_of_actions(self, tool: str) -> list[ActionName]:
         """Every name of every action of a tool, the former ones too, without loading it."""
+        if tool not in self:
+            return [name for names in self.row_names() if names[0].tool == tool for name in names]
         return [name for names in self.every_name() if names[0].tool == tool for name in names]
 
+    def has_row(self, noun: str, verb: object) -> bool:
+        """Whether there is a row of this name, without making it an action."""
+        return noun not in self and str(verb) in _nouns().get(noun, ())
+
+    def is_noun(self, name: str) -> bool:
+        """Whether there are rows of this noun."""
+        return name not in self and name in _nouns()
+
+    def rows(self) -> Mapping[str, Row]:
+        """All rows, by name: `project_badge.create`."""
+        from gitlab_mcp.api.rows import all_rows
+
+        return all_rows()
+
+    def rows_of(self, toolset: str = "all") -> list[type[Action]]:
+        """Rows as actions, in the order of names."""
+        rows = (row for row in self.rows().values() if toolset in ("all", row.toolset))
+        return [self.tool(row.noun).actions[row.verb] for row in rows]
+
+    def row_names(self) -> list[tuple[ActionName, ...]]:
+        """The names of each row by which settings name it."""
+        return [
+            row_names(row.noun, row.verb, row.toolset, row.danger != "read") for row in self.rows().values()
+        ]
+
     def tool(self, name: str) -> Tool:
+        """The tool; of a noun of rows the one that is never listed."""
         if name not in self._tools:
-            self._tools[name] = _imported(name)
+            self._tools[name] = _imported(name) if name in self else _of_rows(name)
         return self._tools[name]
 
     def action(self, name: str, action: object) -> type[Action] | None:
-        """None where there is no such action."""
-        return self.tool(name).actions.get(str(action)) if name in self else None
+        """None where there is no such action, and no such row."""
+        if not (name in self or self.has_row(name, action)):
+            return None
+        single = self.action_names(name)[0] if self.is_single(name) else None
+        return self.tool(name).actions.get(single or str(action))
 
     def writes(self, name: str, action: object) -> bool:
         """Whether this may be an action that writes. An action under another name is one where its tool writes."""
@@ -127,6 +173,18 @@ def declared() -> list[Tool]:
 def _noun_stem(name: str) -> str:
     """The noun of a tool without its plural ending: of `browse_branches` and `manage_branch`, `branch`."""
     return name.partition("_")[2].rstrip("iesy") or name
+
+
+def _nouns() -> Mapping[str, Mapping[str, Row]]:
+    # Here, not above: who lists tools needs none of it.
+    from gitlab_mcp.api.rows import rows_by_noun
+
+    return rows_by_noun()
+
+
+def _of_rows(noun: str) -> Tool:
+    tool: Tool = importlib.import_module(ROWS_PACKAGE).tool_of(noun)
+    return tool
 
 
 def _imported(name: str) -> Tool:

@@ -59,6 +59,7 @@ class Marks(Protocol):
 def catalogue_entry(tool: Tool, marks: Marks) -> dict[str, Any]:
     """One entry of catalogue.json."""
     also = {"also": list(tool.also)} if tool.also else {}
+    single = {"action": next(iter(tool.actions))} if tool.is_single else {}
     moved = {
         name: [{"tool": old, "action": former} for old, former in action.spec.moved_from]
         for name, action in tool.actions.items()
@@ -66,6 +67,7 @@ def catalogue_entry(tool: Tool, marks: Marks) -> dict[str, Any]:
     }
     return {
         "toolset": tool.toolset,
+        **single,
         **also,
         **({"moved": moved} if moved else {}),
         "tool": listing(tool, marks),
@@ -91,11 +93,14 @@ def title(tool: Tool) -> str:
 def hints(tool: Tool) -> dict[str, Any]:
     """What may be done again, and which world is reached, is said where it is not what MCP assumes: not again, and a
     world outside."""
-    if not all(action.spec.endpoints for action in tool.actions.values()):
-        # Without an endpoint of its own it may make any call: clients that ask before a write must ask before it.
+    if tool.makes_calls == "of any kind":
+        # Clients that ask before a write must ask before it.
         return {"readOnlyHint": False, "destructiveHint": True}
     if tool.reads:
-        return {"readOnlyHint": True}
+        reaches_gitlab = tool.makes_calls != "none" or any(
+            action.spec.endpoints for action in tool.actions.values()
+        )
+        return {"readOnlyHint": True, **({} if reaches_gitlab else {"openWorldHint": False})}
     destroys = any(map(_may_need_confirmation, tool.actions.values()))
     again = all(action.spec.repeatable for action in tool.actions.values())
     return {
@@ -165,7 +170,7 @@ def _one_of(parts: list[str]) -> str:
 
 def _options(tool: Tool) -> str:
     pages = [_ITEMS_ON_A_PAGE] if _ITEMS_ON_A_PAGE in _fields(tool) else []
-    options = [*pages, *([_FULL_DETAIL] if tool.reads else [])]
+    options = [*pages, *([_FULL_DETAIL] if tool.reads and not tool.is_single else [])]
     return f"Options: {', '.join(options)}." if options else ""
 
 
@@ -204,7 +209,10 @@ def listed_fields(action: type[Action]) -> list[str]:
 
 def listed_options(tool: Tool) -> list[str]:
     destroys = any(map(_may_need_confirmation, tool.actions.values()))
-    return [*(["detail"] if tool.reads else []), *(["confirmation_token"] if destroys else [])]
+    return [
+        *(["detail"] if tool.reads and not tool.is_single else []),
+        *(["confirmation_token"] if destroys else []),
+    ]
 
 
 def _may_need_confirmation(action: type[Action]) -> bool:
@@ -220,7 +228,8 @@ def always_required(tool: Tool) -> list[str]:
 
 
 def input_schema(tool: Tool, marks: Marks) -> dict[str, Any]:
-    properties: dict[str, Any] = {"action": {"type": "string", "enum": list(tool.actions)}}
+    named = {} if tool.is_single else {"action": {"type": "string", "enum": list(tool.actions)}}
+    properties: dict[str, Any] = {**named}
     for name, users in _fields(tool).items():
         if is_named_only(name, users, tool):
             continue
@@ -232,7 +241,7 @@ def input_schema(tool: Tool, marks: Marks) -> dict[str, Any]:
         if name == "detail":
             continue
         properties.setdefault(name, _plain(shapes(Options)[name]))
-    return {"type": "object", "properties": properties, "required": ["action", *always_required(tool)]}
+    return {"type": "object", "properties": properties, "required": [*named, *always_required(tool)]}
 
 
 def _fields(tool: Tool) -> dict[str, dict[str, Shape]]:

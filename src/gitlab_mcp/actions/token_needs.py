@@ -27,9 +27,9 @@ class TokenNeeds:
         return f"{', '.join(self.permissions)} ({' or '.join(self.boundaries)})"
 
 
-def token_needs(tool: str, action: str) -> Mapping[str, TokenNeeds]:
-    """By endpoint, where it is known."""
-    told: Mapping[str, Mapping[str, Any]] = action_facts().get(tool, {}).get(action, {}).get("tokens", {})
+def token_needs(facts: Mapping[str, Any]) -> Mapping[str, TokenNeeds]:
+    """By endpoint, where it is known. `facts`: those of an action."""
+    told: Mapping[str, Mapping[str, Any]] = facts.get("tokens", {})
     return {
         endpoint: TokenNeeds(
             tuple(each.get("permissions", ())),
@@ -60,9 +60,9 @@ def by_resource(needs: Iterable[TokenNeeds]) -> dict[str, tuple[tuple[str, ...],
 def _titles() -> Mapping[str, str]:
     return {
         title.lower(): title
-        for tool, actions in action_facts().items()
-        for action in actions
-        for needs in token_needs(tool, action).values()
+        for actions in action_facts().values()
+        for facts in actions.values()
+        for needs in token_needs(facts).values()
         for title in needs.permissions
     }
 

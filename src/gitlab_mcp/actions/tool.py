@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from gitlab_mcp.actions.action import Action, Danger, Endpoints, Rewrite, Role, Spec
 from gitlab_mcp.actions.action_facts import Differs
 from gitlab_mcp.actions.other_names import Instead
 from gitlab_mcp.actions.recovery_lookup import RecoveryLookup
 from gitlab_mcp.actions.shape import shapes
+from gitlab_mcp.actions.toolsets import DISCOVER
 
 A = TypeVar("A", bound=type[Action])
 
@@ -23,19 +24,31 @@ class Tool:
         toolset: str = "core",
         also: tuple[str, ...] = (),
         instead: Mapping[str, Instead | str] | None = None,
+        makes_calls: Literal["none", "that read", "of any kind"] = "none",
+        of_rows: bool = False,
     ) -> None:
         """`also`: other words for what the tool is about. `instead`: other names of its actions, and names of what
-        other tools do, each with the call that is meant. Neither is listed."""
+        other tools do, each with the call that is meant. Neither is listed.
+
+        `makes_calls`: of other tools. Its own action only reads: what a call does is asked of that call.
+        `of_rows`: a noun of rows, which is never listed itself."""
         self.name = name
+        self.of_rows = of_rows
         self.about = about
         self.toolset = toolset
         self.also = also
+        self.makes_calls = makes_calls
         self.instead = {
             word: Instead(meant) if isinstance(meant, str) else meant
             for words, meant in (instead or {}).items()
             for word in words.split()
         }
         self.actions: dict[str, type[Action]] = {}
+
+    @property
+    def is_single(self) -> bool:
+        """What finds and makes other calls has one action each, and its calls do not name it."""
+        return self.toolset == DISCOVER
 
     @property
     def reads(self) -> bool:
@@ -61,6 +74,7 @@ class Tool:
         moved_from: str = "",
         has_line: bool = False,
         seldom_given: str = "",
+        facts: Mapping[str, Any] | None = None,
     ) -> Callable[[A], A]:
         """Declare a class to be an action. A tool that writes must say how dangerous each action is.
 
@@ -76,6 +90,8 @@ class Tool:
         another. Whoever calls it so gets it, and patterns of actions mean it under each of its names.
         `has_line`: its name does not say what it does, so the listing has the first sentence of its docstring.
         `seldom_given`: fields that the listing only names, without a schema.
+
+        `facts`: those of a row, which `action_facts.json` does not hold.
 
         `docs`, `feature`, `switch`, `role`: looked up by the endpoints (`api.derivation`). Said here only where
         nothing is known of them, or where the action `Differs`.
@@ -106,6 +122,7 @@ class Tool:
                 moved_from=tuple(_tool_and_action(each, name) for each in moved_from.split(",") if each),
                 has_line=has_line,
                 seldom_given=tuple(seldom_given.split()),
+                facts=facts,
             )
             if name in self.actions:
                 raise TypeError(f"{self.name} has two actions called {name}")

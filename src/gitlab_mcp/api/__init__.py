@@ -19,6 +19,9 @@ tokens      what it asks of tokens other than a plain one: `permissions` of a fi
             them, `at` which of project, group, user, instance they are given, or `no`, GitLab's word for why it takes
             none; `job` where it takes the token of a CI/CD job, with the policies that a project may ask for
 
+rules       which parameters go together, as the application checks it: `["exactly_one_of", "body", "resolved"]`
+answer      the fields of what a read answers, in the newest version that was read for it
+
 What is not the same in all versions says so: a row and a parameter by `since` and `until`, a plain value as
 `{"is": value, "since": version}`, and what changed as a list of these. `since` is the first version that was read and
 has it, `until` the last one. Where 17.2 was read and then 19.3, nobody knows of 18.5: it is not said to have what only

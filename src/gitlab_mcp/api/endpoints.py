@@ -132,6 +132,10 @@ class EndpointFacts:
     deprecated: bool = False
     tokens: Tokens | None = None
     """None where it was not read."""
+    rules: tuple[tuple[str, ...], ...] = ()
+    """`at_least_one_of`, `exactly_one_of`, `mutually_exclusive` or `all_or_none_of`, then names of parameters."""
+    answer: tuple[str, ...] = ()
+    """The fields of what a read answers, where they are known."""
     in_path: tuple[str, ...] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -193,6 +197,8 @@ def facts_in(row: Mapping[str, Any], version: str | None) -> EndpointFacts | Non
         custom_permission=_at(row.get("custom"), version),
         deprecated=bool(_at(row.get("deprecated"), version)),
         tokens=_tokens(_at(row.get("tokens"), version)),
+        rules=tuple(map(tuple, row.get("rules", ()))),
+        answer=tuple(row.get("answer", "").split()),
     )
 
 

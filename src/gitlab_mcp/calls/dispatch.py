@@ -17,6 +17,7 @@ import anyio.to_thread
 from gitlab_mcp.actions.action import Action
 from gitlab_mcp.actions.arguments.defaults import InstanceDefaults
 from gitlab_mcp.actions.arguments.validation import validate
+from gitlab_mcp.actions.arguments.wrapped_calls import unwrapped
 from gitlab_mcp.actions.ask import Ask, NobodyToAsk
 from gitlab_mcp.actions.call import FEWEST_BYTES, LONGEST_TOKEN, MOST_BYTES, Call
 from gitlab_mcp.actions.exchange import Answer, GitLab
@@ -136,8 +137,11 @@ class Dispatch:
             )
 
         try:
+            meant = unwrapped(self.registry, tool, arguments)
+            tool, arguments = meant.tool, meant.arguments
             call = await self._validate(tool, arguments)
             action, made_of, is_tried_out = call.action, call.taken_as, call.is_tried_out
+            meant.check(type(action))
             session = connect()
             with session.slot:
                 proposed = ProposedCall(call, caller, session.ask, consent, rehearsal=is_tried_out)
@@ -213,7 +217,9 @@ class Dispatch:
         Raises Declined where the person has said no to it.
         """
         try:
-            call = validate(self.registry, tool, arguments, self.defaults)
+            meant = unwrapped(self.registry, tool, arguments)
+            call = validate(self.registry, meant.tool, meant.arguments, self.defaults)
+            meant.check(type(call.action))
             if call.is_tried_out:
                 return None
             await self._allow(ProposedCall(call, caller, session.ask, consent, rehearsal=True))

@@ -72,8 +72,10 @@ def run(argv: Sequence[str]) -> int:
     # Imported by command: listing error codes needs neither HTTP nor the catalogue.
     match given.command:
         case "tools":
-            from gitlab_mcp.cli.tools import show_tools
+            from gitlab_mcp.cli.tools import show_coverage, show_tools
 
+            if given.coverage:
+                return show_coverage(as_json=given.json)
             # All toolsets unless a flag says otherwise: the variable and the file say what agents are offered.
             wanted = load({"toolsets": flags["toolsets"] or "all"}, {}).toolsets
             return show_tools(wanted, as_json=given.json, tiers=_tiers(flags) if given.tiers else None)
@@ -189,16 +191,21 @@ def _parser() -> tuple[_Parser, Mapping[str, _Parser]]:
         "gitlab-mcp tools --toolset ci",
         "gitlab-mcp tools --tiers | grep -v Free",
         "gitlab-mcp tools --json | jq '.[].endpoints'",
+        "gitlab-mcp tools --coverage",
     )
     tools.flags()["--toolset"].help = "only the tools of these toolsets, with commas between"
     tools.add_argument(
         "--tiers", action="store_true", help="what each action and its fields need to be paid for"
+    )
+    tools.add_argument(
+        "--coverage", action="store_true", help="how much of GitLab's API can be called, and what is left out"
     )
     call = _command(
         commands,
         "call",
         "make one call, as an agent would",
         "gitlab-mcp call browse_labels list project_id=acme/website",
+        "gitlab-mcp call project_badge create project_id=42 link_url=... image_url=...",
         "gitlab-mcp call manage_issue update project_id=acme/website issue_iid=12 labels=bug labels=urgent",
         'gitlab-mcp call manage_label create --args \'{"project_id": 42, "name": "bug", "color": "red"}\'',
         "gitlab-mcp call manage_label delete project_id=acme/website label_id=bug --yes",

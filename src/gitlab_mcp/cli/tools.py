@@ -11,6 +11,7 @@ from gitlab_mcp.actions.fields import Needs
 from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.actions.schema import required_fields
 from gitlab_mcp.actions.shape import Shape, shapes
+from gitlab_mcp.actions.toolsets import TOOLSETS
 from gitlab_mcp.cli import exit_codes
 from gitlab_mcp.cli.terminal import table, write_json, write_line
 from gitlab_mcp.cli.usage_error import no_such
@@ -21,15 +22,19 @@ from gitlab_mcp.tiers.requirements import requirements_of_action
 def show_tools(toolsets: Sequence[str] = ("all",), *, as_json: bool, tiers: TierMap | None = None) -> int:
     """With `tiers`, also the tier that each action needs."""
     registry = Registry()
-    there = [*registry.toolsets(), "all"]
+    there = [*TOOLSETS, "all"]
     for name in toolsets:
         if name not in there:
             raise no_such("toolset", name, there, f"Use one of {', '.join(there)}.")
     wanted = ["all"] if "all" in toolsets else [name for name in there if name in toolsets]
     actions = [action for name in wanted for action in registry.actions(name)]
     if as_json:
+        of_data = [row for name in wanted for row in registry.rows_of(name)]
         write_json(
-            [{**_described(action), **(_paid_json(action, tiers) if tiers else {})} for action in actions]
+            [
+                {**_described(action), **(_paid_json(action, tiers) if tiers else {})}
+                for action in [*actions, *of_data]
+            ]
         )
         return exit_codes.OK
     if tiers:
@@ -54,6 +59,31 @@ def show_tools(toolsets: Sequence[str] = ("all",), *, as_json: bool, tiers: Tier
     return exit_codes.OK
 
 
+def show_coverage(*, as_json: bool) -> int:
+    """How much of GitLab's API can be called."""
+    from gitlab_mcp.api.coverage import coverage
+
+    actions = Registry().actions()
+    found = coverage(str(endpoint) for action in actions for endpoint in action.spec.endpoints)
+    if as_json:
+        write_json(found.as_json())
+        return exit_codes.OK
+    counts = found.counts
+    pages = [
+        [page, *(str(of_page[kind] or "") for kind in ("curated", "data", "excluded"))]
+        for page, of_page in sorted(found.pages.items())
+    ]
+    write_line(table(pages, ["PAGE OF THE DOCUMENTATION", "CURATED", "BY DATA", "EXCLUDED"]))
+    groups = [[name, str(found.in_group[name]), because] for name, because in sorted(found.groups.items())]
+    write_line()
+    write_line(table(groups, ["EXCLUDED", "OPERATIONS", "BECAUSE"]))
+    write_line(
+        f"\n{found.reached} of {counts.total()} operations are reached: {counts['curated']} curated, "
+        f"{counts['data']} by data. {counts['excluded']} are excluded."
+    )
+    return exit_codes.OK
+
+
 def _described(action: type[Action]) -> dict[str, Any]:
     """One action of `tools --json`; its keys are a public interface."""
     spec = action.spec
@@ -69,6 +99,7 @@ def _described(action: type[Action]) -> dict[str, Any]:
         "switch": spec.switch,
         "role": spec.role.name.lower() if spec.role else None,
         "toolset": spec.tool.toolset,
+        "row": spec.tool.of_rows,
         "permissions": {
             endpoint: {"permissions": list(needs.permissions), "boundaries": list(needs.boundaries)}
             for endpoint, needs in spec.token_needs.items()

@@ -17,9 +17,9 @@ FACTS: Final[Mapping[str, str]] = MappingProxyType(
         "retryable": "whether another call of this action can work without anybody else changing something",
         "retry_after_seconds": "how long to wait before the next call",
         "suggested_fix": "the next step: a field, an action, a role, a scope or a setting",
-        "alternatives": "what to do instead or next: calls with the arguments known, each with the toolset of its "
-        "tool where that is not listed; where it cannot be called yet, `switch_on_with` in place of arguments; or the "
-        "page on which a person does it",
+        "alternatives": "what to do instead or next: calls with the arguments known, each with the tool to "
+        "`call_with` where its own is not listed; where it cannot be called yet, `switch_on_with` in place of "
+        "arguments; or the page on which a person does it",
         "docs_url": "the page of GitLab's documentation",
         "request_id": "the id of this call in this server's log",
         "event_id": "the id under which the details are found: Sentry's, GitLab's request id, or one of ours",
@@ -32,7 +32,8 @@ FACTS: Final[Mapping[str, str]] = MappingProxyType(
         "allowed_fields": "the fields the action has",
         "candidates": "the things that a name could mean, each with its id",
         "did_you_mean": "the name that exists and is meant, or those that can be",
-        "send": "the tool and the arguments to send in their place; those not named stay as they were",
+        "send": "the tool and the arguments to send in their place; those not named stay as they were, but for "
+        "find_actions",
         "taken_as": "the call that was made of other names: its action, and the arguments that changed",
         "valid_actions": "the actions the tool has",
         "action_required_fields": "the required fields by action",

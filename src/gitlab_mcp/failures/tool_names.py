@@ -11,7 +11,7 @@ UNKNOWN: Final = "unknown"
 
 def subject(tool: str) -> str:
     """What the tool is about, in the plural: `merge_requests` for `manage_merge_request`."""
-    return _plural(re.sub("^(?:browse|manage|run)_", "", tool))
+    return _plural(re.sub("^(?:browse|find|manage|run)_", "", tool))
 
 
 def browse_tool(manage_tool: str) -> str:
@@ -37,4 +37,4 @@ def _plural(noun: str) -> str:
         return noun
     if noun.endswith(("ch", "x")):
         return noun + "es"
-    return noun[:-1] + "ies" if noun.endswith("y") and noun != "key" else noun + "s"
+    return noun[:-1] + "ies" if noun.endswith("y") and not noun.endswith("ey") else noun + "s"

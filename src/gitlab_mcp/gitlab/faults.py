@@ -70,6 +70,8 @@ class Withheld(GraphQLRefused):
 
     path: tuple[str, ...] = ()
     """The field names that lead to the null."""
+    asked_by: str = ""
+    """The field of the caller that names what is null, where it is known."""
 
 
 class UnreachableReason(StrEnum):

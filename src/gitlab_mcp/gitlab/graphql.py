@@ -31,13 +31,16 @@ async def full_path(gitlab: GitLab, *, project_id: str | None = None, group_id: 
     return str(group["full_path"])
 
 
-def value_at(data: Mapping[str, Any], *path: str) -> Any:
-    """The value at the end of the path. GraphQL answers null where the tier or the role does not allow to see more."""
+def value_at(data: Mapping[str, Any], *path: str, asked_by: str = "") -> Any:
+    """The value at the end of the path. GraphQL answers null where the tier or the role does not allow to see more.
+
+    `asked_by` is the field of the caller that names what is at the end.
+    """
     value: Any = data
     for depth, name in enumerate(path, start=1):
         value = value.get(name)
         if value is None:
-            raise Withheld(_REQUEST, (), path[:depth])
+            raise Withheld(_REQUEST, (), path[:depth], asked_by if depth == len(path) else "")
     return value
 
 

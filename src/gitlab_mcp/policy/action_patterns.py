@@ -53,7 +53,7 @@ class ActionPatterns:
         return included and not any(_matches(each, names) for each in self.never)
 
 
-def unmatched_patterns(patterns: tuple[str, ...], actions: Iterable[Names]) -> list[str]:
+def unmatched_patterns(patterns: Iterable[str], actions: Iterable[Names]) -> list[str]:
     """The patterns that match none of the actions."""
     known = list(actions)
     return [pattern for pattern in patterns if not any(_matches(pattern, names) for names in known)]

@@ -1,7 +1,7 @@
 """The calls that a failure or a notice names as next steps, as they can be made here.
 
-What this server would refuse is not offered. What is in a toolset that is not switched on says so, and how to switch it
-on.
+What this server would refuse is not offered. What is not listed is to be called with `run_action`, or `browse_action`;
+what is in a toolset that is not switched on says so, and how to switch it on.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from gitlab_mcp.actions.arguments.wrapped_calls import ANY_CALL, READING_CALL
 from gitlab_mcp.policy.offered_tools import OfferedTools
 
 _NAMES_CALLS: Final = ("suggested_fix", "did_you_mean", "send", "check_with", "blockers")
@@ -30,8 +31,21 @@ def callable_here(facts: Mapping[str, Any], tools: OfferedTools) -> Mapping[str,
         return facts
     if not all(map(tools.may_be_called, unlisted)):
         facts = {name: value for name, value in facts.items() if name not in _READY_TO_SEND}
-    said = [facts.get("suggested_fix"), *(_how_to_switch_on(tool, tools) for tool in unlisted)]
+    elif facts.get("send", {}).get("tool") in unlisted:
+        facts = {**facts, "send": _sent_with(facts["send"], tools)}
+    said = [facts.get("suggested_fix"), *(_how_to_call(tool, tools) for tool in unlisted)]
     return {**facts, "suggested_fix": " ".join(filter(None, said))}
+
+
+def _sent_with(send: Mapping[str, Any], tools: OfferedTools) -> Mapping[str, Any]:
+    """The call by a tool that is listed. What it holds stands beside the action, where the other arguments stay."""
+    arguments = dict(send.get("arguments", {}))
+    name = f"{send['tool']} {arguments.pop('action', '')}".strip()
+    return {"tool": _maker_of(send["tool"], tools), "arguments": {"action": name, **arguments}}
+
+
+def _maker_of(tool: str, tools: OfferedTools) -> str:
+    return READING_CALL if tools.registry.tool(tool).reads else ANY_CALL
 
 
 def _offered(alternatives: Sequence[Mapping[str, Any]], tools: OfferedTools) -> Iterator[Mapping[str, Any]]:
@@ -44,7 +58,7 @@ def _offered(alternatives: Sequence[Mapping[str, Any]], tools: OfferedTools) -> 
         if not tools.is_complete(action, each.get("arguments", {})):
             continue
         if tools.refusal(action) is None:
-            yield each if tools.is_listed(tool) else {**each, "toolset": tools.registry.toolset_of(tool)}
+            yield each if tools.is_listed(tool) else {**each, "call_with": _maker_of(tool, tools)}
         elif not tools.may_be_called(tool) and tools.switched_on(tool).refusal(action) is None:
             others = {name: value for name, value in each.items() if name not in ("action", "arguments")}
             yield {
@@ -66,8 +80,8 @@ def _tools_in(value: Any) -> Iterator[str]:
             yield from _tools_in(item)
 
 
-def _how_to_switch_on(tool: str, tools: OfferedTools) -> str:
-    toolset, how = tools.registry.toolset_of(tool), tools.switch_on_with(tool)
+def _how_to_call(tool: str, tools: OfferedTools) -> str:
     if tools.may_be_called(tool):
-        return f"{tool} is not listed: {how} lists its toolset, {toolset}."
+        return f"{tool} is not listed: call it with {_maker_of(tool, tools)}."
+    toolset, how = tools.registry.toolset_of(tool), tools.switch_on_with(tool)
     return f"{tool} cannot be called before its toolset, {toolset}, is switched on: {how}."

@@ -16,6 +16,7 @@ from pydantic import BaseModel
 from gitlab_mcp.actions.action import Action, Endpoint, fill
 from gitlab_mcp.actions.ask import Ask
 from gitlab_mcp.actions.call import Call
+from gitlab_mcp.actions.fields import KeptBack
 from gitlab_mcp.actions.quick_actions import TakesQuickActions, commands_in
 from gitlab_mcp.actions.shape import shapes
 from gitlab_mcp.failures.invisible_characters import without_invisible
@@ -93,8 +94,8 @@ def _given_values(call: Call, endpoint: Endpoint, names: Names) -> str:
     action = call.action
     given = {name: value for name, value in action.given().items() if name not in call.pinned}
     return ", ".join(
-        f"{name} {_shown(name, given[name], given, names)}"
-        for name in type(action).model_fields
+        f"{name} {REDACTED if shape.mark(KeptBack) else _shown(name, given[name], given, names)}"
+        for name, shape in shapes(type(action)).items()
         if name in given and name not in endpoint.placeholders
     )
 

@@ -40,7 +40,8 @@ if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
 INSTRUCTIONS = (
-    "GitLab. browse_* tools read, manage_* tools write; every call names an action. A tool's description says which "
+    "GitLab. browse_* tools read, manage_* tools write; a call names an action. What no listed tool does, find_actions "
+    "finds, and browse_action or run_action calls. A tool's description says which "
     "fields each action requires, whose the unmarked fields are, and under More which further fields an action takes; "
     "page and per_page are for whatever lists. Ids take a path, a number or a GitLab URL. Lists "
     "have next_page, every_item with what all rows have alike, and one web_url for all rows with the row's fields in "
@@ -72,6 +73,8 @@ class Application(Protocol):
     def listing(self, request_context: RequestContext | None = None) -> Sequence[Mapping[str, Any]]: ...
 
     def has_field(self, tool: str, field: str) -> bool: ...
+
+    def meant_call(self, tool: str, arguments: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]: ...
 
     def call(
         self,
@@ -149,7 +152,8 @@ class GitLabServer(MCPServer[None]):
 
         Where a person's answer would make a failed call work and the client can ask, the person is asked.
         """
-        format = self._wanted_format(name, arguments.get("format"))
+        tool, meant = self._app.meant_call(name, arguments)
+        format = self._wanted_format(tool, meant.get("format"))
         request_context = request_context_of(context.request_context.request) if context is not None else None
         person = Person(context)
         answers = person.answers_so_far()
@@ -164,7 +168,7 @@ class GitLabServer(MCPServer[None]):
                     return success_result(result, format, self._style(request_context))
                 except CallFailed as failed:
                     failure = failed.failure
-            fields = self._fields_by_tool.get(name, {})
+            fields = self._fields_by_tool.get(tool, {})
             question = question_for(failure, fields, answers, ask_for_values=self._ask_for_values)
             if question is None or answers.declined:
                 return self._failure_result(failure, format, request_context)
@@ -180,7 +184,7 @@ class GitLabServer(MCPServer[None]):
         if fields is None:
             return failure
         action = arguments.get("action")
-        known = action if action in fields["action"]["enum"] else None
+        known = action if action in fields.get("action", {}).get("enum", ()) else None
         call = FailedCall(operation_name(name, known))
         return replace(failure, call=call).knowing(tool=name, action=known)
 

@@ -62,8 +62,22 @@ LISTS_BY_FIELD: Final[Mapping[str, ListCall]] = {
     "hook_id": ListCall("browse_webhooks list", _IN_PLACE),
     "epic_iid": ListCall("browse_epics list", ("group_id",)),
     "approval_rule_id": ListCall("browse_approval_rules list", (*_IN_PLACE, "merge_request_iid")),
+    **dict.fromkeys(
+        ("work_item_iid", "parent_iid", "target_iid"), ListCall("browse_work_items list", _IN_PLACE)
+    ),
+    "todo_id": ListCall("browse_todos list", (), 0),
+    "schedule_id": ListCall("browse_schedules list", _IN_PROJECT),
+    "runner_id": ListCall("browse_runners list", _IN_PLACE, 0),
+    "board_id": ListCall("browse_boards list", _IN_PLACE),
+    "list_id": ListCall("browse_boards lists", (*_IN_PLACE, "board_id"), 2),
+    "repository_id": ListCall("browse_registry list", _IN_PLACE),
+    "package_name": ListCall("browse_packages list", _IN_PROJECT),
+    "package_id": ListCall("browse_packages list", _IN_PLACE),
+    "package_file_id": ListCall("browse_packages files", ("project_id", "package_id"), 2),
+    "upload_id": ListCall("browse_uploads list", _IN_PLACE),
+    "user_list_iid": ListCall("browse_feature_flags list_user_lists", _IN_PROJECT),
 }
-# Fields that mean another thing below each collection: by the part of the path before them.
+# Fields that mean another thing below each collection: by the end of the path before them, the longest that fits.
 LISTS_BY_COLLECTION: Final[Mapping[str, ListCall]] = {
     "tags": ListCall("browse_tags list", _IN_PROJECT),
     "releases": ListCall("browse_releases list", _IN_PROJECT),
@@ -73,6 +87,24 @@ LISTS_BY_COLLECTION: Final[Mapping[str, ListCall]] = {
     "protected_tags": ListCall("browse_protected_branches list_tags", _IN_PROJECT),
     "protected_environments": ListCall("browse_environments list_protected", _IN_PLACE),
     "links": ListCall("browse_releases links", ("project_id", "tag_name"), 2),
+    "variables": ListCall("browse_variables list", _IN_PLACE),
+    "admin/ci/variables": ListCall("browse_variables list_instance", (), 0),
+    "{schedule_id}/variables": ListCall("browse_schedules get", ("project_id", "schedule_id"), 2),
+    "feature_flags": ListCall("browse_feature_flags list", _IN_PROJECT),
+    "members": ListCall("browse_members direct", _IN_PLACE),
+    "members/all": ListCall("browse_members list", _IN_PLACE),
+    "invitations": ListCall("browse_members invitations", _IN_PLACE),
+    "access_requests": ListCall("browse_members access_requests", _IN_PLACE),
+    "access_tokens": ListCall("browse_access_tokens list", _IN_PLACE),
+    "personal_access_tokens": ListCall("browse_access_tokens list", (), 0),
+    "deploy_tokens": ListCall("browse_deploy_access list_tokens", _IN_PLACE),
+    "deploy_keys": ListCall("browse_deploy_access list_keys", _IN_PROJECT),
+    "keys": ListCall("browse_keys list_ssh", ("user_id",), 0),
+    "gpg_keys": ListCall("browse_keys list_gpg", ("user_id",), 0),
+    "snippets": ListCall("browse_snippets list_own", (), 0),
+    "{project_id}/snippets": ListCall("browse_snippets list", _IN_PROJECT),
+    "allowlist": ListCall("browse_job_token_scope projects", _IN_PROJECT),
+    "groups_allowlist": ListCall("browse_job_token_scope groups", _IN_PROJECT),
 }
 EXPLAIN_ACCESS: Final = "browse_instance explain_access"
 
@@ -101,7 +133,7 @@ def call(action: str, arguments: Mapping[str, Any], description: str) -> dict[st
 def _lists(missing: list[str], case: Case) -> Iterator[dict[str, Any]]:
     given = case.given
     for name in missing:
-        listing = LISTS_BY_COLLECTION.get(_collection(case, name)) or LISTS_BY_FIELD.get(name)
+        listing = _listing(case, name)
         if listing is None:
             continue
         # What is missing itself is no help in finding it.
@@ -114,6 +146,13 @@ def _lists(missing: list[str], case: Case) -> Iterator[dict[str, Any]]:
             yield call(listing.action, arguments, f"Shows what there is, to find {name}.")
 
 
+def _listing(case: Case, field: str) -> ListCall | None:
+    path = case.action.endpoint().path if case.action else ""
+    before, found, _ = path.partition("/{" + field + "}")
+    collections = [name for name in LISTS_BY_COLLECTION if found and before.endswith(f"/{name}")]
+    return LISTS_BY_COLLECTION[max(collections, key=len)] if collections else LISTS_BY_FIELD.get(field)
+
+
 def _look_at_rights(finding: Finding, case: Case) -> Iterator[dict[str, Any]]:
     missing = str(finding.facts.get("missing", "")).split(", ")
     place = {name: case.given[name] for name in ("project_id", "group_id") if name in case.given}
@@ -121,14 +160,6 @@ def _look_at_rights(finding: Finding, case: Case) -> Iterator[dict[str, Any]]:
         yield call(EXPLAIN_ACCESS, place, "Shows the role, the tier and what is switched on here.")
     elif not place:
         yield call("browse_instance token", {}, "Shows whose token it is and what it may do.")
-
-
-def _collection(case: Case, field: str) -> str:
-    """`releases` for tag_name in `/projects/{project_id}/releases/{tag_name}`."""
-    before, found, _ = (
-        case.action.endpoint().path.partition("/{" + field + "}") if case.action else ("", "", "")
-    )
-    return before.rpartition("/")[2] if found else ""
 
 
 def _is_same_call(alternative: Mapping[str, Any], case: Case) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from gitlab_mcp.actions.action import Action
@@ -39,7 +40,7 @@ async def explain_graphql_errors(
     body = RefusalBody(sentences, message=one_line("; ".join(sentences)))
     case = Case(Refused(problem.request, 200), body, action, requirements_of_call(action, tiers))
     if isinstance(problem, Withheld):
-        finding = await _withheld(case, problem.path, ask)
+        finding = _as_asked(await _withheld(case, problem.path, ask), problem.asked_by)
     else:
         finding = await _decide(case, problem.errors, ask)
     if finding.code == Code.NOT_FOUND:
@@ -72,6 +73,21 @@ async def _withheld(case: Case, path: tuple[str, ...], ask: Ask) -> Finding:
     if len(path) > 1 and (requirement := case.requirement_above_tier()):
         return causes.tier_finding(case, requirement, Confidence.CERTAIN, case.tier)
     return await _hidden(case, ask)
+
+
+def _as_asked(finding: Finding, field: str) -> Finding:
+    """The finding of NOT_FOUND with the field of the caller that names what GraphQL showed as null."""
+    if finding.code != Code.NOT_FOUND or not field:
+        return finding
+    if field == "type":
+        message = (
+            "There is no such type of work item here: this tier or version lacks it, or it is switched off."
+        )
+        fix = "Give as type one that browse_work_items types lists."
+        return replace(finding, message=message, fix=fix, facts={**finding.facts, "missing": field})
+    message = "There is no such work item, or this user may not see it."
+    fix = f"Check {field}: browse_work_items list shows those there are."
+    return replace(finding, message=message, fix=fix, facts={**finding.facts, "missing": field})
 
 
 async def _hidden(case: Case, ask: Ask) -> Finding:

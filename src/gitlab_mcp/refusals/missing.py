@@ -49,6 +49,7 @@ _WORDS: Final = re.compile(r"[a-z]+")
 
 _PROJECT: Final = re.compile(r"^/projects/(?P<id>[^/]+)(?P<below>/.*)?$")
 _ARTIFACTS_BY_REF: Final = re.compile(r"^/projects/[^/]+/jobs/artifacts/")
+_MEMBER: Final = re.compile(r"^/projects/[^/]+/members(?P<all>/all)?/\d+$")
 _ARTIFACTS: Final = re.compile(r"^(?P<job>/projects/[^/]+/jobs/\d+)/artifacts(?:/|$)")
 
 
@@ -96,6 +97,8 @@ async def _known_absence(case: Case, ask: Ask) -> Finding | None:
     project = await ask.project(unquote(place["id"]))
     if project is None and await ask.exists(f"/projects/{place['id']}") is False:
         return missing_place("project", "project_id")
+    if project and (member := _MEMBER.match(path)) and not case.body.missing_name:
+        return _no_member(directly=member["all"] is None)
     if project and project.get("empty_repo") and place["below"].startswith("/repository/"):
         return Finding(
             Code.NOT_FOUND,
@@ -126,6 +129,17 @@ async def _known_absence(case: Case, ask: Ask) -> Finding | None:
                 {"missing": "artifacts"},
             )
     return None
+
+
+def _no_member(*, directly: bool) -> Finding:
+    return Finding(
+        Code.NOT_FOUND,
+        Confidence.LIKELY,
+        f"The person is no {'direct ' if directly else ''}member here.",
+        ("the project can be read, and GitLab finds no such member of it",),
+        "browse_members list shows who has a role here and from where; manage_member add makes somebody a member.",
+        {"missing": "user_id"},
+    )
 
 
 def missing_place(kind: str, field: str) -> Finding:

@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import Final
 
 from gitlab_mcp.actions.ask import Ask
+from gitlab_mcp.api.versions import is_in
 from gitlab_mcp.failures import allowed_words
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.refusals import causes
@@ -63,6 +64,18 @@ def missing_record(case: Case, name: str | None) -> Finding:
 
 def _missing_route(case: Case) -> Finding:
     version = case.instance.version
+    since, until = (case.action.spec.since, case.action.spec.until) if case.action else (None, None)
+    there = is_in(version, since, until) if version else True
+    if there is not True:
+        has = f"since {since}" if since else f"up to {until}"
+        return Finding(
+            Code.FEATURE_UNAVAILABLE,
+            Confidence.LIKELY if there is False else Confidence.POSSIBLE,
+            f"This version of GitLab does not have it: GitLab {has} is known to.",
+            (f"this GitLab is {version}",),
+            "Do it another way: no other arguments help on this version.",
+            {"version": version, "since": since, "until": until},
+        )
     return Finding(
         Code.NOT_FOUND,
         Confidence.POSSIBLE,

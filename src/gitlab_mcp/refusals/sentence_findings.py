@@ -19,7 +19,20 @@ def as_sentence_says(case: Case, sentence: KnownSentence) -> Finding:
     facts: dict[str, Any] = {**sentence.facts, **errors.facts()}
     if sentence.code == Code.NOT_FOUND and errors.names:
         facts["missing"] = ", ".join(errors.names)
-    return Finding(sentence.code, Confidence.LIKELY, sentence.message, _EVIDENCE, sentence.fix, facts)
+    fix = sentence.fix
+    if sentence.facts.get("state") == "exists" and (change := _action_that_changes(case)):
+        fix = f"Change what is there with {change}, or choose another name."
+    return Finding(sentence.code, Confidence.LIKELY, sentence.message, _EVIDENCE, fix, facts)
+
+
+def _action_that_changes(case: Case) -> str:
+    """`manage_label update` of `manage_label create`, where the tool has one."""
+    if case.action is None:
+        return ""
+    verb, _, what = case.action.spec.name.partition("_")
+    other = "_".join(filter(None, ("update", what)))
+    tool = case.action.spec.tool
+    return f"{tool.name} {other}" if verb in ("create", "add") and other in tool.actions else ""
 
 
 def rejected(case: Case, sentence: KnownSentence | None = None) -> Finding:

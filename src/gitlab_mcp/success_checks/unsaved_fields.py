@@ -52,7 +52,8 @@ async def _field_with_feature(
 
 async def _field_of_paid_action(success: Success, feature: Feature, name: str) -> Notice | None:
     effective_tier = await success.effective_tier()
-    if not effective_tier.lacks(feature):
+    # What works without the tier here cannot be what dropped the field.
+    if not effective_tier.lacks(feature) or effective_tier.expected_without(feature).is_surely("works"):
         return None
     return TierNotices(feature, effective_tier, success.given, name).ignored()
 

@@ -123,7 +123,10 @@ class Expected:
 
 
 def _one_or_several(given: Any) -> tuple[Behaviour, ...]:
-    """One behaviour for every version, or a list of them, the oldest first."""
+    """One behaviour for every version, or a list of them, the oldest first. A tuple is what nobody measured: any of
+    them can be."""
+    if isinstance(given, tuple):
+        return given
     if not isinstance(given, list):
         return (Behaviour.model_validate(given),)
     behaviours = tuple(Behaviour.model_validate(each) for each in given)
@@ -228,6 +231,14 @@ class Feature(_Entry):
     @property
     def is_ever_paid(self) -> bool:
         return {self.tier, *(was.tier for was in self.earlier)} != {"Free"}
+
+    @property
+    def is_paid_on_gitlab_com_alone(self) -> bool:
+        """Whether every self-managed GitLab has it."""
+        self_managed: tuple[Edition, ...] = ("ee_without_license", "ce")
+        return self.tier != "Free" and all(
+            self.expected(edition, None).is_surely("works") for edition in self_managed
+        )
 
     @property
     def is_plural(self) -> bool:

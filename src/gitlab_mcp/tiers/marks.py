@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Final
 
 from gitlab_mcp.actions.action import Action
 from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.tiers.feature_map import SEVERAL_ENTRIES, TIERS, Feature, TierMap
 from gitlab_mcp.tiers.requirements import ActionRequirements, requirements_of_action
+
+_SAAS: Final = " on GitLab.com"
 
 
 class TierMarks:
@@ -17,12 +20,16 @@ class TierMarks:
         self._tiers = tiers
 
     def of_actions(self, tool: Tool) -> list[str]:
-        """Such as `Premium: dependencies, merge_train.`"""
-        needed = {name: self._requirements(action).tier for name, action in tool.actions.items()}
-        paid = [tier for tier in TIERS[1:] if tier in needed.values() and tier not in tool.about]
+        """Such as `Premium: dependencies, merge_train.` or `Premium on GitLab.com: create.`"""
+        needed = {name: _where(self._requirements(action)) for name, action in tool.actions.items()}
+        places = [place for tier in TIERS[1:] if tier not in tool.about for place in (tier, f"{tier}{_SAAS}")]
         if "Free" not in needed.values():
             return []
-        return [f"{tier}: {', '.join(name for name, its in needed.items() if its == tier)}." for tier in paid]
+        return [
+            f"{place}: {', '.join(name for name, its in needed.items() if its == place)}."
+            for place in places
+            if place in needed.values()
+        ]
 
     def of_field(self, tool: Tool, field: str, actions: list[str]) -> str:
         """Such as `Premium`, `blocks, is_blocked_by: Premium` or `Premium for code, commits`."""
@@ -42,6 +49,12 @@ class TierMarks:
 
     def _requirements(self, action: type[Action]) -> ActionRequirements:
         return requirements_of_action(action, self._tiers)
+
+
+def _where(requirements: ActionRequirements) -> str:
+    feature = requirements.feature
+    alone = feature is not None and feature.is_paid_on_gitlab_com_alone
+    return f"{requirements.tier}{_SAAS}" if alone else requirements.tier
 
 
 def _field_mark(field: str, feature: Feature) -> str:

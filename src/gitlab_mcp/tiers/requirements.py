@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from typing import get_args
 
 from gitlab_mcp.actions.action import Action
 from gitlab_mcp.actions.fields import Needs
 from gitlab_mcp.actions.shape import shapes
-from gitlab_mcp.tiers.feature_map import Feature, TierMap, rank
+from gitlab_mcp.tiers.feature_map import Behaviour, Edition, Feature, TierMap, rank
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,23 @@ def _declared(action: type[Action]) -> _Declared:
         action.spec.feature,
         {name: key for name, key in marked.items() if name in in_path},
         {name: key for name, key in marked.items() if name not in in_path},
+    )
+
+
+def _by_documentation(action: type[Action]) -> Feature | None:
+    """Of a row that the map does not know, what its page says. Nobody measured what a GitLab without it does."""
+    spec = action.spec
+    if spec.documented_tier is None:
+        return None
+    either = tuple(Behaviour(effect=effect, basis="inferred") for effect in ("refused", "works"))
+    return Feature.model_validate(
+        {
+            "key": "by_documentation",
+            "name": f"{spec.tool.name} {spec.name} (by its documentation)",
+            "tier": spec.documented_tier,
+            "docs": spec.docs,
+            "without_it": dict.fromkeys(get_args(Edition), either),
+        }
     )
 
 
@@ -75,7 +93,7 @@ def requirements_of_action(
     """`version`: of a GitLab in which a feature may still have had another tier."""
     declared = _declared(action)
     return ActionRequirements(
-        tiers[declared.action] if declared.action else None,
+        tiers[declared.action] if declared.action else _by_documentation(action),
         {name: tiers[key] for name, key in declared.path_fields.items()},
         {name: tiers[key] for name, key in declared.fields.items()},
         version,
@@ -97,8 +115,9 @@ def requirements_of_call(action: Action | None, tiers: Callable[[], TierMap]) ->
     declared, given = _declared(type(action)), action.given()
     key = declared.needed_at(action.endpoint().placeholders)
     by_field = [
-        Requirement(feature, name)
+        Requirement(needed, name)
         for name, field_key in sorted(declared.fields.items())
-        if name in given and (feature := tiers()[field_key]).is_needed_for(name, given[name])
+        if name in given and (needed := tiers()[field_key]).is_needed_for(name, given[name])
     ]
-    return (*([Requirement(tiers()[key])] if key else []), *by_field)
+    feature = tiers()[key] if key else _by_documentation(type(action))
+    return (*([Requirement(feature)] if feature else []), *by_field)

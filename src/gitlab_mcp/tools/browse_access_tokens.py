@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated, Literal
 
 from gitlab_mcp.actions.action import GET, Action
-from gitlab_mcp.actions.exchange import GitLab
+from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.actions.fields import Date, Flag, Id, Only, Search, Time, UserId
 from gitlab_mcp.actions.result import Result
 from gitlab_mcp.actions.scopes import InProject, InProjectOrGroup, Paged
 from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.workflows.access_overview import access_overview
+from gitlab_mcp.workflows.membership import with_role_name
 
 browse = Tool(
     "browse_access_tokens",
@@ -58,6 +60,9 @@ class ListTokens(InProjectOrGroup, Paged):
     expires_after: Annotated[Date, Only(since="19.3")] | None = None
     expires_before: Annotated[Date, Only(since="19.3")] | None = None
 
+    async def completed(self, gitlab: GitLab, answer: Answer) -> Answer:
+        return replace(answer, body=[with_role_name(each) for each in answer.body])
+
 
 @browse.action(
     "get",
@@ -73,6 +78,9 @@ class GetToken(InProjectOrGroup):
     """Read one; GitLab shows a revoked one too."""
 
     token_id: Id
+
+    async def completed(self, gitlab: GitLab, answer: Answer) -> Answer:
+        return replace(answer, body=with_role_name(answer.body))
 
 
 @browse.action(

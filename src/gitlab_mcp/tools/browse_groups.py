@@ -18,7 +18,7 @@ browse = Tool(
     instead={
         "projects": "browse_projects list",
         "members list_members": "browse_members list",
-        "children": "subgroups",
+        "children list_subgroups": "subgroups",
         "descendant_groups all_subgroups tree": "descendants",
         "details show": "get",
     },

@@ -44,7 +44,7 @@ MEMBER = (
     "id username name access_level from custom_role=member_role.name expires_at"
     " | state membership_state created_at added_by=created_by.username web_url"
 )
-MemberSearch = Annotated[Search, SentAs("query")]
+MemberSearch = Annotated[Search, SentAs("query"), AlsoCalled("username", "name", "email")]
 
 
 @browse.action(

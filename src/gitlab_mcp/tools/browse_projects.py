@@ -162,6 +162,7 @@ class Languages(InProject):
     GET("/projects/{project_id}/users"),
     example={"project_id": "acme/website"},
     shows="id username name state",
+    has_line=True,
 )
 class Users(ListOfProject):
     """People who can be mentioned and assigned in the project."""

@@ -5,15 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Annotated, Literal
 
-from pydantic import Field
-
 from gitlab_mcp.actions.action import GET
 from gitlab_mcp.actions.exchange import Answer, GitLab
-from gitlab_mcp.actions.fields import CiStatus, Flag, Only, Sort
+from gitlab_mcp.actions.fields import CiStatus, Only, Sort
 from gitlab_mcp.actions.other_names import Instead
 from gitlab_mcp.actions.scopes import InProject, OfSchedule, Paged
 from gitlab_mcp.actions.tool import Tool
-from gitlab_mcp.results.secret_redaction import VisibleSecret
 from gitlab_mcp.results.short_refs import with_short_ref
 
 browse = Tool(
@@ -24,12 +21,13 @@ browse = Tool(
     instead={
         "runs history pipeline_runs last_runs": "pipelines",
         "variables inputs next_run owner": Instead("get", needs=("schedule_id",)),
+        "show_values": "manage_schedule show_values",
     },
 )
 
 SCHEDULE = (
     "id description ref cron cron_timezone active next_run_at owner=owner.username"
-    " inputs(name value) | last_pipeline(id status) variables(key value variable_type) created_at updated_at"
+    " inputs(name value) | last_pipeline(id status) variables(key variable_type) created_at updated_at"
 )
 
 
@@ -53,20 +51,15 @@ class ListSchedules(InProject, Paged):
     GET("/projects/{project_id}/pipeline_schedules/{schedule_id}"),
     example={"project_id": "acme/website", "schedule_id": 1},
     shows=SCHEDULE,
+    not_taken=dict.fromkeys(
+        ("show_values", "show_value"), "values are kept back; manage_schedule show_values shows them"
+    ),
 )
 class GetSchedule(OfSchedule):
     """Read one schedule with its last pipeline, its inputs and the names of its variables."""
 
-    show_values: Annotated[Flag, Field(description="With the values of variables")] | None = None
-
-    async def run(self, gitlab: GitLab) -> Answer:
-        answer = await gitlab.send(self.request(show_values=None))
-        schedule = with_short_ref(answer.body)
-        if self.show_values and "variables" in schedule:
-            schedule["variables"] = [
-                {**each, "value": VisibleSecret(each.get("value") or "")} for each in schedule["variables"]
-            ]
-        return replace(answer, body=schedule)
+    async def completed(self, gitlab: GitLab, answer: Answer) -> Answer:
+        return replace(answer, body=with_short_ref(answer.body))
 
 
 @browse.action(

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 from gitlab_mcp.actions.action import GET, fill
 from gitlab_mcp.actions.exchange import Answer, GitLab
-from gitlab_mcp.actions.fields import GroupId, NamesPlace, PathOrId, SentAs, UserId
+from gitlab_mcp.actions.fields import (
+    AlsoCalled,
+    GroupId,
+    NamesPlace,
+    PathOrId,
+    SentAs,
+    UserId,
+    any_spelling,
+)
 from gitlab_mcp.actions.scopes import Paged
 from gitlab_mcp.actions.tool import Tool
 
@@ -43,7 +51,7 @@ TodoAction = Annotated[
     ],
     SentAs("action"),
 ]
-Target = Literal[
+_Target = Literal[
     "Issue",
     "WorkItem",
     "MergeRequest",
@@ -60,6 +68,7 @@ Target = Literal[
     "ComplianceManagement::Projects::ComplianceViolation",
     "Ai::DuoWorkflows::Workflow",
 ]
+Target = Annotated[_Target, any_spelling(*get_args(_Target)), AlsoCalled("target_type", "target")]
 
 
 @browse.action(

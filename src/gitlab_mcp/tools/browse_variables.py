@@ -30,7 +30,7 @@ NO_VALUES = dict.fromkeys(
     not_taken=NO_VALUES,
 )
 class ListVariables(InProjectOrGroup, Paged):
-    """List variables; those of groups above are in the group."""
+    """List those that are set right here; jobs get those of the groups above, too."""
 
 
 @browse.action(

@@ -15,6 +15,7 @@ from gitlab_mcp.actions.action import DELETE, POST, Action, Danger
 from gitlab_mcp.actions.ask import Ask
 from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.actions.fields import (
+    AlsoCalled,
     FromJson,
     FutureDate,
     Id,
@@ -35,6 +36,7 @@ from gitlab_mcp.failures.codes import Code, NoticeCode
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.gitlab.faults import FAULTS
 from gitlab_mcp.results.secret_redaction import keep_visible
+from gitlab_mcp.workflows.membership import with_role_name
 
 manage = Tool(
     "manage_access_token",
@@ -94,7 +96,7 @@ class MakesToken(Action):
 
 def shown_once(answer: Answer) -> Answer:
     """The answer with the new token left readable: GitLab never shows it again."""
-    body = {**keep_visible(answer.body, "token"), "shown_once": True}
+    body = {**with_role_name(keep_visible(answer.body, "token")), "shown_once": True}
     message = "GitLab made the token and does not accept it: it is not active."
     dead = Notice(NoticeCode.NOT_APPLIED, message, {"field": "expires_at"})
     return replace(answer, body=body, warnings=(dead,) if body.get("active") is False else ())
@@ -148,7 +150,7 @@ class CreateToken(InProjectOrGroup, MakesToken):
 
     name: NonEmpty
     scopes: Scopes
-    access_level: RoleName | None = None
+    access_level: Annotated[RoleName, AlsoCalled("role", "permission", "level")] | None = None
     description: Annotated[str, Only(since="19.3")] | None = None
 
 

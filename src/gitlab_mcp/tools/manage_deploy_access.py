@@ -11,6 +11,8 @@ from gitlab_mcp.actions.action import DELETE, POST, PUT, Danger, fill, something
 from gitlab_mcp.actions.danger import Risk, equals
 from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.actions.fields import Anywhere, Expects, Flag, FutureDate, Id, Listed, NonEmpty, Title
+from gitlab_mcp.actions.other_names import Instead
+from gitlab_mcp.actions.public_keys import PublicSshKey
 from gitlab_mcp.actions.recovery_lookup import RecoveryLookup, has, lost_token
 from gitlab_mcp.actions.result import Notice
 from gitlab_mcp.actions.scopes import InProject, InProjectOrGroup
@@ -29,6 +31,10 @@ manage = Tool(
         "create_key": "add_key",
         "delete_token remove_token": "revoke_token",
         "delete_key disable_key": "remove_key",
+        "rotate rotate_token renew": Instead(
+            "",
+            advice="GitLab does not rotate deploy tokens: create_token another, then revoke_token the old one.",
+        ),
     },
 )
 
@@ -45,7 +51,6 @@ DeployScope = Literal[
     "write_virtual_registry",
 ]
 CanPush = Annotated[Flag, Risk(Danger.DANGEROUS, "true", "whoever has the key can then push", equals(True))]
-PublicKey = Annotated[NonEmpty, Field(description="The public half, like ssh-ed25519 AAAA…")]
 
 
 @manage.action(
@@ -99,7 +104,7 @@ class AddDeployKey(InProject):
     """Let whoever has the private half of a key read the repository, or push to it."""
 
     title: Title
-    key: PublicKey
+    key: PublicSshKey
     can_push: CanPush | None = None
     expires_at: FutureDate | None = None
 

@@ -113,6 +113,10 @@ class Reply(WrittenComment):
     recover_with=RecoveryLookup(
         "browse_discussions list_notes", "project_id issue_iid merge_request_iid", proof=said("body")
     ),
+    not_taken=dict.fromkeys(
+        ("attachment", "attachments", "attached_file", "file", "files", "image", "screenshot"),
+        "upload the file with manage_upload create, and put the markdown of its answer into body",
+    ),
 )
 class CreateNote(WrittenComment):
     """Comment. Quick actions (/label ~bug) are carried out only with quick_actions: true."""

@@ -31,6 +31,19 @@ manage = Tool(
 
 FLAG = "name active strategies(id name parameters environments=scopes.environment_scope)"
 USER_LIST = "id iid name"
+IN_STRATEGIES = {
+    **dict.fromkeys(
+        ("percentage", "rollout", "rollout_percentage"),
+        "strategies holds it: [{name: gradualRolloutUserId, parameters: {percentage: 20}}]",
+    ),
+    **dict.fromkeys(
+        ("users", "user_ids"), "strategies holds them: [{name: userWithId, parameters: {userIds: '1,2'}}]"
+    ),
+    **dict.fromkeys(
+        ("environment", "environment_scope", "environments"),
+        "strategies holds them: [{name: default, scopes: [{environment_scope: production}]}]",
+    ),
+}
 FLAGS = "/projects/{project_id}/feature_flags"
 USER_LISTS = "/projects/{project_id}/feature_flags_user_lists"
 FIND_USER_LIST = RecoveryLookup("browse_feature_flags get_user_list", "project_id user_list_iid")
@@ -62,6 +75,7 @@ UserXids = Annotated[Words, Csv(), Field(min_length=1, description="As your appl
         ],
     },
     shows=FLAG,
+    not_taken=IN_STRATEGIES,
     recover_with=RecoveryLookup("browse_feature_flags get", "project_id name", proof=new("name")),
 )
 class CreateFlag(InProject):
@@ -90,6 +104,7 @@ class CreateFlag(InProject):
         "strategies": [{"id": 4, "name": "userWithId", "parameters": {"userIds": "1,2"}}],
     },
     shows=FLAG,
+    not_taken=IN_STRATEGIES,
 )
 class UpdateFlag(InProject):
     """Change a feature flag; strategies are all it shall have: others are removed."""

@@ -9,6 +9,7 @@ from gitlab_mcp.actions.action import DELETE, PATCH, POST, Danger, fill
 from gitlab_mcp.actions.danger import Risk, equals
 from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.actions.fields import AlsoCalled, Flag, OtherGroup, ProjectId
+from gitlab_mcp.actions.other_names import Instead
 from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup
 from gitlab_mcp.actions.scopes import InProject
 from gitlab_mcp.actions.tool import Tool
@@ -21,7 +22,9 @@ manage = Tool(
     instead={
         "add allow": "add_project",
         "remove disallow": "remove_project",
-        "update enable disable": "set",
+        "update": "set",
+        "enable limit restrict": Instead("set", {"enabled": True}),
+        "disable": Instead("set", {"enabled": False}),
     },
 )
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
-
 from gitlab_mcp.actions.action import DELETE, POST, Action, Danger
-from gitlab_mcp.actions.fields import FutureDate, Id, NonEmpty, ReachesNothing, Title, UserId
+from gitlab_mcp.actions.fields import FutureDate, Id, ReachesNothing, Title, UserId
+from gitlab_mcp.actions.public_keys import PublicGpgKey, PublicSshKey
 from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup
 from gitlab_mcp.actions.tool import Tool
 
@@ -52,7 +51,7 @@ class AddSshKey(OfUserOrOwn):
     """Add an SSH key."""
 
     title: Title
-    key: Annotated[NonEmpty, Field(description="The public half, like ssh-ed25519 AAAA…")]
+    key: PublicSshKey
     usage_type: Literal["auth_and_signing", "auth", "signing"] | None = None
     expires_at: FutureDate | None = None
 
@@ -81,7 +80,7 @@ class RemoveSshKey(OfUserOrOwn):
 class AddGpgKey(OfUserOrOwn):
     """Add a GPG key; commits signed with it count as verified."""
 
-    key: NonEmpty
+    key: PublicGpgKey
 
 
 @manage.action(

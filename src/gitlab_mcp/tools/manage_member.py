@@ -31,7 +31,12 @@ from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.failures.codes import NoticeCode
 from gitlab_mcp.gitlab.faults import FAULTS, Refused
 from gitlab_mcp.gitlab.paging import items_of
-from gitlab_mcp.workflows.member_refusals import refuse_error_inside, refuse_inherited, refuse_request
+from gitlab_mcp.workflows.member_refusals import (
+    refuse_error_inside,
+    refuse_inherited,
+    refuse_present,
+    refuse_request,
+)
 from gitlab_mcp.workflows.membership import with_role_name
 
 manage = Tool(
@@ -90,7 +95,13 @@ class AddMember(InProjectOrGroup):
     expires_at: FutureDate | None = None
     member_role_id: CustomRole | None = None
 
-    async def completed(self, gitlab: GitLab, answer: Answer) -> Answer:
+    async def run(self, gitlab: GitLab) -> Answer:
+        try:
+            answer = await gitlab.send(self.request())
+        except Refused as refused:
+            if refused.status == 409:
+                await refuse_present(gitlab, self.request().path, self.given(), int(self.user_id))
+            raise
         refuse_error_inside(answer)
         return replace(answer, body=with_role_name(answer.body))
 

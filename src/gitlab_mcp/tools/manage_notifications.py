@@ -23,7 +23,7 @@ manage = Tool(
     also=("notification_setting", "email_setting"),
     instead={
         "update change": "set",
-        "mute disable": Instead("set", {"level": "disabled"}),
+        "mute disable unsubscribe unwatch": Instead("set", {"level": "disabled"}),
         "watch": Instead("set", {"level": "watch"}),
     },
 )

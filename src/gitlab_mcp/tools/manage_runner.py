@@ -83,7 +83,7 @@ class RunnerSettings(Action):
 class ShowsToken(Action):
     async def completed(self, gitlab: GitLab, answer: Answer) -> Answer:
         # GitLab shows the token in this answer only.
-        return replace(answer, body=keep_visible(answer.body, "token"))
+        return replace(answer, body={**keep_visible(answer.body, "token"), "shown_once": True})
 
 
 @manage.action(
@@ -100,23 +100,36 @@ class ShowsToken(Action):
         "access_level": "not_protected",
         "maximum_timeout": 3600,
     },
-    shows="id token token_expires_at",
+    shows="id token shown_once token_expires_at",
     role=Role.MAINTAINER,
     recover_with=RecoveryLookup("browse_runners list", "project_id group_id", because=TOKEN_LOST),
 )
 class CreateRunner(InProjectOrGroup, RunnerSettings, ShowsToken):
     """Create a runner; the token for its machine is shown once."""
 
-    runner_type: Literal["instance_type", "group_type", "project_type"]
+    runner_type: (
+        Annotated[
+            Literal["instance_type", "group_type", "project_type"],
+            Field(description="Given only for instance_type"),
+        ]
+        | None
+    ) = None
+
+    @property
+    def type(self) -> str:
+        of_place = "project_type" if self.project_id is not None else "group_type"
+        return self.runner_type or of_place
 
     @model_validator(mode="after")
     def _a_place_of_its_type(self) -> Self:
-        wanted = {"group_type": "group_id", "project_type": "project_id"}.get(self.runner_type)
+        if self.runner_type is None and self.project_id is None and self.group_id is None:
+            raise broken_rule("instance_type, or project_id or group_id given", field="runner_type")
+        wanted = {"group_type": "group_id", "project_type": "project_id"}.get(self.type)
         for name in ("project_id", "group_id"):
             if name == wanted and getattr(self, name) is None:
-                raise broken_rule(f"given for {self.runner_type}", field=name)
+                raise broken_rule(f"given for {self.type}", field=name)
             if name != wanted and getattr(self, name) is not None:
-                raise broken_rule(f"left out for {self.runner_type}", field=name)
+                raise broken_rule(f"left out for {self.type}", field=name)
         if self.run_untagged is False and not self.tag_list:
             raise broken_rule("at least one tag, or run_untagged", field="tag_list")
         return self
@@ -124,7 +137,9 @@ class CreateRunner(InProjectOrGroup, RunnerSettings, ShowsToken):
     async def run(self, gitlab: GitLab) -> Answer:
         place = await self._place_by_number(gitlab)
         tags = ",".join(self.tag_list) if self.tag_list is not None else None
-        return await self.completed(gitlab, await gitlab.send(self.request(tag_list=tags, **place)))
+        return await self.completed(
+            gitlab, await gitlab.send(self.request(runner_type=self.type, tag_list=tags, **place))
+        )
 
     async def _place_by_number(self, gitlab: GitLab) -> Mapping[str, Any]:
         """GitLab takes no path here."""
@@ -148,7 +163,7 @@ class CreateRunner(InProjectOrGroup, RunnerSettings, ShowsToken):
     not_taken={"active": "paused says the same the other way round: GitLab is giving active up"},
 )
 class UpdateRunner(OfRunner, RunnerSettings):
-    """Pause, resume or change a runner; a paused one takes no new jobs and ends those it has."""
+    """Pause, resume or change a runner; a paused one takes no new jobs, and finishes those it has."""
 
     _changes_something = something_to_change("paused")
 
@@ -199,7 +214,7 @@ class DeleteRunner(OfRunner):
     POST("/runners/{runner_id}/reset_authentication_token"),
     danger=Danger.DANGEROUS,
     example={"runner_id": 3},
-    shows="token token_expires_at",
+    shows="token shown_once token_expires_at",
     recover_with=RecoveryLookup("browse_runners get", "runner_id", because=TOKEN_LOST),
 )
 class ResetToken(OfRunner, ShowsToken):
@@ -215,7 +230,7 @@ class ResetToken(OfRunner, ShowsToken):
     ),
     danger=Danger.DANGEROUS,
     example={"project_id": "writes/sub-one/second-renamed"},
-    shows="token token_expires_at",
+    shows="token shown_once token_expires_at",
     role=Role.MAINTAINER,
     recover_with=RecoveryLookup("browse_runners list", "project_id group_id", because=TOKEN_LOST),
 )

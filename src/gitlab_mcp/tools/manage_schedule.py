@@ -8,11 +8,11 @@ from typing import Annotated, Any, Self
 
 from pydantic import Field, model_validator
 
-from gitlab_mcp.actions.action import DELETE, POST, PUT, Danger, Role, fill, something_to_change
+from gitlab_mcp.actions.action import DELETE, GET, POST, PUT, Danger, Role, fill, something_to_change
 from gitlab_mcp.actions.cron import Cron, TimeZone
 from gitlab_mcp.actions.danger import Risk
 from gitlab_mcp.actions.exchange import Answer, GitLab, Request
-from gitlab_mcp.actions.fields import Expects, Flag, NonEmpty, Only, broken_rule
+from gitlab_mcp.actions.fields import AlsoCalled, Flag, NonEmpty, Only, broken_rule
 from gitlab_mcp.actions.job_variables import Inputs, Key, Variables, VariableType
 from gitlab_mcp.actions.other_names import Instead
 from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup
@@ -22,6 +22,7 @@ from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.failures.codes import Code, NoticeCode
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.gitlab.faults import FAULTS, Refused
+from gitlab_mcp.results.secret_redaction import keep_visible
 from gitlab_mcp.results.short_refs import with_short_ref
 
 manage = Tool(
@@ -45,8 +46,8 @@ ONE = f"{SCHEDULES}/{{schedule_id}}"
 CHANGES_JOBS = Risk(Danger.DESTRUCTIVE, "any", "they change what the jobs do", bool)
 FIND = RecoveryLookup("browse_schedules get", "project_id schedule_id")
 
-Description = Annotated[NonEmpty, Field(max_length=255)]
-Target = Annotated[NonEmpty, Field(description="Branch or tag"), Expects("a branch or tag")]
+Description = Annotated[NonEmpty, Field(max_length=255), AlsoCalled("name", "title")]
+Target = Annotated[NonEmpty, Field(description="Branch or tag")]
 ScheduleInputs = Annotated[Inputs, Only(since="19.3"), CHANGES_JOBS]
 ScheduleVariables = Annotated[Variables, Field(max_length=100), CHANGES_JOBS]
 
@@ -265,6 +266,31 @@ class SetVariable(OfSchedule):
         body = {"key": self.key, "value": self.value}
         more = {"variable_type": self.variable_type} if self.variable_type else {}
         return await gitlab.send(Request("POST", path, body={**body, **more}))
+
+
+@manage.action(
+    "show_values",
+    GET(ONE),
+    # A secret that was shown cannot be taken back.
+    danger=Danger.DANGEROUS,
+    example={"project_id": "acme/website", "schedule_id": 1},
+    has_line=True,
+)
+class ShowValues(OfSchedule):
+    """Show the values of a schedule's variables."""
+
+    async def run(self, gitlab: GitLab) -> Result:
+        variables = (await gitlab.send(self.request())).body.get("variables")
+        if variables is None:
+            message = (
+                "GitLab does not show you the variables: the owner of the schedule and maintainers see them."
+            )
+            return Result(data={"id": self.schedule_id}, warnings=[Notice(NoticeCode.PARTIAL, message)])
+        shown = [
+            keep_visible({name: each.get(name) for name in ("key", "value", "variable_type")}, "value")
+            for each in variables
+        ]
+        return Result(data={"id": self.schedule_id, "variables": shown})
 
 
 @manage.action(

@@ -73,6 +73,10 @@ class InProjectOrOwn(Action):
         "files": [{"file_path": "hello.py", "content": "print('hello')\n"}],
     },
     shows=SNIPPET,
+    not_taken=dict.fromkeys(
+        ("content", "code", "text", "body", "file_name", "filename", "file_path", "path"),
+        "files holds them: [{file_path, content}]",
+    ),
     recover_with=RecoveryLookup("browse_snippets list_own", proof=made("title", "visibility")),
 )
 class CreateSnippet(InProjectOrOwn):

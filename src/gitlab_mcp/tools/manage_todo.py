@@ -47,6 +47,9 @@ TodoId = Annotated[Id, ReachesNothing()]
     danger=Danger.REVERSIBLE,
     example={"todo_id": 82},
     shows=TODO,
+    not_taken=dict.fromkeys(
+        ("ids", "todo_ids"), "one to-do a call; run_batch makes several calls, mark_all_done ticks off all"
+    ),
     # Done twice is done.
     repeatable=True,
     recover_with=DONE,

@@ -26,6 +26,16 @@ manage = Tool(
     danger=Danger.REVERSIBLE,
     example={"project_id": "writes/app", "attached_file": {"filename": "note.txt", "content": "A note.\n"}},
     shows="id markdown url full_path",
+    not_taken={
+        **dict.fromkeys(
+            ("filename", "file_name", "content", "encoding", "path", "file_path"),
+            "attached_file holds filename and content (and encoding base64 where it is no text), or path",
+        ),
+        **dict.fromkeys(
+            ("issue_iid", "merge_request_iid", "body", "note"),
+            "the file goes to the project: then put the markdown of the answer into manage_discussion create_note",
+        ),
+    },
     recover_with=RecoveryLookup(
         "browse_uploads list", "project_id group_id", because="the list does not show a file's address"
     ),

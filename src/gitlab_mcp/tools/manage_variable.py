@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 from gitlab_mcp.actions.action import DELETE, GET, POST, PUT, Action, Danger, something_to_change
 from gitlab_mcp.actions.danger import Risk, equals
 from gitlab_mcp.actions.exchange import Answer, GitLab
-from gitlab_mcp.actions.fields import AlsoCalled, Flag, Needs, NonEmpty, SentAs, broken_rule
+from gitlab_mcp.actions.fields import AlsoCalled, Flag, KeptBack, Needs, NonEmpty, SentAs, broken_rule
 from gitlab_mcp.actions.recovery_lookup import RecoveryLookup, as_asked
 from gitlab_mcp.actions.result import Notice, Result
 from gitlab_mcp.actions.scopes import InProjectOrGroup
@@ -30,6 +30,10 @@ manage = Tool(
         "edit change": "update",
         "remove unset": "delete",
         "reveal get_value": "show_value",
+        # Not show_value, which is what comes nearest by its fields.
+        "get read": "browse_variables get",
+        "get_instance": "browse_variables get_instance",
+        "list_instance": "browse_variables list_instance",
     },
 )
 
@@ -47,7 +51,7 @@ Unprotected = Annotated[
     Flag, Risk(Danger.DESTRUCTIVE, "false", "jobs of every branch can then read its value", equals(False))
 ]
 VariableType = Annotated[Literal["env_var", "file"], AlsoCalled("type")]
-Value = Annotated[str, Field(max_length=10_000)]
+Value = Annotated[str, Field(max_length=10_000), KeptBack()]
 
 
 class Settings(Action):
@@ -58,7 +62,10 @@ class Settings(Action):
 
 def _check_maskable(value: str | None, masked: bool | None) -> None:
     if masked and value is not None and not MASKABLE.fullmatch(value):
-        raise broken_rule("one line of at least 8 characters without spaces, to be masked", field="value")
+        raise broken_rule(
+            "one line of at least 8 characters without spaces where it is masked; leave masked out for any other",
+            field="value",
+        )
 
 
 class NewVariable(Settings):
@@ -69,7 +76,9 @@ class NewVariable(Settings):
 
 
 class ChangedVariable(Settings):
-    value: Value | None = None
+    value: (
+        Annotated[Value, Risk(Danger.DESTRUCTIVE, "any", "its old value is gone", lambda value: True)] | None
+    ) = None
     masked: Unmasked | None = None
     protected: Unprotected | None = None
 
@@ -92,6 +101,10 @@ class ChangedVariable(Settings):
         "environment_scope": "*",
     },
     shows=VARIABLE,
+    not_taken={
+        "secret": "masked hides it in job logs, masked_and_hidden in GitLab's pages and answers too",
+        "variables": "one call sets one: give key and value, or several calls to run_batch",
+    },
     recover_with=FIND,
 )
 class CreateVariable(NewVariable, InProjectOrGroup):
@@ -132,7 +145,7 @@ class CreateVariable(NewVariable, InProjectOrGroup):
     seldom_given="expected_checksum",
 )
 class UpdateVariable(IfSame, ChangedVariable, OfVariable):
-    """Change a variable; its old value is gone."""
+    """Change a variable; a new value takes the place of the old one, which is gone."""
 
     new_environment_scope: (
         Annotated[NonEmpty, SentAs("environment_scope"), Needs("group_variables_environment_scope")] | None

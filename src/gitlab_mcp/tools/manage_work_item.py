@@ -69,9 +69,10 @@ manage = Tool(
     instead={
         "close": Instead("update", {"state_event": "close"}),
         "reopen": Instead("update", {"state_event": "reopen"}),
-        "create_task create_tasks add_task add_tasks add_child create_child create_subtask": Instead(
+        "create_task create_tasks add_task add_tasks add_child create_child create_subtask add_subtask": Instead(
             "create", {"type": "task"}
         ),
+        "assign": Instead("update", needs=("assignee_ids",)),
         "add_children move_under reparent": "set_parent",
         "unparent remove_child detach": "remove_parent",
         "promote change_type": Instead("convert", needs=("type",)),
@@ -134,7 +135,7 @@ class WithParent(InPlace):
         if self.parent_iid is None:
             return None
         above = await full_path(gitlab, group_id=self.parent_group_id) if self.parent_group_id else path
-        return await gid_of(gitlab, above, self.parent_iid)
+        return await gid_of(gitlab, above, self.parent_iid, "parent_iid")
 
     @model_validator(mode="after")
     def _parent_has_a_number(self) -> Self:
@@ -591,7 +592,7 @@ class OfLink(OfWorkItem):
     async def target_gid(self, gitlab: GitLab) -> str:
         elsewhere = self.target_project
         path = await full_path(gitlab, project_id=elsewhere) if elsewhere else await self.path(gitlab)
-        return await gid_of(gitlab, path, self.target_iid)
+        return await gid_of(gitlab, path, self.target_iid, "target_iid")
 
     def links_in(self, found: Mapping[str, Any]) -> list[Mapping[str, Any]]:
         return [

@@ -19,6 +19,7 @@ run_batch = Tool(
     "run_batch",
     f"Make up to {MOST_CALLS} calls at once: reads side by side, writes in order.",
     toolset="discover",
+    makes_calls="of any kind",
 )
 
 Calls = Annotated[

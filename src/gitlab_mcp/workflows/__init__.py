@@ -1,6 +1,7 @@
 """Jobs made of several requests.
 
 - `batch.py`: many calls made as one
+- `find_actions.py`: which calls do what is asked for
 - `steps.py`: writes made of several: may each be made, and what is told where a later one fails
 - `text_edits.py`: replaces text where it stands exactly once, or says what is like it
 - `file_editing.py`: edits files of a repository in one commit

@@ -11,6 +11,7 @@ from gitlab_mcp.actions.result import Result, partial_read_notices
 from gitlab_mcp.gitlab.concurrently import concurrently
 from gitlab_mcp.gitlab.paging import every_page
 from gitlab_mcp.results.shown_fields import pick_fields, shown_fields
+from gitlab_mcp.workflows.membership import with_role_name
 
 _PARTS: Final[Mapping[str, tuple[str, str]]] = {
     "access_tokens": (
@@ -23,7 +24,7 @@ _PARTS: Final[Mapping[str, tuple[str, str]]] = {
 }
 _JOB_TOKENS: Final[Mapping[str, tuple[str, str]]] = {
     "projects": ("job_token_scope/allowlist", "id path_with_namespace"),
-    "groups": ("job_token_scope/groups_allowlist", "id full_path=full_path web_url"),
+    "groups": ("job_token_scope/groups_allowlist", "id name web_url"),
 }
 
 
@@ -45,7 +46,7 @@ async def access_overview(gitlab: GitLab, project_id: str) -> Result:
     for name, (_, shows) in _PARTS.items():
         if isinstance(answer := answers[name], Answer):
             fields = shown_fields(shows).in_a_list
-            data[name] = [pick_fields(each, fields) for each in answer.body]
+            data[name] = [pick_fields(with_role_name(each), fields) for each in answer.body]
     data["job_tokens"] = _job_tokens(answers)
     unread = [name for name, answer in answers.items() if not isinstance(answer, Answer)]
     data["total"] = {name: len(data[name]) for name in _PARTS if name in data}

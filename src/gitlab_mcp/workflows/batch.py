@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import anyio
 from pydantic import BaseModel, ConfigDict, model_validator
 
+from gitlab_mcp.actions.arguments.wrapped_calls import looks_like
 from gitlab_mcp.actions.call import FEWEST_BYTES
 from gitlab_mcp.actions.fields import FromJson, NonEmpty, ReachesNothing
 from gitlab_mcp.actions.result import Notice, Omission, Result, TailText, Text
@@ -130,7 +131,8 @@ def _turns(calls: Sequence[BatchedCall], server: Server) -> Iterator[Sequence[in
     turn: list[int] = []
     alone = False
     for index, call in enumerate(calls):
-        writes = server.registry.writes(call.tool, call.arguments.get("action"))
+        tool, arguments = looks_like(call.tool, call.arguments, server.registry)
+        writes = server.registry.writes(tool, arguments.get("action"))
         if turn and (alone or writes or calls_referred_to(call.arguments) & set(turn)):
             yield turn
             turn = []

@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any, Final, Protocol
 
 from gitlab_mcp.actions.action import ROLE_NAMES, Action, fill
+from gitlab_mcp.actions.arguments.wrapped_calls import ANY_CALL, READING_CALL
 from gitlab_mcp.actions.ask import Ask, TokenFacts, role_in
 from gitlab_mcp.actions.result import Result
 from gitlab_mcp.actions.token_needs import TokenNeeds
@@ -29,6 +30,7 @@ _CODES: Final[Mapping[Effect, tuple[Code | NoticeCode, str]]] = {
 }
 """By what GitLab does, the code a call would get. The gravest first."""
 
+_MAKERS: Final = f"{READING_CALL} or {ANY_CALL}"
 _TOLD_BY_GITLAB: Final = frozenset({"gitlab", "token", "here"})
 
 
@@ -135,14 +137,14 @@ def _needs(action: type[Action], place: Place) -> Iterator[TokenNeeds]:
 
 
 def _not_listed(actions: Iterable[type[Action]], server: Server) -> list[dict[str, Any]]:
-    """The tools named above that are not listed, by the toolset that lists them, and whether they can be called."""
+    """The tools named above that are not listed, by their toolset, with what calls them."""
     found: dict[str, dict[str, Any]] = {}
     for tool in dict.fromkeys(action.spec.tool for action in actions):
         if (how := server.switch_on_with(tool.name)) is not None:
             callable_now = server.may_be_called(tool.name)
             entry = {
                 "toolset": tool.toolset,
-                **({"can_be_called": True, "listed_with": how} if callable_now else {"switch_on_with": how}),
+                **({"call_with": _MAKERS} if callable_now else {"switch_on_with": how}),
                 "tools": [],
             }
             found.setdefault(tool.toolset, entry)["tools"].append(tool.name)

@@ -25,11 +25,11 @@ FileName = Annotated[
     str,
     Field(pattern=r"^(?![~@])(?!\.{1,2}$)[A-Za-z0-9_.+~@-]{1,255}$"),
     Expects("letters, digits and _ . - + ~ @, no ~ or @ first, at most 255"),
-    AlsoCalled("file", "filename"),
+    AlsoCalled("filename"),
 ]
 
 
 class OfGenericFile(InProject):
     package_name: PackageName
     package_version: PackageVersion
-    file_name: FileName
+    file_name: Annotated[FileName, AlsoCalled("file")]

@@ -7,6 +7,7 @@ from typing import Any
 
 from gitlab_mcp.actions.action import fill
 from gitlab_mcp.actions.exchange import Answer, GitLab
+from gitlab_mcp.actions.fields import role_name
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.gitlab.faults import FAULTS
@@ -44,6 +45,27 @@ def _as_line(message: Any) -> str:
     if isinstance(message, Mapping):
         message = [f"{name}: {reason}" for name, reason in message.items()]
     return one_line(" ".join(map(str, message)) if isinstance(message, list) else str(message or ""))
+
+
+async def refuse_present(gitlab: GitLab, path: str, arguments: Mapping[str, Any], user_id: int) -> None:
+    """Raises CallFailed with the role that the person has here already, and the call that changes it."""
+    try:
+        member = (await gitlab.get(f"{path}/{user_id}")).body
+    except FAULTS:
+        return
+    until = f" until {member['expires_at']}" if member.get("expires_at") else ""
+    raise CallFailed(
+        Failure(
+            Code.CONFLICT, f"The person is a member already, as {role_name(member['access_level'])}{until}."
+        ).knowing(
+            state="exists",
+            confidence="certain",
+            evidence=["GitLab shows the person among the direct members"],
+            suggested_fix="Change the role or the last day with manage_member update: send holds the call.",
+            send={"tool": "manage_member", "arguments": {"action": "update", **arguments}},
+            retryable=False,
+        )
+    )
 
 
 async def refuse_inherited(

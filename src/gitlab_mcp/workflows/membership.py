@@ -10,7 +10,8 @@ from typing import Any, Final
 from gitlab_mcp.actions.action import fill
 from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.actions.fields import role_name
-from gitlab_mcp.actions.result import partial_read_notices
+from gitlab_mcp.actions.result import Notice
+from gitlab_mcp.failures.codes import NoticeCode
 from gitlab_mcp.gitlab.concurrently import concurrently
 from gitlab_mcp.gitlab.faults import FAULTS
 from gitlab_mcp.gitlab.paging import every_page, has_next_page, items_of
@@ -20,6 +21,7 @@ Member = Mapping[str, Any]
 _BIGGEST_PAGE: Final = 100
 _MOST_PLACES: Final = 25
 """Of which the members are read: GitLab nests groups twenty deep."""
+_MOST_NAMED: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +44,8 @@ class Place:
     about: Mapping[str, Any]
     """The project or group as GitLab shows it."""
     sources: tuple[Source, ...]
+    above: tuple[str, ...]
+    """The groups above it, the nearest first."""
 
 
 async def read_place(gitlab: GitLab, project_id: str | None, group_id: str | None) -> Place:
@@ -57,12 +61,29 @@ async def read_place(gitlab: GitLab, project_id: str | None, group_id: str | Non
         about = (await gitlab.get(path, with_projects="false")).body
         own = Source(about["full_path"], f"{path}/members")
         above = about["full_path"].rpartition("/")[0]
-    shared = [
+    shared = _shares(about)
+    groups = tuple(_upwards(above))
+    sources = (own, *map(_group, groups), *shared)
+    return Place(about, sources[:_MOST_PLACES], groups)
+
+
+async def _shared_above(gitlab: GitLab, place: Place) -> tuple[Source, ...]:
+    """The groups that the groups above are shared with: their members have a role here too."""
+    asked = [
+        partial(gitlab.get, fill("/groups/{id}", id=each), with_projects="false") for each in place.above
+    ]
+    found: dict[str, Source] = {}
+    for answer in await concurrently(asked):
+        if isinstance(answer, Answer):
+            found |= {each.path: each for each in _shares(answer.body)}
+    return tuple(found.values())[:_MOST_PLACES]
+
+
+def _shares(about: Mapping[str, Any]) -> list[Source]:
+    return [
         replace(_group(each["group_full_path"]), at_most=each["group_access_level"])
         for each in about.get("shared_with_groups") or ()
     ]
-    sources = (own, *(_group(each) for each in _upwards(above)), *shared)
-    return Place(about, sources[:_MOST_PLACES])
 
 
 def _group(path: str) -> Source:
@@ -90,16 +111,47 @@ async def with_sources(gitlab: GitLab, answer: Answer, place: Place, *, is_whole
     """
     found = items_of(answer, place.sources[0].members)
     ids = None if is_whole else [member["id"] for member in found]
-    lists = await concurrently([partial(_members, gitlab, each, ids) for each in place.sources])
-    roles = [each if isinstance(each, Mapping) else {} for each in lists]
-    unread = [
-        f"members of {source.path}"
-        for source, each in zip(place.sources, lists, strict=True)
-        if not isinstance(each, Mapping)
-    ]
-    body = [named(member, _source_of(member, place.sources, roles)) for member in found]
-    warnings = partial_read_notices(unread) if any(member["from"] is None for member in body) else []
-    return replace(answer, body=body, warnings=(*answer.warnings, *warnings))
+    given = await _Given.read(gitlab, place.sources, ids)
+    left = [member["id"] for member in found if given.by(member) is None]
+    if left and place.above:
+        given = given.and_also(await _Given.read(gitlab, await _shared_above(gitlab, place), left))
+    body = [named(member, given.by(member)) for member in found]
+    return replace(answer, body=body, warnings=(*answer.warnings, *_unknown_sources(body, given.unread)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """Which places give whom a role."""
+
+    members: tuple[tuple[Source, Mapping[int, Member]], ...]
+    unread: tuple[str, ...]
+
+    @classmethod
+    async def read(cls, gitlab: GitLab, sources: Sequence[Source], ids: Sequence[int] | None) -> _Given:
+        lists = await concurrently([partial(_members, gitlab, each, ids) for each in sources])
+        both = list(zip(sources, lists, strict=True))
+        read = tuple((source, each) for source, each in both if isinstance(each, Mapping))
+        return cls(read, tuple(source.path for source, each in both if not isinstance(each, Mapping)))
+
+    def and_also(self, other: _Given) -> _Given:
+        return _Given((*self.members, *other.members), (*self.unread, *other.unread))
+
+    def by(self, member: Member) -> Source | None:
+        """The nearest place that gives just the role the member has."""
+        for source, members in self.members:
+            there = members.get(member["id"])
+            if there is not None and source.gives(there) == member["access_level"]:
+                return source
+        return None
+
+
+def _unknown_sources(members: Sequence[Member], unread: Sequence[str]) -> list[Notice]:
+    unknown = [str(each.get("username") or each["id"]) for each in members if each["from"] is None]
+    if not unknown:
+        return []
+    message = "Which place gives these people their role could not be read."
+    places = {"unread": [f"members of {path}" for path in unread]} if unread else {}
+    return [Notice(NoticeCode.PARTIAL, message, {"usernames": unknown[:_MOST_NAMED], **places})]
 
 
 async def _members(gitlab: GitLab, source: Source, ids: Sequence[int] | None) -> Mapping[int, Member]:
@@ -113,19 +165,14 @@ async def _members(gitlab: GitLab, source: Source, ids: Sequence[int] | None) ->
     return {member["id"]: member for member in members}
 
 
-def _source_of(
-    member: Member, sources: Sequence[Source], roles: Sequence[Mapping[int, Member]]
-) -> Source | None:
-    """The nearest place that gives just the role the member has."""
-    for source, members in zip(sources, roles, strict=True):
-        there = members.get(member["id"])
-        if there is not None and source.gives(there) == member["access_level"]:
-            return source
-    return None
-
-
 async def source_of_one(gitlab: GitLab, member: Member, place: Place) -> Source | None:
-    for source in place.sources:
+    if found := await _first_that_gives(gitlab, member, place.sources):
+        return found
+    return await _first_that_gives(gitlab, member, await _shared_above(gitlab, place))
+
+
+async def _first_that_gives(gitlab: GitLab, member: Member, sources: Sequence[Source]) -> Source | None:
+    for source in sources:
         try:
             there = (await gitlab.get(f"{source.members}/{int(member['id'])}")).body
         except FAULTS:
@@ -141,4 +188,6 @@ def named(member: Member, source: Source | None) -> dict[str, Any]:
 
 
 def with_role_name(member: Member) -> dict[str, Any]:
-    return {**member, "access_level": role_name(member.get("access_level"))}
+    if "access_level" not in member:
+        return dict(member)
+    return {**member, "access_level": role_name(member["access_level"])}

@@ -27,7 +27,7 @@ class OfWorkItem(InPlace):
     work_item_iid: Iid
 
     async def gid(self, gitlab: GitLab) -> str:
-        return await gid_of(gitlab, await self.path(gitlab), self.work_item_iid)
+        return await gid_of(gitlab, await self.path(gitlab), self.work_item_iid, "work_item_iid")
 
     async def node(self, gitlab: GitLab) -> Mapping[str, Any]:
         return await node_by_iid(gitlab, await self.path(gitlab), self.work_item_iid)

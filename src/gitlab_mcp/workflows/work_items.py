@@ -7,20 +7,20 @@ editions: what only the Enterprise Edition knows is asked for where a licence sh
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, get_args
 
 from pydantic import Field
 
 from gitlab_mcp.actions.action import fill
 from gitlab_mcp.actions.exchange import GitLab, Request
-from gitlab_mcp.actions.fields import Anywhere, Id
+from gitlab_mcp.actions.fields import Anywhere, Id, any_spelling
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.gitlab.address import GRAPHQL_PATH
 from gitlab_mcp.gitlab.faults import Withheld
 from gitlab_mcp.gitlab.graphql import numeric_id, value_at
 
-WorkItemType = Literal[
+_Type = Literal[
     "issue",
     "task",
     "incident",
@@ -31,6 +31,7 @@ WorkItemType = Literal[
     "requirement",
     "test_case",
 ]
+WorkItemType = Annotated[_Type, any_spelling(*get_args(_Type))]
 
 WorkItemId = Annotated[Id, Anywhere("work item"), Field(description="The global number")]
 """REST has no address at which its project could be looked up."""
@@ -244,7 +245,7 @@ def _titled(thing: Mapping[str, Any] | None) -> dict[str, Any] | None:
 
 async def node_by_iid(gitlab: GitLab, path: str, iid: int) -> Mapping[str, Any]:
     data = await gitlab.graphql(BY_IID, {"path": path, "iid": str(iid)})
-    found: Mapping[str, Any] = value_at(data, "namespace", "workItem")
+    found: Mapping[str, Any] = value_at(data, "namespace", "workItem", asked_by="work_item_iid")
     return found
 
 
@@ -253,9 +254,10 @@ async def node_by_id(gitlab: GitLab, gid: str) -> Mapping[str, Any]:
     return found
 
 
-async def gid_of(gitlab: GitLab, path: str, iid: int) -> str:
+async def gid_of(gitlab: GitLab, path: str, iid: int, asked_by: str) -> str:
+    """`asked_by` is the field of the caller that has the iid."""
     data = await gitlab.graphql(REFERENCES, {"path": path, "iid": str(iid)})
-    return str(value_at(data, "namespace", "workItem")["id"])
+    return str(value_at(data, "namespace", "workItem", asked_by=asked_by)["id"])
 
 
 async def type_gid(gitlab: GitLab, place: str, path: str, wanted: str) -> str:
@@ -265,7 +267,7 @@ async def type_gid(gitlab: GitLab, place: str, path: str, wanted: str) -> str:
     if wanted in by_name:
         return by_name[wanted]
     if wanted in _PAID_TYPES:
-        raise Withheld(Request("POST", GRAPHQL_PATH), (), (place, "workItemTypes"))
+        raise Withheld(Request("POST", GRAPHQL_PATH), (), (place, "workItemTypes"), asked_by="type")
     there = ", ".join(sorted(by_name))
     raise CallFailed(
         Failure(

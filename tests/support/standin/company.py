@@ -229,7 +229,8 @@ class Company:
             for number, member in group.members.items():
                 if number not in found or found[number]["access_level"] < member["access_level"]:
                     found[number] = member
-        for shared in place.thing["shared_with_groups"]:
+        above = [shared for group in self._above(place) for shared in group.thing["shared_with_groups"]]
+        for shared in (*place.thing["shared_with_groups"], *above):
             for number, member in self.places["groups", shared["group_id"]].members.items():
                 level = min(member["access_level"], shared["group_access_level"])
                 if number not in found or found[number]["access_level"] < level:

@@ -643,8 +643,11 @@ def _passes(thing: Thing, name: str, wanted: str, caller: str) -> bool:
             if wanted in people:
                 return caller in _usernames(thing, people[wanted])
             return wanted != "created_by_me" or caller == (thing.get("author") or {}).get("username")
-        case "author_username":
-            return bool((thing.get("author") or {}).get("username") == wanted)
+        case "author_username" | "merge_user_username":
+            who = name.removesuffix("_username")
+            return bool((thing.get(who) or {}).get("username") == wanted)
+        case "environment":
+            return wanted == ((thing.get("environment") or {}).get("name") or wanted)
         case "author_id":
             return str((thing.get("author") or {}).get("id")) == wanted
         case "assignee_username" | "reviewer_username" | "assignee_id" | "reviewer_id" if wanted == "None":
@@ -676,6 +679,7 @@ def _passes(thing: Thing, name: str, wanted: str, caller: str) -> bool:
             | "target_branch"
             | "name"
             | "username"
+            | "visibility"
         ):
             return wanted == "all" or name not in thing or str(thing[name]) == wanted
     return True

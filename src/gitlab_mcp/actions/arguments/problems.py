@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from gitlab_mcp.actions.action import Action
 from gitlab_mcp.actions.arguments.field_names import candidates
 from gitlab_mcp.actions.arguments.words import is_short_name, misspelt
+from gitlab_mcp.actions.fields import Expects
 from gitlab_mcp.actions.schema import listed_fields, required_fields
 from gitlab_mcp.actions.secret_fields import is_secret
 from gitlab_mcp.actions.shape import Shape, shapes
@@ -234,8 +235,8 @@ def _expected(shape: Shape | None, detail: Mapping[str, Any]) -> str:
     if shape and shape.values and isinstance(detail.get("input"), str):
         guess = misspelt(detail["input"].lower(), shape.values)
         return f"{guess} ({what})" if guess else what
-    if detail["type"] == "string_pattern_mismatch" and shape and shape.description:
-        return shape.description
+    if detail["type"] == "string_pattern_mismatch" and shape and not shape.mark(Expects):
+        return shape.description or what
     return what
 
 
@@ -272,4 +273,5 @@ def plain(word: object) -> str:
 
 
 def example_of(action: type[Action]) -> dict[str, Any]:
-    return {"action": action.spec.name, **action.spec.example}
+    named = {} if action.spec.tool.is_single else {"action": action.spec.name}
+    return {**named, **action.spec.example}

@@ -13,7 +13,6 @@ from gitlab_mcp.actions.arguments.action_names import MeantCall, meant_action, m
 from gitlab_mcp.actions.arguments.defaults import InstanceDefaults, fill_in
 from gitlab_mcp.actions.arguments.field_names import what_is_meant
 from gitlab_mcp.actions.arguments.limits import check_transportable
-from gitlab_mcp.actions.arguments.not_offered import not_offered
 from gitlab_mcp.actions.arguments.problems import Problems, collect_problems, example_of, safe_to_repeat
 from gitlab_mcp.actions.arguments.words import is_short_name, snake
 from gitlab_mcp.actions.call import Call, Options
@@ -49,26 +48,34 @@ def validate(registry: Registry, name: str, arguments: Mapping[str, Any], defaul
 
 
 def _tool(registry: Registry, name: str, given: Mapping[str, Any]) -> Tool:
-    if name in registry:
+    if name in registry or registry.has_row(name, given.get("action")):
         return registry.tool(name)
     failure = Failure(Code.UNKNOWN_TOOL, "There is no such tool.")
     meant = meant_tool(registry, name, given) if is_short_name(name) else None
     if isinstance(meant, MeantCall):
-        raise CallFailed(_suggesting(failure, [meant], given, called=None))
-    if meant is not None:
-        raise CallFailed(
-            failure.knowing(
-                did_you_mean=meant.name, suggested_fix=f"Call {meant.name}.", send={"tool": meant.name}
-            )
+        failure = _suggesting(failure, [meant], given, called=None)
+    elif meant is not None:
+        failure = failure.knowing(
+            did_you_mean=meant.name, suggested_fix=f"Call {meant.name}.", send={"tool": meant.name}
         )
-    advice = not_offered(registry, snake(name)) if is_short_name(name) else None
-    raise CallFailed(failure.knowing(suggested_fix=advice or "Call one of the tools that tools/list names."))
+    elif registry.is_noun(name):
+        return registry.tool(name)
+    else:
+        failure = failure.knowing(suggested_fix="Call one of the tools that tools/list names.")
+    raise CallFailed(_or_found(failure, name, given.get("action")))
 
 
 def _which_call(
     registry: Registry, tool: Tool, given: dict[str, Any]
 ) -> tuple[Tool, type[Action], dict[str, Any]]:
     """The action that is meant, with the arguments its other name stood for, which are put into `given`."""
+    if tool.is_single:
+        single = next(iter(tool.actions.values()))
+        if "action" in shapes(single):
+            return tool, single, {}
+        if given.get("action") in (None, single.spec.name):
+            given.pop("action", None)
+            return tool, single, {}
     name = given.pop("action", None)
     if isinstance(name, str) and name in tool.actions:
         meant = meant_in_place_of(registry, tool, name, given)
@@ -86,7 +93,9 @@ def _which_call(
                 del given[old]
             given.update(changes)
             return calls[0].tool, calls[0].tool.actions[calls[0].action], changes
-    raise CallFailed(_no_action(registry, tool, name, calls, typo, given))
+    failure = _no_action(registry, tool, name, calls, typo, given)
+    about = tool.name.partition("_")[2] or tool.name
+    raise CallFailed(failure if name is None else _or_found(failure, name, about))
 
 
 def _changes(meant: MeantCall, given: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -118,11 +127,23 @@ def _no_action(
     failure = Failure(Code.INVALID_ACTION, f"{tool.name} has no such action.").knowing(**facts)
     if calls:
         return _suggesting(failure, calls, given, called=tool)
-    if is_short_name(str(name)) and (advice := not_offered(registry, snake(str(name)))):
-        return failure.knowing(suggested_fix=advice)
     if typo:
         return _suggesting(failure, [MeantCall(tool, typo)], given, called=tool)
     return failure.knowing(suggested_fix=f"Use one of {', '.join(actions)}.")
+
+
+def _or_found(failure: Failure, *names: Any) -> Failure:
+    """The failure with the way to what may be meant instead: a search for the words of these names."""
+    words = [safe_to_repeat(snake(name)) for name in names if isinstance(name, str) and is_short_name(name)]
+    query = " ".join(dict.fromkeys("_".join(words).replace("?", "_").split("_"))).strip()
+    if not query:
+        return failure.knowing(suggested_fix=f"{failure.facts['suggested_fix']} find_actions finds others.")
+    search = {"tool": "find_actions", "arguments": {"query": query}}
+    if "send" in failure.facts:
+        fix = f'{failure.facts["suggested_fix"]} If another call is meant: find_actions query="{query}".'
+        return failure.knowing(suggested_fix=fix)
+    fix = f"{failure.facts['suggested_fix']} find_actions finds all others."
+    return failure.knowing(suggested_fix=fix, send=search)
 
 
 def _suggesting(
@@ -183,7 +204,9 @@ def _by_our_names(action: type[Action], given: dict[str, Any], problems: Problem
 
 def _taken_as(tool: str, name: Any, action: type[Action], changed: Mapping[str, Any]) -> dict[str, Any]:
     """What the answer says of a call under other names; nothing where the names are ours."""
-    call = {} if (tool, name) == (action.spec.tool.name, action.spec.name) else {"action": _full_name(action)}
+    spec = action.spec
+    is_ours = tool == spec.tool.name and (name == spec.name or spec.tool.is_single)
+    call = {} if is_ours else {"action": _full_name(action)}
     return {**call, **({"arguments": _said_back(changed)} if changed else {})}
 
 

@@ -97,8 +97,8 @@ def _instead(alternative: Mapping[str, Any]) -> str:
         return f"{how} for `{alternative['for']}`"
     given = " ".join(f"{name}={value}" for name, value in alternative.get("arguments", {}).items())
     call = f"{alternative['action']} {given}".rstrip().replace("`", "'")
-    toolset = alternative.get("toolset")
-    return f"`{call}`" + (f" (switch on the toolset {toolset} first)" if toolset else "")
+    maker = alternative.get("call_with")
+    return f"`{call}`" + (f" (with `{maker}`)" if maker else "")
 
 
 def _quoted(text: str) -> str:

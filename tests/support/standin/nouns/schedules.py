@@ -69,6 +69,8 @@ class Schedules(Routes):
         return Reply.of(201, {"message": "201 Created"})
 
     def add_variable(self, received: Received, number: str) -> Reply:
+        if int(number) not in self.made:
+            return NO_SCHEDULE
         variables = self.made[int(number)]["variables"]
         if received.json["key"] in [each["key"] for each in variables]:
             return Reply.of(400, {"message": {"key": ["has already been taken"]}})
@@ -76,6 +78,8 @@ class Schedules(Routes):
         return Reply.of(201, variables[-1])
 
     def change_variable(self, received: Received, number: str, key: str) -> Reply:
+        if int(number) not in self.made:
+            return NO_SCHEDULE
         for each in self.made[int(number)]["variables"]:
             if each["key"] == key:
                 each |= received.json

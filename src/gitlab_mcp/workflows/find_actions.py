@@ -1,0 +1,90 @@
+"""What find_actions answers: the calls that may be made here, each as a signature that is ready to be called."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any, Final
+
+import anyio.to_thread
+
+from gitlab_mcp.actions.action import Action
+from gitlab_mcp.actions.result import Result
+from gitlab_mcp.actions.schema import required_fields
+from gitlab_mcp.actions.server import Server
+from gitlab_mcp.actions.shape import shapes
+from gitlab_mcp.finding.documents import index
+from gitlab_mcp.tiers.feature_map import TierMap
+from gitlab_mcp.tiers.requirements import requirements_of_action
+
+LONGEST_QUERY: Final = 400
+MOST_HITS: Final = 8
+_MOST_CHARACTERS: Final = 1_250
+"""Of all hits, with what JSON adds: below 400 tokens."""
+_MOST_LOOKED_AT: Final = 60
+_MOST_OPTIONAL: Final = 4
+_OF_EVERY_LIST: Final = frozenset(("page", "per_page", "sort", "order_by"))
+
+
+async def find(query: str, server: Server) -> Result:
+    """Nothing of it comes from GitLab: what there is, and what of it this server lets be called."""
+    # The first question builds the index. Others are served meanwhile.
+    await anyio.to_thread.run_sync(index)
+    hits: list[dict[str, Any]] = []
+    refused: list[str] = []
+    room = _MOST_CHARACTERS
+    for action in _likeliest(query, server):
+        if (refusal := server.refusal(action)) is not None:
+            refused += [] if hits else [refusal[1]]
+            continue
+        hit = _hit(action, server.tier_map())
+        room -= sum(len(name) + len(value) + len('"":"",') for name, value in hit.items())
+        if len(hits) == MOST_HITS or (hits and room < 0):
+            break
+        hits.append(hit)
+    data: dict[str, Any] = {"hits": hits} if hits else _nothing()
+    if refused:
+        # Otherwise the next best would look like the best.
+        data["not_allowed_here"] = f"{len(refused)} that fit better: {refused[0]}"
+    return Result(data=data, own_members=frozenset(data))
+
+
+def _likeliest(query: str, server: Server) -> Iterator[type[Action]]:
+    for hit in islice(index().search(query), _MOST_LOOKED_AT):
+        tool, name = hit.name.replace(".", " ").split()
+        action = server.registry.action(tool, name)
+        if action is not None:
+            yield action
+
+
+def _hit(action: type[Action], tiers: TierMap) -> dict[str, str]:
+    spec = action.spec
+    tier = requirements_of_action(action, tiers).tier
+    endpoint = str(spec.endpoints[0]) if spec.endpoints else ""
+    facts = {
+        "action": f"{spec.tool.name}{'.' if spec.tool.of_rows else ' '}{spec.name}",
+        "fields": ", ".join(_fields(action)),
+        "danger": spec.danger.value,
+        "tier": "" if tier == "Free" else tier,
+        "endpoint": endpoint,
+    }
+    return {name: value for name, value in facts.items() if value}
+
+
+def _fields(action: type[Action]) -> Iterator[str]:
+    """Those that a call needs, and the first of the others."""
+    needed = required_fields(action)
+    yield from needed
+    known = {part for field in needed for choice in field.split("|") for part in choice.split("+")}
+    seldom = _OF_EVERY_LIST.union(action.spec.seldom_given)
+    others = [name for name in shapes(action) if name not in known and name not in seldom]
+    yield from (f"{name}?" for name in others[:_MOST_OPTIONAL])
+
+
+def _nothing() -> dict[str, Any]:
+    return {
+        "hits": [],
+        "why_empty": "No action is described by these words.",
+        "try": "Say what is to be done to what, in English: `create a label`; or give the endpoint: "
+        "`GET /projects/:id/labels`.",
+    }

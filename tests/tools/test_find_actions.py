@@ -1,0 +1,137 @@
+"""What find_actions answers: calls that may be made here, ready to be made, in few tokens."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from rs_bpe.bpe import openai
+
+from gitlab_mcp.actions.registry import Registry
+from gitlab_mcp.actions.shape import shapes
+from gitlab_mcp.app import App
+from tests.finding.questions import questions
+from tests.support.guarded import Server, refused
+from tests.support.standin import StandIn
+
+pytestmark = pytest.mark.anyio
+
+MOST_TOKENS = 400
+
+
+async def hits(app: App, query: str) -> list[dict[str, str]]:
+    found: list[dict[str, str]] = (await app.call("find_actions", {"query": query})).data["hits"]
+    return found
+
+
+def tool_of(hit: dict[str, str]) -> tuple[str, str]:
+    tool, action = hit["action"].replace(".", " ").split()
+    return tool, action
+
+
+async def test_every_answer_is_short_and_every_hit_a_signature_of_what_there_is(
+    standin: StandIn, against: Server
+) -> None:
+    app, registry, count = against(), Registry(), openai.o200k_base().count
+    for question in questions():
+        data = dict((await app.call("find_actions", {"query": question.text})).data)
+        assert count(json.dumps(data, ensure_ascii=False, separators=(",", ":"))) <= MOST_TOKENS, (
+            question.text
+        )
+        assert len(data["hits"]) <= 8
+        for hit in data["hits"]:
+            action = registry.action(*tool_of(hit))
+            assert action is not None, hit
+            named = {
+                name
+                for part in hit.get("fields", "").replace("?", "").split(", ")
+                for name in part.split("|")
+            }
+            assert {each for name in named for each in name.split("+")} - {""} <= set(shapes(action))
+            assert hit["danger"] == action.spec.danger
+    assert standin.requests == [], "nothing of it comes from GitLab"
+
+
+async def test_a_hit_says_what_is_paid(against: Server) -> None:
+    assert (await hits(against(), "list epics"))[0]["tier"] == "Premium"
+
+
+async def test_where_the_server_only_reads_no_write_is_found(against: Server) -> None:
+    app = against(read_only=True)
+    found = (await app.call("find_actions", {"query": "create a label"})).data
+    assert {hit["danger"] for hit in found["hits"]} <= {"read"}
+    assert "only reads" in found["not_allowed_here"]
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"never_actions": ("manage_label.*",)},
+        {"only_actions": ("browse_*",)},
+        {"toolsets": ("core", "ci")},
+    ],
+    ids=str,
+)
+async def test_what_the_operator_forbids_is_not_found(settings: dict[str, Any], against: Server) -> None:
+    assert "manage_label create" in {hit["action"] for hit in await hits(against(), "create a label")}
+    found = await hits(against(**settings), "create a label")
+    assert "manage_label create" not in {hit["action"] for hit in found}
+
+
+async def test_discover_alone_finds_everything(against: Server) -> None:
+    [first, *_] = await hits(against(toolsets=("discover",)), "add a badge to a project")
+    assert first["action"] == "project_badge.create"
+
+
+@pytest.mark.parametrize("query", ["xyzzy", "☃", "%%% ???", "\u202e\u200b", "..."])
+async def test_where_nothing_fits_it_says_so_and_what_to_try(query: str, against: Server) -> None:
+    data = (await against().call("find_actions", {"query": query})).data
+    assert data["hits"] == [] and data["why_empty"] and data["try"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        ({}, "MISSING_REQUIRED_FIELD"),
+        ({"query": ""}, "INVALID_VALUE"),
+        ({"query": "x" * 401}, "INVALID_VALUE"),
+        ({"query": "x" * 1_000_000}, "INVALID_VALUE"),
+        ({"query": ["a"]}, "TYPE_MISMATCH"),
+        ({"query": {"a": 1}}, "TYPE_MISMATCH"),
+        ({"query": "\0"}, "INVALID_ENCODING"),
+        ({"query": "label", "limit": 3}, "FIELD_NOT_ALLOWED"),
+    ],
+    ids=lambda value: str(value)[:40],
+)
+async def test_a_query_that_is_none_is_told_why(
+    arguments: dict[str, Any], code: str, against: Server
+) -> None:
+    failure = await refused(against(), "find_actions", arguments)
+    assert failure.code == code and failure.facts["suggested_fix"]
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "meant"),
+    [
+        ("create_terraform_lock", {}, "project_terraform_state.lock"),
+        ("kubernetes_agents", {}, "cluster_agent.list"),
+        ("manage_label", {"action": "teleport"}, ""),
+        ("browse_projects", {"action": "secure_files"}, "project_secure_file.list"),
+        ("run_action", {"action": "slack_notifications"}, "project_slack_integration.set"),
+    ],
+)
+async def test_a_tool_or_action_that_there_is_not_points_to_the_search_ready_to_send(
+    tool: str, arguments: dict[str, Any], meant: str, against: Server
+) -> None:
+    failure = await refused(against(), tool, arguments)
+    assert failure.code in ("UNKNOWN_TOOL", "INVALID_ACTION")
+    send = failure.facts["send"]
+    assert send["tool"] == "find_actions"
+    found = (await against().call(send["tool"], send["arguments"])).data["hits"]
+    assert meant in {hit["action"] for hit in found} or not meant
+
+
+async def test_where_one_call_is_meant_the_search_is_named_beside_it(against: Server) -> None:
+    failure = await refused(against(), "delete_labels_please", {"action": "list"})
+    assert "find_actions" in failure.facts["suggested_fix"]
