@@ -10,7 +10,7 @@ from mcp import Client
 from mcp.client.stdio import stdio_client
 
 from tests.journeys.everyday_jobs import SHOP
-from tests.journeys.jobs_with_files import STORE
+from tests.journeys.jobs_with_files import Store
 from tests.support.process import parameters
 from tests.support.standin import StandIn
 from tests.support.standin.shop import Shop
@@ -48,10 +48,9 @@ JOBS: list[tuple[str, str, dict[str, Any]]] = [
 
 @pytest.mark.anyio
 async def test_twenty_jobs_take_two_calls_each_and_the_answer_is_among_the_hits() -> None:
-    STORE.start_over()
     missed = []
     with StandIn() as gitlab:
-        for part in (STORE, Shop(cassettes_of(OLDEST))):
+        for part in (Store(), Shop(cassettes_of(OLDEST))):
             gitlab.add(part)
         served = parameters(gitlab.url, "--trust", "dangerous", "--confirm", "never", GITLAB_TOKEN="alice")
         async with Client(stdio_client(served)) as client:
