@@ -173,3 +173,10 @@ async def test_what_may_not_be_done_is_not_begun(
     deployed(standin, deployment(1, A), deployment(2, B))
     await refused(against(**rules), "manage_environment", CALL)
     assert writes(standin) == []
+
+
+async def test_a_dry_run_shows_the_job_that_would_be_run_again(standin: StandIn, against: Against) -> None:
+    deployed(standin, deployment(1, A), deployment(2, B))
+    result = await against().call("manage_environment", {**CALL, "dry_run": True})
+    assert result.data["would_send"]["path"] == f"{PROJECT}/jobs/101/retry"
+    assert writes(standin) == []

@@ -174,3 +174,9 @@ async def test_what_may_not_be_done_whole_is_not_begun(
 ) -> None:
     assert (await refused(against(**rules), "manage_merge_request", CALL)).code == code
     assert writes(standin) == []
+
+
+async def test_a_dry_run_shows_the_first_step(standin: StandIn, shop: Shop, against: Against) -> None:
+    result = await against().call("manage_merge_request", {**CALL, "dry_run": True})
+    assert result.data["would_send"]["body"] == {"branch": BRANCH, "ref": "main"}
+    assert writes(standin) == []

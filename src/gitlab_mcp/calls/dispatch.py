@@ -458,6 +458,9 @@ class _Server:
         return await dispatch(tool, given, self.caller, lambda: same_slot, self.consent)
 
     async def make_step(self, tool: str, arguments: Mapping[str, Any]) -> Result:
+        if self.call.options.dry_run:
+            # The dry run of the whole ends here, with this request.
+            await self.gitlab.send((await self.dispatch._validate(tool, arguments)).action.request())
         guards = tuple(
             AskForMoreDanger(guard, self.call.danger) if isinstance(guard, AskForConfirmation) else guard
             for guard in self.dispatch.last_guards

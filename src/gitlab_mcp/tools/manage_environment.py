@@ -266,7 +266,7 @@ class ApproveDeployment(OfDeployment):
     "roll_back",
     POST("/projects/{project_id}/deployments"),
     danger=Danger.DESTRUCTIVE,
-    example={"project_id": "acme/shop", "environment": "production"},
+    example={"project_id": "acme/shop", "environment": "canary"},
     recover_with=RecoveryLookup(
         "browse_environments list_deployments",
         "project_id environment",
