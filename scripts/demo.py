@@ -132,12 +132,12 @@ async def tour(client: Client) -> None:
     tools = (await client.list_tools()).tools
     listed = [tool.model_dump(by_alias=True, exclude_none=True, mode="json") for tool in tools]
     tokens = openai.o200k_base().count(json.dumps(listed, ensure_ascii=False, separators=(",", ":")))
-    actions = sum(len(tool.input_schema["properties"]["action"]["enum"]) for tool in tools)
+    by_tool = {tool.name: tool.input_schema["properties"].get("action", {}).get("enum", []) for tool in tools}
+    actions = sum(map(len, by_tool.values()))
     narrate(f"""The toolsets core and planning: {len(tools)} tools with {actions} actions, for {tokens} tokens of
             context, {tokens / actions:.0f} tokens an action. Without a word, only core is offered.""")
-    for tool in tools[:6]:
-        names = tool.input_schema["properties"]["action"]["enum"]
-        show(f"{tool.name:<24} {', '.join(names)}", 2)
+    for tool, names in [each for each in by_tool.items() if each[1]][:6]:
+        show(f"{tool:<24} {', '.join(names)}", 2)
     say(paint(f"    … and {len(tools) - 6} more", "2"))
 
     title(2, "Why is main red?")

@@ -7,6 +7,7 @@ MORE_THAN_ONE: dict[str, int] = {
     # Answers made of several, at once: the reason for the action.
     "browse_access_tokens overview": 7,
     "browse_code_owners merge_request": 3,
+    "browse_files why": 4,  # the lines, who wrote them, their merge requests, what these close
     "browse_instance explain_access": 5,
     "browse_members get": 3,
     "browse_members list": 5,
@@ -18,6 +19,8 @@ MORE_THAN_ONE: dict[str, int] = {
     "browse_pipelines compare": 6,
     "browse_pipelines failure_digest": 18,  # with the culprit
     "browse_pipelines wait": 18,  # a failed one ends with its digest
+    "browse_projects overview": 11,
+    "browse_releases prepare": 5,
     "browse_users inbox": 7,
     "browse_pipelines jobs": 2,  # bridges are jobs of another list
     "run_batch run": 2,
