@@ -42,10 +42,10 @@ def test_the_tour_goes_as_told_whatever_the_machine_is_set_to(tmp_path: Path) ->
 
 
 def test_a_step_that_does_not_go_as_told_ends_the_tour(
-    cassettes: Path, capsys: pytest.CaptureFixture[str]
+    cassettes: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     main = runpy.run_path(str(ROOT / "scripts/demo.py"))["main"]
     assert anyio.run(main, cassettes / "shop.json") == 1
-    said = capsys.readouterr()
+    said = capfd.readouterr()
     assert "REPLAY_MISS" in said.err
     assert "mcpServers" not in said.out
