@@ -282,6 +282,7 @@ class DeleteGroup(InGroup):
     permanently_remove: (
         Annotated[
             Flag,
+            AlsoCalled("permanently", "permanent"),
             Needs("delayed_deletion_restore"),
             Risk(Danger.DANGEROUS, "true", "it is gone at once and cannot be restored", equals(True)),
         ]

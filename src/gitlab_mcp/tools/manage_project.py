@@ -13,6 +13,7 @@ from gitlab_mcp.actions.ask import Ask
 from gitlab_mcp.actions.danger import Risk, equals
 from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.actions.fields import (
+    AlsoCalled,
     Anywhere,
     Flag,
     NamesPlace,
@@ -135,6 +136,7 @@ class DeleteProject(InProject):
     permanently_remove: (
         Annotated[
             Flag,
+            AlsoCalled("permanently", "permanent"),
             Needs("delayed_deletion_restore"),
             Risk(Danger.DANGEROUS, "true", "it is gone at once and cannot be restored", equals(True)),
         ]
