@@ -9,6 +9,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
@@ -242,13 +243,11 @@ class Index:
             self._names.setdefault("_".join(words(name)), document.name)
         own = [document.texts["name"], re.split(r"[.;:]", document.texts.get("says", ""))[0]]
         for phrase in (*own, *document.texts.get("asked", "").split("; ")):
-            if terms := list(dict.fromkeys(_PHRASES.terms(phrase))):
+            if terms := list(dict.fromkeys(_terms(phrase))):
                 self._said_of.append((number, terms))
         counts: dict[str, float] = {}
         for name, (weight, by_length) in _FIELDS.items():
-            terms = [
-                term for part in document.texts.get(name, "").split("; ") for term in _PHRASES.terms(part)
-            ]
+            terms = [term for part in document.texts.get(name, "").split("; ") for term in _terms(part)]
             if not terms:
                 continue
             share = weight / (1 - by_length + by_length * max(len(terms), 4) / 8)
@@ -262,10 +261,9 @@ class Index:
 
     def close(self) -> None:
         """After the last action was added."""
+        mass = {term: self._rarity(_Concept({term: 1.0})) * _weight(term) for term in self._postings}
         for phrase, (number, terms) in enumerate(self._said_of):
-            self._phrases.append(
-                (number, sum(self._rarity(_Concept({term: 1.0})) * _weight(term) for term in terms))
-            )
+            self._phrases.append((number, sum(mass[term] for term in terms)))
             for term in terms:
                 self._said.setdefault(term, []).append(phrase)
         self._said_of.clear()
@@ -376,6 +374,14 @@ def _trigrams(term: str) -> set[str]:
 
 
 _PHRASES: Final = Phrases(SAME)
+
+
+@lru_cache(maxsize=8192)
+def _terms(text: str) -> tuple[str, ...]:
+    """Of a text of ours; many say the same."""
+    return tuple(_PHRASES.terms(text))
+
+
 _ELSEWHERE: Final = frozenset(map(stem, ELSEWHERE))
 _LIGHT: Final = frozenset(map(stem, LIGHT))
 _VERBS: Final = {"_".join(map(stem, verb.split("_"))): kind for verb, kind in VERBS.items()}
@@ -397,15 +403,8 @@ def said_of(name: str, endpoints: Iterable[str]) -> str:
     """What people say who want this action."""
     plain = [plain_endpoint(endpoint) for endpoint in endpoints]
     texts = [ASKED.get(key, "") for key in (name, *plain)]
+    bare = [f"{endpoint}/".replace("/{}", "") for endpoint in plain]
     paths = [
-        word
-        for endpoint in plain
-        for piece, said in PATHS.items()
-        if _holds(endpoint, piece)
-        for word in said
+        word for path in bare for piece, said in PATHS.items() if f"/{piece}/" in path for word in said
     ]
     return "; ".join(filter(None, (*texts, *dict.fromkeys(paths))))
-
-
-def _holds(endpoint: str, piece: str) -> bool:
-    return f"/{piece}/" in f"{endpoint}/".replace("/{}", "")
