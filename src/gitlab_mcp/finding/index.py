@@ -76,7 +76,7 @@ _ASKS: Final = frozenset(("which", "who", "whose", "why", "is", "are", "was", "w
 _ASKS_OR_SAYS: Final = frozenset(("what", "where", "when", "how"))
 _ASKING: Final = frozenset(("who", "whose", "why", "many", "search"))
 _OF_EVERY_NAME: Final = frozenset(
-    map(stem, ("browse", "manage", "project", "group", "admin", "own", "user", "details", "instance"))
+    map(stem, ("browse", "manage", "project", "group", "admin", "own", "user", "details", "instance", "integration"))
 )
 """Words of a tool's name that say where it is used, or by whom."""
 _OVERVIEWS: Final = frozenset(("list", "overview", "status", "details", "history"))
