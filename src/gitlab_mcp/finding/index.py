@@ -43,6 +43,8 @@ _THE_NOUN: Final = 1.15
 _COVERING: Final = 0.55
 """How much it counts that nothing is left over of what was asked."""
 _SHORTEST_TYPO: Final = 4
+_GUESSED: Final = 0.7
+"""A word that stands in place of a misspelt one: `john` may be a name, and no `join`."""
 _MOST_TERMS: Final = 40
 """Of a question. Longer ones are cut: what matters stands at the beginning."""
 _LEAST_SHARE: Final = 0.3
@@ -296,8 +298,18 @@ class _Question:
         query = _A_VERSION.sub(" ", _A_FILE.sub(" file ", query))
         raw = words(query)
         *around, last = re.split(r"\s[>›»→]\s|\s*->\s*", query)
-        terms = [(term, _AROUND) for part in around for term in _PHRASES.terms(part, mended)]
-        terms += [(term, _weight(term)) for term in _PHRASES.terms(last, mended)]
+        guessed: set[str] = set()
+
+        def mend(written: str) -> str:
+            meant = mended(written)
+            guessed.update({meant} - {written})
+            return meant
+
+        terms = [(term, _AROUND) for part in around for term in _PHRASES.terms(part, mend)]
+        terms += [
+            (term, _weight(term) * (_GUESSED if term in guessed else 1.0))
+            for term in _PHRASES.terms(last, mend)
+        ]
         if not MEANT_WITH & {*raw}:
             terms = [each for each in terms if each[0] not in _ELSEWHERE] or terms
         terms = list(dict.fromkeys(terms))[:_MOST_TERMS]
