@@ -45,7 +45,9 @@ def _undone_by(action: type[Action]) -> str:
     if action.spec.undo is None:
         return ""
     tool, name = action.spec.undo.names(action)
-    return f", taken back by `{name}`" if tool == action.spec.tool.name else f", taken back by `{tool} {name}`"
+    return (
+        f", taken back by `{name}`" if tool == action.spec.tool.name else f", taken back by `{tool} {name}`"
+    )
 
 
 def index_page(toolsets: dict[str, list[Tool]]) -> str:
