@@ -23,7 +23,7 @@ ABOUT_THE_CALL: Final = frozenset((
 OURS: Final = ABOUT_THE_CALL.union((
     "items", "every_item", "total", "filters_not_asked_for", "next_page", "next_cursor", "done", "empty", "already",
     "recovered", "accepted", "started", "verdict", "why", "why_empty", "means", "lifted_by", "how_it_went", "then",
-    "remark", "remarks", "known_by", "problem", "what", "result", "results", "auto_merge", "readable",
+    "remark", "remarks", "known_by", "problem", "what", "result", "results", "readable",
 ))  # fmt: skip
 """All of them."""
 HOLD_ANSWERS: Final = frozenset({"items", "every_item", "result", "results"})

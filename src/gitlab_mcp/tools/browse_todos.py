@@ -83,6 +83,7 @@ class ListTodos(Paged):
 
     state: Literal["pending", "done"] | None = None
     todo_action: TodoAction | None = None
+    # No tier: without a licence there are no to-dos of what is paid, and a Community Edition refuses the value.
     type: Target | None = None
     author_id: UserId | None = None
     project_id: Annotated[PathOrId, NamesPlace("project")] | None = None
