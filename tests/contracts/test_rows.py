@@ -127,6 +127,12 @@ def test_what_gives_rights_or_shows_a_secret_asks_the_person() -> None:
             assert name in row_dangers.READS_BY_POST, name
 
 
+def test_what_moves_code_or_data_to_another_place_asks_the_person() -> None:
+    assert ROWS["offline_export.create"].danger == "dangerous"
+    for name in ("project_pull_mirror.start", "project_remote_mirror.sync"):
+        assert ROWS[name].danger == "destructive", name
+
+
 def test_the_example_of_a_row_is_a_call_whose_path_is_filled() -> None:
     for name, action in ACTIONS.items():
         found = call_of(action, action.spec.example).action

@@ -64,6 +64,8 @@ WIDER: Final[tuple[tuple[str, str, str], ...]] = (
     (DANGEROUS, r"security_settings\.|security_policy\.|compliance|managed_license", "it changes a protection"),
     (DANGEROUS, r"(?:remote|pull)_mirror\.(?:create|update)", "code goes to another server, or comes from one"),
     (DANGEROUS, r"_integration\.|flow_callback\.create", "another service is told what happens, or can act"),
+    (DANGEROUS, r"^offline_export\.create", "all of it goes to a storage that the call names"),
+    (DESTRUCTIVE, r"pull_mirror\.start|remote_mirror\.sync", "branches here, or on the other server, are overwritten"),
     (DESTRUCTIVE, r"import|offline_|bulk_import", "much is copied between servers"),
     (DESTRUCTIVE, r"export(?:_relation)?\.create", "all of it is made ready to be taken along"),
     (DESTRUCTIVE, r"schedule_variable|pipeline\.trigger", "it changes what jobs do"),
