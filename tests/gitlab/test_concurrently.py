@@ -1,12 +1,13 @@
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
 import anyio
 import pytest
 
 from gitlab_mcp.actions.exchange import Request
-from gitlab_mcp.gitlab.concurrently import concurrently
+from gitlab_mcp.gitlab.concurrently import all_at_once, concurrently
 from gitlab_mcp.gitlab.faults import BadAnswer, BadAnswerReason, Refused
 from gitlab_mcp.gitlab.paging import MAX_PAGES, every_page, find_item, has_next_page
 from tests.support.fault_server import Connection, FaultServer, Received, replying
@@ -75,6 +76,39 @@ async def test_reading_every_page_stops_at_the_limit_and_shows_that_there_are_mo
         answer = await every_page(upstream_at(server.url).as_caller("t"), "/things")
     assert len(answer.body) == MAX_PAGES
     assert has_next_page(answer)
+
+
+async def test_pages_that_gitlab_has_counted_are_read_at_once_and_come_in_order() -> None:
+    third, was_asked_for_meanwhile = threading.Event(), []
+
+    def counted(received: Received, connection: Connection) -> None:
+        page = int(received.target.partition("page=")[2] or 1)
+        if page == 2:
+            was_asked_for_meanwhile.append(third.wait(5))
+        if page == 3:
+            third.set()
+        following = str(page + 1) if page < 3 else ""
+        connection.reply(200, [{"id": page}], X_Next_Page=following, X_Total_Pages="3")
+
+    with FaultServer(counted) as server:
+        answer = await every_page(upstream_at(server.url).as_caller("t"), "/things")
+        assert len(server.received) == 3
+    assert was_asked_for_meanwhile == [True]
+    assert [each["id"] for each in answer.body] == [1, 2, 3]
+    assert not has_next_page(answer)
+
+
+async def test_where_all_are_needed_the_first_fault_is_raised() -> None:
+    async def fails() -> str:
+        raise REFUSED
+
+    async def works() -> str:
+        return "fine"
+
+    assert await all_at_once([works, works]) == ["fine", "fine"]
+    with pytest.raises(Refused) as caught:
+        await all_at_once([works, fails])
+    assert caught.value is REFUSED
 
 
 async def test_an_item_is_found_on_any_page() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
 from gitlab_mcp.actions.ask import Ask
-from gitlab_mcp.actions.exchange import GitLab
+from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.actions.result import Result
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import Failure
@@ -53,8 +53,12 @@ class Server(Protocol):
         """Another call for the same caller: validated, guarded, counted and logged as if it came alone."""
         ...
 
-    async def make_step(self, tool: str, arguments: Mapping[str, Any]) -> Result:
-        """A write that is part of this call: as `make_call`, but the yes to this call is a yes to its steps."""
+    async def make_step(
+        self, tool: str, arguments: Mapping[str, Any], known: Mapping[str, Answer] | None = None
+    ) -> Result:
+        """A write that is part of this call: as `make_call`, but the yes to this call is a yes to its steps.
+
+        `known` is what the step would read first and this call has found out, by path."""
         ...
 
     def not_made(self, tool: str, arguments: Mapping[str, Any], failure: Failure) -> Failure:

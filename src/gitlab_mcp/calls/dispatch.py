@@ -35,6 +35,7 @@ from gitlab_mcp.failures.codes import Code, Recovery
 from gitlab_mcp.failures.failure import CallFailed, Declined, FailedCall, Failure
 from gitlab_mcp.failures.size_limit import limit_size
 from gitlab_mcp.failures.tool_names import UNKNOWN, operation_name
+from gitlab_mcp.gitlab.known_answers import KnowingGitLab
 from gitlab_mcp.observability.audit import PlannedWrite
 from gitlab_mcp.observability.call_log import CallLog
 from gitlab_mcp.observability.outcome import Outcome
@@ -470,7 +471,9 @@ class _Server:
         dispatch = replace(self.dispatch, max_bytes=max_bytes)
         return await dispatch(tool, given, self.caller, lambda: same_slot, self.consent)
 
-    async def make_step(self, tool: str, arguments: Mapping[str, Any]) -> Result:
+    async def make_step(
+        self, tool: str, arguments: Mapping[str, Any], known: Mapping[str, Answer] | None = None
+    ) -> Result:
         if self.call.options.dry_run:
             # The dry run of the whole ends here, with this request.
             await self.gitlab.send((await self.dispatch._validate(tool, arguments)).action.request())
@@ -479,7 +482,10 @@ class _Server:
             for guard in self.dispatch.last_guards
         )
         dispatch = replace(self.dispatch, last_guards=guards, tells_undo=False)
-        server = replace(self, dispatch=dispatch, session=self.session_of_steps or self.session)
+        session = self.session_of_steps or self.session
+        if known:
+            session = replace(session, gitlab=KnowingGitLab(session.gitlab, dict(known)))
+        server = replace(self, dispatch=dispatch, session=session)
         wanted = {"quick_actions": True} if self.call.options.quick_actions else {}
         return await server.make_call(tool, {**wanted, **arguments}, max_bytes=MOST_BYTES)
 

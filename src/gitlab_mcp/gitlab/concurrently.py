@@ -38,3 +38,13 @@ async def concurrently(
     if unexpected:
         raise unexpected[0]
     return results  # type: ignore[return-value]
+
+
+async def all_at_once(calls: Sequence[Callable[[], Awaitable[T]]]) -> list[T]:
+    """The value of each call, in order, where all are needed. Raises the first fault in that order."""
+    values: list[T] = []
+    for result in await concurrently(calls):
+        if isinstance(result, FAULTS):
+            raise result
+        values.append(result)
+    return values

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from gitlab_mcp.actions.exchange import Answer, GitLab, Request, whole_number
+from gitlab_mcp.gitlab.concurrently import all_at_once
 from gitlab_mcp.gitlab.faults import BadAnswer, BadAnswerReason
 
 MAX_PAGES = 10
@@ -17,9 +19,13 @@ async def every_page(gitlab: GitLab, path: str, **query: object) -> Answer:
     answer = await gitlab.get(path, **query)
     items = list(items_of(answer, path))
     page = 1
-    for _ in range(MAX_PAGES - 1):
-        if not has_next_page(answer):
-            break
+    if has_next_page(answer) and (pages := whole_number(answer.headers.get("x-total-pages", ""))):
+        # GitLab says how many there are, but of very long lists: they need not be asked for one after the other.
+        others = range(2, min(pages, MAX_PAGES) + 1)
+        for answer in await all_at_once([partial(gitlab.get, path, **{**query, "page": n}) for n in others]):
+            items += items_of(answer, path)
+        page = max((page, *others))
+    while page < MAX_PAGES and has_next_page(answer):
         page = _next_page(answer, path, page)
         answer = await gitlab.get(path, **{**query, "page": page})
         items += items_of(answer, path)

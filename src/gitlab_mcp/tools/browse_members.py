@@ -16,8 +16,8 @@ from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.gitlab.paging import has_next_page
 from gitlab_mcp.workflows.membership import (
     named,
-    read_place,
     source_of_one,
+    with_place,
     with_role_name,
     with_sources,
 )
@@ -58,8 +58,8 @@ class ListMembers(InProjectOrGroup, Paged):
 
     search: MemberSearch | None = None
 
-    async def completed(self, gitlab: GitLab, answer: Answer) -> Answer:
-        place = await read_place(gitlab, self.project_id, self.group_id)
+    async def run(self, gitlab: GitLab) -> Answer:
+        answer, place = await with_place(gitlab, self.request(), self.project_id, self.group_id)
         is_whole = not has_next_page(answer) and self.search is None and (self.page or 1) == 1
         return await with_sources(gitlab, answer, place, is_whole=is_whole)
 
@@ -90,8 +90,8 @@ class GetMember(InProjectOrGroup):
 
     user_id: Annotated[UserId, AlsoCalled("username", "member", "person")]
 
-    async def completed(self, gitlab: GitLab, answer: Answer) -> Answer:
-        place = await read_place(gitlab, self.project_id, self.group_id)
+    async def run(self, gitlab: GitLab) -> Answer:
+        answer, place = await with_place(gitlab, self.request(), self.project_id, self.group_id)
         return replace(answer, body=named(answer.body, await source_of_one(gitlab, answer.body, place)))
 
 

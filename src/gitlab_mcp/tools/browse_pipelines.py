@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
@@ -286,8 +287,9 @@ class DigestFailure(InProject):
 
     async def run(self, gitlab: GitLab) -> Result:
         if self.pipeline_id is None and self.merge_request_iid is None:
-            found = await self._last_that_says_something(gitlab)
+            found, on_ref = await self._last_that_says_something(gitlab)
         else:
+            on_ref = None
             found = (await gitlab.send(self.request())).body
         pipeline = found.get("head_pipeline") if self.merge_request_iid else found
         if pipeline is None:
@@ -295,21 +297,33 @@ class DigestFailure(InProject):
         # The pipeline of a merge request from a fork lives in the fork.
         is_here = pipeline["project_id"] == found["project_id"]
         project_id = self.project_id if is_here else pipeline["project_id"]
-        return failure_digest(await read_failure_facts(gitlab, project_id, pipeline))
+        return failure_digest(await read_failure_facts(gitlab, project_id, pipeline, on_ref))
 
-    async def _last_that_says_something(self, gitlab: GitLab) -> Mapping[str, Any]:
-        """The newest of the ref. Where that has not ended, and the one that ended before it is red, that one."""
-        newest: Mapping[str, Any] = (await _latest(gitlab, self.project_id, self.ref)).body
-        if newest["status"] not in UNDER_WAY:
-            return newest
+    async def _last_that_says_something(
+        self, gitlab: GitLab
+    ) -> tuple[Mapping[str, Any], Sequence[Mapping[str, Any]] | None]:
+        """The newest of the ref. Where that has not ended, and the one that ended before it is red, that one. With it
+        the others of the ref, where they were read."""
         path = fill("/projects/{project_id}/pipelines", project_id=self.project_id)
+        asks: list[Callable[[], Awaitable[Answer]]] = [partial(_latest, gitlab, self.project_id, self.ref)]
+        if self.ref is not None:
+            asks.append(partial(gitlab.get, path, ref=self.ref))
+        latest, *others = await concurrently(asks)
+        if not isinstance(latest, Answer):
+            raise latest
+        newest: Mapping[str, Any] = latest.body
+        of_this_ref = [each for each in others if isinstance(each, Answer) and newest["ref"] == self.ref]
+        on_ref = next((items_of(each, path) for each in of_this_ref), None)
+        if newest["status"] not in UNDER_WAY:
+            return newest, on_ref
         try:
-            on_ref = items_of(await gitlab.get(path, ref=newest["ref"]), path)
+            if on_ref is None:
+                on_ref = items_of(await gitlab.get(path, ref=newest["ref"]), path)
             ended = next((each for each in on_ref if each["status"] in ("success", "failed")), newest)
             red = ended["status"] == "failed"
-            return (await gitlab.get(f"{path}/{ended['id']}")).body if red else newest
+            return (await gitlab.get(f"{path}/{ended['id']}")).body if red else newest, on_ref
         except FAULTS:
-            return newest
+            return newest, on_ref
 
 
 @browse.action(

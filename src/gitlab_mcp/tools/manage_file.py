@@ -39,6 +39,7 @@ from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.gitlab.faults import FAULTS, BadAnswer, BadAnswerReason, Refused
 from gitlab_mcp.gitlab.paging import items_of
+from gitlab_mcp.workflows.branch_existence import that_are_there
 from gitlab_mcp.workflows.file_editing import EditedFile, WantedEdit, edit_files, holds
 from gitlab_mcp.workflows.steps import not_done, require_steps, take
 from gitlab_mcp.workflows.text_edits import Replacement
@@ -466,7 +467,12 @@ class EditFiles(CommitToBranch):
         try:
             if "target_branch" not in arguments:
                 arguments["target_branch"] = await self._default_branch(server)
-            data["merge_request"] = _shown(await take(server, OPEN_MERGE_REQUEST, arguments))
+            seen = [self.branch]
+            if self.start_branch and "already" not in data:
+                # GitLab starts a commit from nothing but a branch.
+                seen.append(self.start_branch)
+            known = that_are_there(self.project_id, *seen)
+            data["merge_request"] = _shown(await take(server, OPEN_MERGE_REQUEST, arguments, known))
         except CallFailed as failed:
             if failed.failure.code == Code.CONFLICT and (
                 there := await self._open_one(server.gitlab, arguments)

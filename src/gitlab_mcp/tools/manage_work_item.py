@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, model_validator
@@ -38,6 +39,7 @@ from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.actions.undo import Undo
 from gitlab_mcp.failures.codes import Code, NoticeCode
 from gitlab_mcp.failures.failure import CallFailed, Failure
+from gitlab_mcp.gitlab.concurrently import all_at_once
 from gitlab_mcp.gitlab.faults import FAULTS, GraphQLRefused, may_have_happened
 from gitlab_mcp.gitlab.graphql import full_path, mutate, value_at
 from gitlab_mcp.results.shown_fields import pick_fields, shown_fields
@@ -205,20 +207,24 @@ class CreateWorkItem(WithParent):
 
     async def _shared(self, gitlab: GitLab, path: str) -> dict[str, Any]:
         """What all of them have in common, as `workItemCreate` takes it."""
-        parent = await self.parent_gid(gitlab, path)
+        places = {"project_id": self.project_id, "group_id": self.group_id}
+        asks: list[Callable[[], Awaitable[Any]]] = [
+            partial(self.parent_gid, gitlab, path),
+            partial(type_gid, gitlab, self.place, path, self.type),
+            partial(label_gids, gitlab, self.labels or (), "labels", **places),
+        ]
+        parent, type_id, label_ids = await all_at_once(asks)
         shared: dict[str, Any] = {
             "namespacePath": path,
-            "workItemTypeId": await type_gid(gitlab, self.place, path, self.type),
+            "workItemTypeId": type_id,
             "confidential": self.confidential,
             "descriptionWidget": {"description": self.description} if self.description else None,
             "assigneesWidget": _assignees(self.assignee_ids),
             "milestoneWidget": _milestone(self.milestone_id),
             "startAndDueDateWidget": _dates(self),
             "hierarchyWidget": {"parentId": parent} if parent else None,
+            "labelsWidget": {"labelIds": label_ids} if label_ids else None,
         }
-        if self.labels:
-            places = {"project_id": self.project_id, "group_id": self.group_id}
-            shared["labelsWidget"] = {"labelIds": await label_gids(gitlab, self.labels, "labels", **places)}
         return {name: value for name, value in shared.items() if value is not None}
 
     async def _several(self, gitlab: GitLab, shared: Mapping[str, Any], titles: Sequence[str]) -> Result:
@@ -466,10 +472,12 @@ class SetParent(WithParent, OfWorkItem):
 
     async def run(self, gitlab: GitLab) -> Answer:
         path = await self.path(gitlab)
-        sent = {
-            "id": await self.gid(gitlab),
-            "hierarchyWidget": {"parentId": await self.parent_gid(gitlab, path)},
-        }
+        asks: list[Callable[[], Awaitable[str | None]]] = [
+            partial(gid_of, gitlab, path, self.work_item_iid, "work_item_iid"),
+            partial(self.parent_gid, gitlab, path),
+        ]
+        gid, parent = await all_at_once(asks)
+        sent = {"id": gid, "hierarchyWidget": {"parentId": parent}}
         body = as_rest(value_at(await mutate(gitlab, UPDATE, "workItemUpdate", sent), "workItem"))
         kept = _has_parent(self, body)
         message = "GitLab said yes and did not put it under that parent."
@@ -622,7 +630,7 @@ class AddLink(OfLink):
     link_type: LinkType | None = None
 
     async def run(self, gitlab: GitLab) -> Answer:
-        target, gid = await self.target_gid(gitlab), await self.gid(gitlab)
+        target, gid = await all_at_once([partial(self.target_gid, gitlab), partial(self.gid, gitlab)])
         sent = {
             "id": gid,
             "workItemsIds": [target],

@@ -14,6 +14,11 @@ from gitlab_mcp.gitlab.faults import Refused
 _BRANCH = "/projects/{project_id}/repository/branches/{branch}"
 
 
+def that_are_there(project: str | int, *branches: str) -> dict[str, Answer]:
+    """For a step that requires branches which the call before it has made or seen."""
+    return {fill(_BRANCH, project_id=project, branch=branch): Answer(200) for branch in branches}
+
+
 async def require_branches(gitlab: GitLab, **branches: tuple[str | int, str]) -> tuple[str | None, ...]:
     """The last commit of each. Raises NOT_FOUND for the fields whose branch (project, name) is missing.
 

@@ -66,9 +66,13 @@ class BranchRenaming:
             data["web_url"] = (await gitlab.send(Request("POST", path, body=sent))).body.get("web_url")
         else:
             raise new
-        return await self._without_the_old_one(server, head, data)
+        # That nothing merges from it was seen just now. Who may not see that is not told by the deletion either.
+        known = {self.merge_requests: from_it if isinstance(from_it, Answer) else Answer(200, body=[])}
+        return await self._without_the_old_one(server, head, data, known)
 
-    async def _without_the_old_one(self, server: Server, head: str, data: dict[str, Any]) -> Result:
+    async def _without_the_old_one(
+        self, server: Server, head: str, data: dict[str, Any], known: Mapping[str, Answer]
+    ) -> Result:
         arguments = {"project_id": self.project_id, "branch": self.old}
         now = await self._head(server.gitlab)
         if now != head:
@@ -81,7 +85,7 @@ class BranchRenaming:
             )
             return _told(data, Notice(NoticeCode.PARTIAL, message, {"next": look}))
         try:
-            await take(server, DELETE, arguments)
+            await take(server, DELETE, arguments, known)
         except CallFailed as failed:
             message = "The new branch is there; the old one was not deleted."
             return _told(data, not_done(message, DELETE, arguments, failed.failure))

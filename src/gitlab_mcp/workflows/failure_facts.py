@@ -9,7 +9,7 @@ from typing import Any
 
 from gitlab_mcp.actions.action import fill
 from gitlab_mcp.actions.exchange import GitLab, Request
-from gitlab_mcp.gitlab.concurrently import concurrently
+from gitlab_mcp.gitlab.concurrently import all_at_once, concurrently
 from gitlab_mcp.gitlab.faults import FAULTS
 from gitlab_mcp.gitlab.paging import every_page, has_next_page, items_of
 from gitlab_mcp.results.job_logs import LogWindow, read_log
@@ -89,34 +89,34 @@ class FailureFacts:
     """How many logs of failed jobs were not read, because of `MOST_LOGS`."""
 
 
-async def read_failure_facts(gitlab: GitLab, project: str | int, pipeline: Json) -> FailureFacts:
-    """`pipeline` is GitLab's answer for one; `project` is how the caller names its project."""
+async def read_failure_facts(
+    gitlab: GitLab, project: str | int, pipeline: Json, on_ref: Sequence[Json] | None = None
+) -> FailureFacts:
+    """`pipeline` is GitLab's answer for one; `project` is how the caller names its project; `on_ref` are the newest
+    pipelines of its ref, where they are read already."""
     reader = _Reader(gitlab, {pipeline["project_id"]: project})
-    top, around = await concurrently(
-        [lambda: reader.pipeline_facts(pipeline, depth=0), lambda: reader.surroundings(pipeline)]
-    )
-    if isinstance(top, FAULTS):
-        raise top
-    assert isinstance(top, PipelineFacts) and isinstance(around, _Surroundings)
-    failed = [job["name"] for job in failed_jobs(top.jobs) if not job.get("allow_failure")]
-    branch, blamed = await concurrently(
-        [
-            lambda: reader.failing_on(around.default_branch, pipeline),
-            lambda: read_culprits(gitlab, project, suspects(pipeline, failed, around.history)),
-        ]
-    )
-    culprits: Sequence[Json] = ()
-    if isinstance(blamed, tuple):
-        culprits, unread = blamed
-        reader.unread += unread
-    flaky = around.history.flaky
+    first: list[Callable[[], Awaitable[Any]]] = [
+        partial(reader.jobs_of, pipeline),
+        partial(reader.default_branch_name, pipeline),
+        partial(reader.before, pipeline, on_ref),
+    ]
+    jobs, name, before = await all_at_once(first)
+    failed = [job["name"] for job in failed_jobs(jobs.jobs) if not job.get("allow_failure")]
+    then: list[Callable[[], Awaitable[Any]]] = [
+        partial(reader.in_depth, pipeline, jobs, depth=0),
+        partial(reader.default_branch, pipeline, name, before.on_ref),
+        partial(reader.blamed, pipeline, failed, before),
+    ]
+    top, branch, blamed = await all_at_once(then)
+    on_ref, history = before.on_ref or (), blamed.history
+    earlier = [each for each in on_ref if each["id"] < pipeline["id"]]
     return FailureFacts(
         top,
-        branch if isinstance(branch, DefaultBranch) else around.default_branch,
-        culprits,
-        {name: flaky[name] for name in failed if name in flaky},
-        around.earlier_without_green,
-        around.newer,
+        branch,
+        blamed.culprits,
+        {name: history.flaky[name] for name in failed if name in history.flaky},
+        0 if history.last_green else len(earlier),
+        next((each for each in on_ref if each["id"] > pipeline["id"] and _is_under_way(each)), None),
         tuple(reader.unread),
         reader.skipped_logs,
     )
@@ -140,11 +140,27 @@ def failed_jobs(jobs: Iterable[Json]) -> list[Json]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Surroundings:
-    default_branch: DefaultBranch | None
+class _Jobs:
+    """What a pipeline consists of."""
+
+    jobs: Sequence[Json]
+    bridges: Sequence[Json]
+    has_failed_tests: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Before:
+    """The newest pipelines of the ref of a pipeline; None where they could not be read."""
+
+    on_ref: Sequence[Json] | None
+    history: History | None = None
+    """None where it is still to be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Blamed:
     history: History
-    earlier_without_green: int
-    newer: Json | None
+    culprits: Sequence[Json]
 
 
 def _has_history(pipeline: Json) -> bool:
@@ -168,7 +184,7 @@ class _Reader:
         self.skipped_logs = 0
         self._logs_left = MOST_LOGS
 
-    async def pipeline_facts(self, pipeline: Json, depth: int) -> PipelineFacts:
+    async def jobs_of(self, pipeline: Json) -> _Jobs:
         of = f" of pipeline {pipeline['id']}"
         # A failed pipeline may have hundreds of jobs that did not fail. Of others one wants to see what they
         # wait for, and which jobs needed a second try.
@@ -185,7 +201,15 @@ class _Reader:
             for what, list_ in (("jobs", jobs), ("bridges", bridges))
             if list_ and has_next_page(list_)
         ]
-        jobs, bridges = jobs.body if jobs else [], bridges.body if bridges else []
+        total = (summary.body if summary else {}).get("total") or {}
+        return _Jobs(
+            jobs.body if jobs else [],
+            bridges.body if bridges else [],
+            bool(total.get("failed") or total.get("error") or total.get("suite_error")),
+        )
+
+    async def in_depth(self, pipeline: Json, of: _Jobs, depth: int) -> PipelineFacts:
+        jobs, bridges = of.jobs, of.bridges
         logged = self._choose_logs(failed_jobs(jobs))
         started = [
             bridge["downstream_pipeline"]
@@ -194,7 +218,6 @@ class _Reader:
             and bridge["status"] == "failed"
             and bridge.get("downstream_pipeline")
         ]
-        total = (summary.body if summary else {}).get("total") or {}
         asks: list[tuple[str, Callable[[], Awaitable[Any]]]] = [
             (f"log of job {job['id']}", lambda job=job: self._log(pipeline, job))  # type: ignore[misc]
             for job in logged
@@ -203,9 +226,9 @@ class _Reader:
             (f"pipeline {each['id']}", lambda each=each: self._downstream(each, depth + 1))  # type: ignore[misc]
             for each in started
         ]
-        if total.get("failed") or total.get("error") or total.get("suite_error"):
+        if of.has_failed_tests:
             report = self._path(pipeline, "/test_report")
-            asks.append((f"test report{of}", lambda: self.gitlab.get(report)))
+            asks.append((f"test report of pipeline {pipeline['id']}", lambda: self.gitlab.get(report)))
         answers = await self._read_all(*asks)
         downstream = answers[len(logged) : len(logged) + len(started)]
         reports = answers[len(logged) + len(started) :]
@@ -218,61 +241,68 @@ class _Reader:
             tuple(each for each in downstream if each),
         )
 
-    async def surroundings(self, pipeline: Json) -> _Surroundings:
-        """The default branch, and what came before the pipeline on its own ref."""
-        project_path = fill("/projects/{project}", project=self._project(pipeline))
-        ref = pipeline.get("ref") if _has_history(pipeline) else None
-        project, own = await self._read_all(
-            ("default branch", lambda: self.gitlab.get(project_path)),
-            ("earlier pipelines of the ref", partial(self._pipelines_of, project_path, ref)),
-        )
+    async def default_branch_name(self, pipeline: Json) -> str | None:
+        path = fill("/projects/{project}", project=self._project(pipeline))
+        (project,) = await self._read_all(("default branch", lambda: self.gitlab.get(path)))
         name = (project.body if project else {}).get("default_branch")
-        default, history = await self._read_all(
-            (
-                "pipelines of the default branch",
-                partial(self._pipelines_of, project_path, name if name != ref else None),
-            ),
-            (
-                "earlier pipelines of the ref",
-                partial(read_history, self.gitlab, self._project(pipeline), pipeline, own or ()),
-            ),
+        return str(name) if name else None
+
+    async def before(self, pipeline: Json, on_ref: Sequence[Json] | None) -> _Before:
+        """What came before the pipeline on its own ref, as far as one look tells."""
+        if not _has_history(pipeline):
+            return _Before((), History())
+        if on_ref is not None:
+            return _Before(on_ref, await self._history(pipeline, on_ref))
+        ref = pipeline.get("ref")
+        (on_ref,) = await self._read_all(
+            ("earlier pipelines of the ref", partial(self._pipelines_of, pipeline, ref))
         )
+        return _Before(on_ref)
+
+    async def _history(self, pipeline: Json, on_ref: Sequence[Json]) -> History:
+        history = await read_history(self.gitlab, self._project(pipeline), pipeline, on_ref)
         self.unread += history.unread
-        on_default = own if name == ref else default
-        earlier = [each for each in own or () if each["id"] < pipeline["id"]]
-        return _Surroundings(
-            DefaultBranch(name, on_default) if name and on_default is not None else None,
-            history,
-            0 if history.last_green else len(earlier),
-            next((each for each in own or () if each["id"] > pipeline["id"] and _is_under_way(each)), None),
-        )
+        return history
 
-    async def _pipelines_of(self, project_path: str, ref: str | None) -> Sequence[Json]:
-        if ref is None:
-            return ()
-        return items_of(await self.gitlab.get(f"{project_path}/pipelines", ref=ref), "pipelines")
+    async def blamed(self, pipeline: Json, failed: Sequence[str], before: _Before) -> _Blamed:
+        history = before.history or await self._history(pipeline, before.on_ref or ())
+        suspected = suspects(pipeline, failed, history)
+        culprits, unread = await read_culprits(self.gitlab, self._project(pipeline), suspected)
+        self.unread += unread
+        return _Blamed(history, culprits)
 
-    async def failing_on(self, branch: DefaultBranch | None, pipeline: Json) -> DefaultBranch | None:
+    async def default_branch(
+        self, pipeline: Json, name: str | None, on_ref: Sequence[Json] | None
+    ) -> DefaultBranch | None:
         """The default branch with the jobs that fail there, where they are not those of the pipeline itself."""
-        newest = branch.newest_finished if branch else None
-        if (
-            branch is None
-            or newest is None
-            or newest["status"] == "success"
-            or newest["id"] == pipeline["id"]
-        ):
+        pipelines = on_ref
+        if name != pipeline.get("ref") or not _has_history(pipeline):
+            (pipelines,) = await self._read_all(
+                ("pipelines of the default branch", partial(self._pipelines_of, pipeline, name))
+            )
+        if name is None or pipelines is None:
+            return None
+        branch = DefaultBranch(name, pipelines)
+        newest = branch.newest_finished
+        if newest is None or newest["status"] == "success" or newest["id"] == pipeline["id"]:
             return branch
-        jobs = await self._read_all(
+        (jobs,) = await self._read_all(
             (
                 f"jobs of pipeline {newest['id']}",
                 lambda: every_page(self.gitlab, self._path(newest, "/jobs"), scope=["failed"]),
             )
         )
-        return replace(branch, failed_jobs=jobs[0].body) if jobs[0] else branch
+        return replace(branch, failed_jobs=jobs.body) if jobs else branch
+
+    async def _pipelines_of(self, pipeline: Json, ref: str | None) -> Sequence[Json]:
+        if ref is None:
+            return ()
+        path = fill("/projects/{project}/pipelines", project=self._project(pipeline))
+        return items_of(await self.gitlab.get(path, ref=ref), "pipelines")
 
     async def _downstream(self, started: Json, depth: int) -> PipelineFacts:
         pipeline = (await self.gitlab.get(self._path(started))).body
-        return await self.pipeline_facts(pipeline, depth)
+        return await self.in_depth(pipeline, await self.jobs_of(pipeline), depth)
 
     async def _log(self, pipeline: Json, job: Json) -> LogWindow:
         return await read_failure_log(self.gitlab, self._project(pipeline), job["id"])

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final
 
 from gitlab_mcp.actions.action import fill
-from gitlab_mcp.actions.exchange import Answer, GitLab
+from gitlab_mcp.actions.exchange import Answer, GitLab, Request
 from gitlab_mcp.actions.fields import role_name
 from gitlab_mcp.actions.result import Notice
 from gitlab_mcp.failures.codes import NoticeCode
-from gitlab_mcp.gitlab.concurrently import concurrently
+from gitlab_mcp.gitlab.concurrently import all_at_once, concurrently
 from gitlab_mcp.gitlab.faults import FAULTS
 from gitlab_mcp.gitlab.paging import every_page, has_next_page, items_of
 
@@ -65,6 +65,18 @@ async def read_place(gitlab: GitLab, project_id: str | None, group_id: str | Non
     groups = tuple(_upwards(above))
     sources = (own, *map(_group, groups), *shared)
     return Place(about, sources[:_MOST_PLACES], groups)
+
+
+async def with_place(
+    gitlab: GitLab, request: Request, project_id: str | None, group_id: str | None
+) -> tuple[Answer, Place]:
+    """What GitLab answers of the members of a place, and the place, asked for at once."""
+    asks: list[Callable[[], Awaitable[Any]]] = [
+        partial(gitlab.send, request),
+        partial(read_place, gitlab, project_id, group_id),
+    ]
+    answer, place = await all_at_once(asks)
+    return answer, place
 
 
 async def _shared_above(gitlab: GitLab, place: Place) -> tuple[Source, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,6 +16,7 @@ from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.gitlab.concurrently import concurrently
 from gitlab_mcp.gitlab.faults import Refused
 from gitlab_mcp.refusals.alternatives import call
+from gitlab_mcp.workflows.branch_existence import that_are_there
 from gitlab_mcp.workflows.steps import not_done, require_steps, take
 
 CREATE_BRANCH, REVERT, OPEN, DELETE_BRANCH = (
@@ -65,8 +66,16 @@ class MergeRequestRevert:
             return Result(data={"already": True, **_shown(there)})
         sha = await self._commit_of(gitlab, request.body)
         target = str(request.body["target_branch"])
-        commit = await self._revert_on_branch(server, branch, sha, target)
-        return await self._opened(server, request.body, target, commit)
+        asks: list[Callable[[], Awaitable[Any]]] = [
+            lambda: self._revert_on_branch(server, branch, sha, target),
+            lambda: gitlab.get(self._path("repository/branches/{branch}", branch=target)),
+        ]
+        commit, at_target = await concurrently(asks)
+        if isinstance(commit, Exception):
+            raise commit
+        seen = (self.branch, target) if isinstance(at_target, Answer) else (self.branch,)
+        known = that_are_there(self.project_id, *seen)
+        return await self._opened(server, request.body, target, commit, known)
 
     def _path(self, path: str, **values: Any) -> str:
         return fill(f"/projects/{{project_id}}/{path}", project_id=self.project_id, **values)
@@ -112,7 +121,9 @@ class MergeRequestRevert:
         except CallFailed as failed:
             raise CallFailed(self._not_reverted(failed.failure)) from None
 
-    async def _opened(self, server: Server, request: Json, target: str, commit: str) -> Result:
+    async def _opened(
+        self, server: Server, request: Json, target: str, commit: str, known: Mapping[str, Answer]
+    ) -> Result:
         made = {"branch": self.branch, "commit_id": commit}
         arguments = {
             "project_id": self.project_id,
@@ -122,7 +133,7 @@ class MergeRequestRevert:
             "description": self.says,
         }
         try:
-            opened = await take(server, OPEN, arguments)
+            opened = await take(server, OPEN, arguments, known)
         except CallFailed as failed:
             message = "The branch with the revert stands; the merge request was not opened."
             again = {

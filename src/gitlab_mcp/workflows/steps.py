@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from gitlab_mcp.actions.exchange import Answer
 from gitlab_mcp.actions.result import Notice
 from gitlab_mcp.actions.server import Server
 from gitlab_mcp.failures.codes import NoticeCode
@@ -25,10 +26,12 @@ def require_steps(server: Server, *steps: str) -> None:
             raise CallFailed(failure.knowing(confidence="certain", suggested_fix=fix, retryable=False))
 
 
-async def take(server: Server, step: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What the step, such as `manage_branch delete`, answers."""
+async def take(
+    server: Server, step: str, arguments: Mapping[str, Any], known: Mapping[str, Answer] | None = None
+) -> Mapping[str, Any]:
+    """What the step, such as `manage_branch delete`, answers. What is `known`, by path, it does not read again."""
     tool, _, action = step.partition(" ")
-    return (await server.make_step(tool, {"action": action, **arguments})).data
+    return (await server.make_step(tool, {"action": action, **arguments}, known)).data
 
 
 def not_done(what_stands: str, step: str, arguments: Mapping[str, Any], failure: Failure) -> Notice:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, Literal
 
 from gitlab_mcp.actions.action import Role, fill
-from gitlab_mcp.actions.exchange import GitLab
+from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.actions.fields import role_name
 from gitlab_mcp.actions.result import Notice, Result, partial_read_notices
 from gitlab_mcp.actions.server import Server
-from gitlab_mcp.gitlab.concurrently import concurrently
+from gitlab_mcp.gitlab.concurrently import all_at_once, concurrently
+from gitlab_mcp.gitlab.faults import FAULTS, Fault
 from gitlab_mcp.gitlab.paging import has_next_page
 from gitlab_mcp.tiers.effective_tier import effective_tier_at
 from gitlab_mcp.tiers.notices import TierNotices
@@ -43,9 +44,13 @@ class _Rules:
 
 
 async def who_can(server: Server, what: What, project_id: str, branch: str | None) -> Result:
-    gitlab = server.gitlab
-    place = await read_place(gitlab, project_id, None)
-    listed = await everybody(gitlab, f"{fill('/projects/{id}', id=project_id)}/members/all")
+    gitlab, path = server.gitlab, fill("/projects/{id}", id=project_id)
+    asks: list[Callable[[], Awaitable[Any]]] = [
+        partial(read_place, gitlab, project_id, None),
+        partial(everybody, gitlab, f"{path}/members/all"),
+        *([] if what == "see" else [partial(_protected_branches, gitlab, path)]),
+    ]
+    place, listed, *protected_branches = await all_at_once(asks)
     answer = await with_sources(gitlab, listed, place, is_whole=True)
     warnings = [*answer.warnings, *_cut_short(has_next_page(listed))]
     members: list[dict[str, Any]] = [each for each in answer.body if _is_active(each)]
@@ -59,8 +64,10 @@ async def who_can(server: Server, what: What, project_id: str, branch: str | Non
     branch = branch or place.about.get("default_branch") or "main"
     if closed := _closed(place, what):
         return Result(data={"what": what, "branch": branch, "people": [], "nobody_because": closed})
-    protected = (await everybody(gitlab, f"{fill('/projects/{id}', id=project_id)}/protected_branches")).body
-    rules = _rules([each for each in protected if fits(each["name"], branch)], what)
+    protected = protected_branches[0]
+    if not isinstance(protected, Answer):
+        raise protected
+    rules = _rules([each for each in protected.body if fits(each["name"], branch)], what)
     in_groups, unread = await _people_of(gitlab, rules.groups)
     warnings += partial_read_notices(unread)
     if rules.users or rules.groups:
@@ -75,6 +82,14 @@ async def who_can(server: Server, what: What, project_id: str, branch: str | Non
     }
     told = {name: value for name, value in data.items() if value is not None}
     return Result(data={"what": what, "branch": branch, **told}, warnings=warnings)
+
+
+async def _protected_branches(gitlab: GitLab, path: str) -> Answer | Fault:
+    """A project that lets nobody push may not show them."""
+    try:
+        return await everybody(gitlab, f"{path}/protected_branches")
+    except FAULTS as fault:
+        return fault
 
 
 def _closed(place: Place, what: What) -> str | None:

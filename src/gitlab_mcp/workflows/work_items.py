@@ -7,6 +7,7 @@ editions: what only the Enterprise Edition knows is asked for where a licence sh
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Annotated, Any, Final, Literal, get_args
 
 from pydantic import Field
@@ -17,6 +18,7 @@ from gitlab_mcp.actions.fields import Anywhere, Id, any_spelling
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.gitlab.address import GRAPHQL_PATH
+from gitlab_mcp.gitlab.concurrently import all_at_once
 from gitlab_mcp.gitlab.faults import Withheld
 from gitlab_mcp.gitlab.graphql import numeric_id, value_at
 
@@ -284,8 +286,11 @@ async def label_gids(gitlab: GitLab, names: Sequence[str], field: str, **place: 
     where, given = next((name, value) for name, value in place.items() if value)
     path = fill(f"/{where.removesuffix('_id')}s/{{place}}/labels", place=given)
     found: dict[str, str] = {}
-    for name in dict.fromkeys(names):
-        for label in (await gitlab.get(path, search=name, include_ancestor_groups=True, per_page=100)).body:
+    asked = list(dict.fromkeys(names))
+    query = {"include_ancestor_groups": True, "per_page": 100}
+    answers = await all_at_once([partial(gitlab.get, path, search=name, **query) for name in asked])
+    for name, answer in zip(asked, answers, strict=True):
+        for label in answer.body:
             if str(label["name"]).casefold() == name.casefold():
                 kind = "ProjectLabel" if label.get("is_project_label") else "GroupLabel"
                 found[name] = f"gid://gitlab/{kind}/{label['id']}"
