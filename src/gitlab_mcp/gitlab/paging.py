@@ -58,6 +58,11 @@ def items_of(answer: Answer, path: str) -> list[Any]:
     return answer.body
 
 
+def how_many(answer: Answer) -> int:
+    """As GitLab counts them; where it does not, the items of this page."""
+    return len(answer.body) if answer.total is None else answer.total
+
+
 def next_page_number(answer: Answer) -> str:
     """For a sentence of ours: digits, or a word of ours where GitLab sent something else."""
     number = answer.headers.get("x-next-page", "")

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final
 
-from gitlab_mcp.actions.exchange import Answer, GitLab, whole_number
+from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.actions.result import Notice, Omission, Result, partial_read_notices
 from gitlab_mcp.failures.codes import NoticeCode
 from gitlab_mcp.failures.counted import counted
@@ -19,7 +19,7 @@ from gitlab_mcp.gitlab.concurrently import concurrently
 from gitlab_mcp.gitlab.faults import FAULTS
 from gitlab_mcp.gitlab.graphql import numeric_id, value_at
 from gitlab_mcp.gitlab.merge_checks import BEING_CHECKED
-from gitlab_mcp.gitlab.paging import items_of
+from gitlab_mcp.gitlab.paging import how_many, items_of
 from gitlab_mcp.refusals.merge_blockers import BLOCKERS, failed_checks
 from gitlab_mcp.results.shown_fields import pick_fields, shown_fields
 
@@ -166,7 +166,7 @@ def _tell_issues(told: _Told, answer: Answer) -> None:
     told.part(
         "my_issues",
         [{**row, "title": _cut(row.get("title"))} for row in rows],
-        _total(answer),
+        how_many(answer),
         "issue",
         "browse_issues list, scope=assigned_to_me, state=opened",
     )
@@ -184,7 +184,7 @@ def _tell_to_dos(told: _Told, answer: Answer, listed: set[str]) -> None:
     more = "browse_todos list"
     told.part("mentions", [_to_do(each) for each in mentions], len(mentions), "mention", more)
     told.part("to_dos", [_to_do(each) for each in news], len(news), "other to-do", more)
-    if (unseen := _total(answer) - len(to_dos)) > 0:
+    if (unseen := how_many(answer) - len(to_dos)) > 0:
         told.left_out.append(Omission("older to-dos", unseen, f"{more}, page=2"))
 
 
@@ -198,11 +198,6 @@ def _to_do(to_do: Json) -> dict[str, Any]:
 
 def _cut(text: Any) -> Any:
     return f"{text[:_LONGEST_TEXT]}…" if isinstance(text, str) and len(text) > _LONGEST_TEXT else text
-
-
-def _total(answer: Answer) -> int:
-    total = whole_number(answer.headers.get("x-total", ""))
-    return len(answer.body) if total is None else total
 
 
 def _project_of(thing: Json, sign: str) -> str:
@@ -285,9 +280,9 @@ async def _as_rest_tells(gitlab: GitLab) -> _MergeRequests:
     )
     return _MergeRequests(
         [_row_of_rest(each) for each in items_of(reviews, "merge_requests")],
-        _total(reviews),
+        how_many(reviews),
         once,
-        sum(map(_total, mine)) - (len(rows) - len(once)),
+        sum(map(how_many, mine)) - (len(rows) - len(once)),
         [name for name, answer in zip(filters, answers, strict=True) if isinstance(answer, FAULTS)],
         [Notice(NoticeCode.FALLBACK_USED, message)],
     )

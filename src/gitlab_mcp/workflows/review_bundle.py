@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
-from gitlab_mcp.actions.exchange import Answer, GitLab, whole_number
+from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.actions.result import Omission, Result, partial_read_notices
 from gitlab_mcp.gitlab.concurrently import concurrently
 from gitlab_mcp.gitlab.faults import FAULTS
@@ -76,8 +76,7 @@ async def read_review_bundle(gitlab: GitLab, path: str) -> Result:
 
 def _omission(name: str, answer: Answer) -> Omission:
     """The rest of a list that goes on."""
-    total = whole_number(answer.headers.get("x-total", ""))
-    omitted = None if total is None else total - len(answer.body)
+    omitted = None if answer.total is None else answer.total - len(answer.body)
     tool = "browse_discussions list" if name == "discussions" else f"browse_merge_requests {name}"
     return Omission(name, omitted, f"{tool}, page={next_page_number(answer)}")
 
