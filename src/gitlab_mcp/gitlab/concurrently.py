@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TypeVar
 
 import anyio
@@ -38,3 +38,15 @@ async def concurrently(
     if unexpected:
         raise unexpected[0]
     return results  # type: ignore[return-value]
+
+
+def answered(result: T | Fault) -> T:
+    """What the call answered; raises the fault that stands in its place."""
+    if isinstance(result, FAULTS):
+        raise result
+    return result
+
+
+def unread(results: Mapping[str, object]) -> list[str]:
+    """The names of the results that are faults."""
+    return [name for name, result in results.items() if isinstance(result, FAULTS)]

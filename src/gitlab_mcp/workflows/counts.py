@@ -19,7 +19,7 @@ from gitlab_mcp.actions.exchange import Answer, GitLab, Request, whole_number
 from gitlab_mcp.actions.fields import broken_rule
 from gitlab_mcp.actions.result import Omission, Result, partial_read_notices
 from gitlab_mcp.actions.scopes import Paged
-from gitlab_mcp.gitlab.concurrently import concurrently
+from gitlab_mcp.gitlab.concurrently import answered, concurrently
 from gitlab_mcp.gitlab.faults import Fault
 from gitlab_mcp.gitlab.paging import has_next_page, items_of
 from gitlab_mcp.results.shown_fields import pick_fields, shown_fields
@@ -87,7 +87,7 @@ async def counted_by_totals(
         [partial(gitlab.send, _with(request, **{by: value, "per_page": 1})) for value in values]
     )
     if all(not isinstance(answer, Answer) for answer in answers):
-        raise answers[0]  # type: ignore[misc]
+        answered(answers[0])
     counts = Counter[Any]()
     too_many, unread = [], []
     for value, answer in zip(values, answers, strict=True):

@@ -9,7 +9,7 @@ from typing import Any
 
 from gitlab_mcp.actions.action import fill
 from gitlab_mcp.actions.exchange import GitLab, Request
-from gitlab_mcp.gitlab.concurrently import concurrently
+from gitlab_mcp.gitlab.concurrently import answered, concurrently
 from gitlab_mcp.gitlab.faults import FAULTS
 from gitlab_mcp.gitlab.paging import every_page, has_next_page, items_of
 from gitlab_mcp.results.job_logs import LogWindow, read_log
@@ -92,11 +92,10 @@ class FailureFacts:
 async def read_failure_facts(gitlab: GitLab, project: str | int, pipeline: Json) -> FailureFacts:
     """`pipeline` is GitLab's answer for one; `project` is how the caller names its project."""
     reader = _Reader(gitlab, {pipeline["project_id"]: project})
-    top, around = await concurrently(
+    found, around = await concurrently(
         [lambda: reader.pipeline_facts(pipeline, depth=0), lambda: reader.surroundings(pipeline)]
     )
-    if isinstance(top, FAULTS):
-        raise top
+    top = answered(found)
     assert isinstance(top, PipelineFacts) and isinstance(around, _Surroundings)
     failed = [job["name"] for job in failed_jobs(top.jobs) if not job.get("allow_failure")]
     branch, blamed = await concurrently(

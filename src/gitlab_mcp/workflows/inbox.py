@@ -15,7 +15,7 @@ from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.actions.result import Notice, Omission, Result, partial_read_notices
 from gitlab_mcp.failures.codes import NoticeCode
 from gitlab_mcp.failures.counted import counted
-from gitlab_mcp.gitlab.concurrently import concurrently
+from gitlab_mcp.gitlab.concurrently import answered, concurrently, unread
 from gitlab_mcp.gitlab.faults import FAULTS
 from gitlab_mcp.gitlab.graphql import numeric_id, value_at
 from gitlab_mcp.gitlab.merge_checks import BEING_CHECKED
@@ -107,26 +107,26 @@ async def read_inbox(gitlab: GitLab) -> Result:
     if isinstance(merge_requests, FAULTS) and isinstance(issues, FAULTS) and isinstance(to_dos, FAULTS):
         raise issues
     told, listed = _Told(), set[str]()
-    unread: list[str] = []
+    missing: list[str] = []
     warnings: list[Notice] = []
     if isinstance(merge_requests, _MergeRequests):
-        unread += merge_requests.unread
+        missing += merge_requests.unread
         warnings += merge_requests.warnings
         listed |= {row.url for row in (*merge_requests.to_review, *merge_requests.mine)}
         _tell_merge_requests(told, merge_requests)
     else:
-        unread.append("merge requests")
+        missing.append("merge requests")
     if isinstance(issues, Answer):
         listed |= {issue.get("web_url") for issue in items_of(issues, "issues")}
         _tell_issues(told, issues)
     else:
-        unread.append("issues")
+        missing.append("issues")
     if isinstance(to_dos, Answer):
         _tell_to_dos(told, to_dos, listed)
     else:
-        unread.append("to-dos")
+        missing.append("to-dos")
     data = {"verdict": f"Waiting for you: {', '.join(told.counts)}.", **told.data}
-    return Result(data=data, warnings=[*warnings, *partial_read_notices(unread)], truncated=told.left_out)
+    return Result(data=data, warnings=[*warnings, *partial_read_notices(missing)], truncated=told.left_out)
 
 
 def _tell_merge_requests(told: _Told, found: _MergeRequests) -> None:
@@ -271,7 +271,7 @@ async def _as_rest_tells(gitlab: GitLab) -> _MergeRequests:
         [partial(gitlab.get, "/merge_requests", **each, state="opened") for each in filters.values()]
     )
     if all(isinstance(answer, FAULTS) for answer in answers):
-        raise answers[0]  # type: ignore[misc]
+        answered(answers[0])
     reviews, *mine = (answer if isinstance(answer, Answer) else Answer(200, {}, []) for answer in answers)
     rows = [_row_of_rest(each) for answer in mine for each in items_of(answer, "merge_requests")]
     once = _each_once(rows)
@@ -283,7 +283,7 @@ async def _as_rest_tells(gitlab: GitLab) -> _MergeRequests:
         how_many(reviews),
         once,
         sum(map(how_many, mine)) - (len(rows) - len(once)),
-        [name for name, answer in zip(filters, answers, strict=True) if isinstance(answer, FAULTS)],
+        unread(dict(zip(filters, answers, strict=True))),
         [Notice(NoticeCode.FALLBACK_USED, message)],
     )
 

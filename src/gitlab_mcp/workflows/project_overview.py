@@ -12,7 +12,7 @@ from urllib.parse import unquote
 from gitlab_mcp.actions.action import Role, fill
 from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.actions.result import Omission, Result, partial_read_notices
-from gitlab_mcp.gitlab.concurrently import concurrently
+from gitlab_mcp.gitlab.concurrently import answered, concurrently
 from gitlab_mcp.gitlab.faults import FAULTS, Fault, Refused
 from gitlab_mcp.gitlab.instance import BOT_USERNAME
 from gitlab_mcp.gitlab.paging import has_next_page, how_many
@@ -79,9 +79,7 @@ async def read_overview(gitlab: GitLab, project_id: str) -> Result:
         "members": lambda: _members(gitlab, path),
     }
     answers = dict(zip(asks, await concurrently(list(asks.values())), strict=True))
-    found = answers.pop("project")
-    if not isinstance(found, Answer):
-        raise found
+    answered(answers.pop("project"))
     return _told(started[0], answers)
 
 
