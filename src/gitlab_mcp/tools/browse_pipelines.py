@@ -48,9 +48,9 @@ from gitlab_mcp.workflows.awaited import PIPELINE as PIPELINE_AWAITED
 from gitlab_mcp.workflows.awaited import what_was_awaited
 from gitlab_mcp.workflows.counts import Countable
 from gitlab_mcp.workflows.failure_digest import failure_digest
-from gitlab_mcp.workflows.failure_facts import UNDER_WAY, read_failure_facts
+from gitlab_mcp.workflows.failure_facts import read_failure_facts
 from gitlab_mcp.workflows.pipeline_comparison import compare_pipelines
-from gitlab_mcp.workflows.waiting import wait_until
+from gitlab_mcp.workflows.waiting import UNDER_WAY, wait_until
 
 browse = Tool(
     "browse_pipelines",

@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any, Final
 
 from gitlab_mcp.actions.exchange import Answer, GitLab
+from gitlab_mcp.actions.references import project_of
 from gitlab_mcp.actions.result import Notice, Omission, Result, partial_read_notices
 from gitlab_mcp.failures.codes import NoticeCode
 from gitlab_mcp.failures.counted import counted
@@ -162,7 +163,7 @@ def _what_blocks(row: _Row) -> dict[str, str]:
 
 def _tell_issues(told: _Told, answer: Answer) -> None:
     soonest_first = sorted(answer.body, key=lambda issue: issue.get("due_date") or "9999")
-    rows = [{"project": _project_of(issue, "#"), **pick_fields(issue, _ISSUE)} for issue in soonest_first]
+    rows = [{"project": project_of(issue), **pick_fields(issue, _ISSUE)} for issue in soonest_first]
     told.part(
         "my_issues",
         [{**row, "title": _cut(row.get("title"))} for row in rows],
@@ -198,10 +199,6 @@ def _to_do(to_do: Json) -> dict[str, Any]:
 
 def _cut(text: Any) -> Any:
     return f"{text[:_LONGEST_TEXT]}…" if isinstance(text, str) and len(text) > _LONGEST_TEXT else text
-
-
-def _project_of(thing: Json, sign: str) -> str:
-    return str((thing.get("references") or {}).get("full", "")).rpartition(sign)[0]
 
 
 async def _merge_requests(gitlab: GitLab) -> _MergeRequests:
@@ -290,7 +287,7 @@ async def _as_rest_tells(gitlab: GitLab) -> _MergeRequests:
 
 def _row_of_rest(merge_request: Json) -> _Row:
     return _Row(
-        _project_of(merge_request, "!"),
+        project_of(merge_request),
         merge_request["iid"],
         merge_request["title"],
         merge_request["web_url"],

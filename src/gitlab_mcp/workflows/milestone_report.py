@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any, Final
 
 from gitlab_mcp.actions.exchange import Answer, GitLab
+from gitlab_mcp.actions.references import project_of
 from gitlab_mcp.actions.result import Omission, Result, partial_read_notices
 from gitlab_mcp.failures.counted import counted
 from gitlab_mcp.gitlab.concurrently import answered, concurrently, unread
@@ -111,8 +112,7 @@ def _row(thing: Json, show: Any, with_project: bool) -> dict[str, Any]:
     if len(shown.get("title", "")) > _LONGEST_TITLE:
         shown["title"] = f"{shown['title'][:_LONGEST_TITLE]}…"
     if with_project:
-        full = str((thing.get("references") or {}).get("full", ""))
-        return {"project": full.rpartition("#")[0] or full.rpartition("!")[0], **shown}
+        return {"project": project_of(thing), **shown}
     return shown
 
 

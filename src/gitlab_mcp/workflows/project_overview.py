@@ -17,7 +17,7 @@ from gitlab_mcp.gitlab.faults import FAULTS, Fault, Refused
 from gitlab_mcp.gitlab.instance import BOT_USERNAME
 from gitlab_mcp.gitlab.paging import has_next_page, how_many
 from gitlab_mcp.results.file_contents import file_result
-from gitlab_mcp.results.shown_fields import pick_fields, shown_fields, times_to_the_second
+from gitlab_mcp.results.shown_fields import pick_fields, shown_fields, times_to_the_second, without_empty
 from gitlab_mcp.workflows.codeowners_file import PATHS, parse_codeowners
 from gitlab_mcp.workflows.path_patterns import TooMuchWork
 
@@ -135,7 +135,7 @@ def _told(start: _Start, answers: Mapping[str, Answer | Fault]) -> Result:
     if isinstance(start.readme, FAULTS) and not _is_absent(start.readme):
         unread.append("readme")
     return Result(
-        data={name: value for name, value in told.items() if value not in (None, "", [], {})},
+        data=without_empty(told),
         warnings=partial_read_notices(unread),
         truncated=omitted,
     )

@@ -17,6 +17,7 @@ from gitlab_mcp.failures.codes import NoticeCode
 from gitlab_mcp.failures.counted import counted
 from gitlab_mcp.gitlab.concurrently import answered, concurrently, unread
 from gitlab_mcp.gitlab.paging import every_page, has_next_page, items_if_read
+from gitlab_mcp.results.shown_fields import without_empty
 
 FIRST_VERSION: Final = "v0.1.0"
 MOST_LINES: Final = 100
@@ -148,9 +149,7 @@ async def _plan(gitlab: GitLab, path: str, span: _Span, last: _Tag | None, tags:
             f"More happened than is looked at: the first {counted(len(commits.body), 'commit')} are in it."
         )
         warnings.append(Notice(NoticeCode.TRUNCATED, message))
-    return Result(
-        data={name: value for name, value in data.items() if value not in (None, [], {})}, warnings=warnings
-    )
+    return Result(data=without_empty(data), warnings=warnings)
 
 
 async def _all(gitlab: GitLab, path: str, **query: Any) -> Answer:
