@@ -22,7 +22,7 @@ RETRY, PLAY = "manage_job retry", "manage_job play"
 LOOKED_AT: Final = 100
 """Deployments of the environment, the newest."""
 _DEPLOYING: Final = UNDER_WAY - {"created", "scheduled"}
-"""Statuses of a deploy job that has begun: what is created or scheduled may wait for long, and changes nothing yet."""
+"""Statuses of a deploy job that is on its way. One that is created or scheduled may wait for long."""
 _SHA: Final = re.compile("[0-9a-f]{40,64}")
 _DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
 
