@@ -14,7 +14,7 @@ from typing import Final
 
 from gitlab_mcp.actions.arguments.words import distance
 from gitlab_mcp.finding.endpoints import Endpoints
-from gitlab_mcp.finding.text import SAID_AWAY, Phrases, stem, words
+from gitlab_mcp.finding.text import STOP_WORDS, Phrases, stem, words
 from gitlab_mcp.finding.words import ASKED, ELSEWHERE, LIGHT, MEANS, MEANT_WITH, PATHS, SAME, VERBS
 
 _FIELDS: Final[Mapping[str, tuple[float, float]]] = {
@@ -219,7 +219,7 @@ class Index:
 
     def _mended(self, written: str) -> str:
         """The word that is meant by one that nobody knows: the nearest by spelling, if there is one."""
-        if len(written) < _SHORTEST_TYPO or written in self._known or written in SAID_AWAY:
+        if len(written) < _SHORTEST_TYPO or written in self._known or written in STOP_WORDS:
             return written
         shared: dict[str, int] = {}
         for gram in _trigrams(written):
@@ -295,7 +295,7 @@ class _Question:
         nouns = {number + 1 for number, word in enumerate(raw) if word in _ARTICLES}
         # In the middle `who` asks for nothing: `a user who left`.
         nouns |= {number for number, word in enumerate(raw) if number and word in _ASKING}
-        first = next((number for number, word in enumerate(raw) if stem(word) not in SAID_AWAY), 0)
+        first = next((number for number, word in enumerate(raw) if stem(word) not in STOP_WORDS), 0)
         nouns |= {number for number, word in enumerate(raw) if number > first and word in _NOUNS_TOO}
         plain = ["" if number in nouns else mended(stem(word)) for number, word in enumerate(raw)]
         verbs = [_VERBS.get(word) for word in plain]
