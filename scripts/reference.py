@@ -255,11 +255,10 @@ def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
 def coverage_sentence(found: Coverage, folder: str) -> str:
     """For the README."""
     counts = found.counts
-    reached = counts["curated"] + counts["data"]
     return (
         f"The tools below make {counts['curated']:,} of the {counts.total():,} operations of GitLab's REST API. "
         f"{counts['data']:,} more are called from [data]({folder}rows.md), by names that `find_actions` tells and no "
-        f"listing has: {reached:,} in all. Why each of the other {counts['excluded']} is left out, "
+        f"listing has: {found.reached:,} in all. Why each of the other {counts['excluded']} is left out, "
         "`gitlab-mcp tools --coverage` says.\n"
     )
 
