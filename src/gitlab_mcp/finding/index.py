@@ -9,6 +9,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
@@ -35,10 +36,15 @@ _OWN_WORDS: Final = 0.5
 _OF_A_PHRASE: Final = 0.8
 _PLAIN_VERB: Final = 0.45
 _AROUND: Final = 0.25
-_UNASKED_READ: Final = 1.08
+_UNASKED: Final[Mapping[str, float]] = {"read": 1.08, "delete": 0.85}
+"""Where no verb says what is to be done, something is rather to be shown, and seldom to be deleted."""
+_THE_NOUN: Final = 1.15
+"""Where the question names all that an action is about."""
 _COVERING: Final = 0.55
 """How much it counts that nothing is left over of what was asked."""
 _SHORTEST_TYPO: Final = 4
+_GUESSED: Final = 0.7
+"""A word that stands in place of a misspelt one: `john` may be a name, and no `join`."""
 _MOST_TERMS: Final = 40
 """Of a question. Longer ones are cut: what matters stands at the beginning."""
 _LEAST_SHARE: Final = 0.3
@@ -71,6 +77,26 @@ _NOUNS_TOO: Final = frozenset(
 _ASKS: Final = frozenset(("which", "who", "whose", "why", "is", "are", "was", "were", "did", "does", "has"))
 _ASKS_OR_SAYS: Final = frozenset(("what", "where", "when", "how"))
 _ASKING: Final = frozenset(("who", "whose", "why", "many", "search"))
+_OF_EVERY_NAME: Final = frozenset(
+    map(
+        stem,
+        (
+            "browse",
+            "manage",
+            "project",
+            "group",
+            "admin",
+            "own",
+            "user",
+            "details",
+            "instance",
+            "integration",
+        ),
+    )
+)
+"""Words of a tool's name that say where it is used, or by whom."""
+_OVERVIEWS: Final = frozenset(("list", "overview", "status", "details", "history"))
+"""At the end of a question, they say that something is to be shown: `members list`."""
 _INSTANCE: Final = frozenset(("instance", "administrator", "admin", "server"))
 
 
@@ -110,6 +136,8 @@ class _Indexed:
     scopes: frozenset[str]
     weight: float
     lists: bool
+    noun: frozenset[str]
+    """What it is about, by its name: of `project_pages_domain.create`, `pages_domain`."""
 
 
 @dataclass(slots=True)
@@ -135,7 +163,7 @@ class Index:
         concepts = self._concepts(asked)
         for number, score in self._scores(concepts).items():
             document = self._documents[number]
-            score *= document.weight * asked.fits(document.kind, document.scopes, lists=document.lists)
+            score *= document.weight * asked.fits(document)
             found[document.name] = found.get(document.name, 0.0) + score
         hits = sorted(
             (Hit(name, score) for name, score in found.items()), key=lambda hit: (-hit.score, hit.name)
@@ -234,7 +262,9 @@ class Index:
     def add(self, document: Document) -> None:
         number = len(self._documents)
         scopes = frozenset(scope for endpoint in document.endpoints for scope in _scopes(endpoint))
-        indexed = _Indexed(document.name, document.kind, scopes, document.weight, document.lists)
+        tool = re.split(r"[ .]", document.name)[0].replace("_", " ")
+        noun = frozenset(_terms(tool)) - _OF_EVERY_NAME or frozenset(_terms(tool))
+        indexed = _Indexed(document.name, document.kind, scopes, document.weight, document.lists, noun)
         self._documents.append(indexed)
         self._endpoints.add(document.name, document.endpoints)
         self._endpoints_of[document.name] = frozenset(map(plain_endpoint, document.endpoints))
@@ -242,13 +272,11 @@ class Index:
             self._names.setdefault("_".join(words(name)), document.name)
         own = [document.texts["name"], re.split(r"[.;:]", document.texts.get("says", ""))[0]]
         for phrase in (*own, *document.texts.get("asked", "").split("; ")):
-            if terms := list(dict.fromkeys(_PHRASES.terms(phrase))):
+            if terms := list(dict.fromkeys(_terms(phrase))):
                 self._said_of.append((number, terms))
         counts: dict[str, float] = {}
         for name, (weight, by_length) in _FIELDS.items():
-            terms = [
-                term for part in document.texts.get(name, "").split("; ") for term in _PHRASES.terms(part)
-            ]
+            terms = [term for part in document.texts.get(name, "").split("; ") for term in _terms(part)]
             if not terms:
                 continue
             share = weight / (1 - by_length + by_length * max(len(terms), 4) / 8)
@@ -262,15 +290,15 @@ class Index:
 
     def close(self) -> None:
         """After the last action was added."""
+        mass = {term: self._rarity(_Concept({term: 1.0})) * _weight(term) for term in self._postings}
         for phrase, (number, terms) in enumerate(self._said_of):
-            self._phrases.append(
-                (number, sum(self._rarity(_Concept({term: 1.0})) * _weight(term) for term in terms))
-            )
+            self._phrases.append((number, sum(mass[term] for term in terms)))
             for term in terms:
                 self._said.setdefault(term, []).append(phrase)
         self._said_of.clear()
         said = {word for phrase in _MEANINGS for term in phrase for word in term.split("_")}
-        self._known.update(_PHRASES.knows(), said, self._postings)
+        verbs = {word for verb in _VERBS for word in verb.split("_")}
+        self._known.update(_PHRASES.knows(), said, verbs, self._postings)
         for term in sorted(self._known):
             if "_" not in term:
                 for gram in _trigrams(term):
@@ -284,8 +312,18 @@ class _Question:
         query = _A_VERSION.sub(" ", _A_FILE.sub(" file ", query))
         raw = words(query)
         *around, last = re.split(r"\s[>›»→]\s|\s*->\s*", query)
-        terms = [(term, _AROUND) for part in around for term in _PHRASES.terms(part, mended)]
-        terms += [(term, _weight(term)) for term in _PHRASES.terms(last, mended)]
+        guessed: set[str] = set()
+
+        def mend(written: str) -> str:
+            meant = mended(written)
+            guessed.update({meant} - {written})
+            return meant
+
+        terms = [(term, _AROUND) for part in around for term in _PHRASES.terms(part, mend)]
+        terms += [
+            (term, _weight(term) * (_GUESSED if term in guessed else 1.0))
+            for term in _PHRASES.terms(last, mend)
+        ]
         if not MEANT_WITH & {*raw}:
             terms = [each for each in terms if each[0] not in _ELSEWHERE] or terms
         terms = list(dict.fromkeys(terms))[:_MOST_TERMS]
@@ -297,23 +335,32 @@ class _Question:
         nouns |= {number for number, word in enumerate(raw) if number and word in _ASKING}
         first = next((number for number, word in enumerate(raw) if stem(word) not in STOP_WORDS), 0)
         nouns |= {number for number, word in enumerate(raw) if number > first and word in _NOUNS_TOO}
+        # What was done is not asked for: `protected branches`, `a deleted project`.
+        nouns |= {number for number, word in enumerate(raw) if word.endswith("ed")}
         plain = ["" if number in nouns else mended(stem(word)) for number, word in enumerate(raw)]
         verbs = [_VERBS.get(word) for word in plain]
         pairs = [_VERBS.get(f"{one}_{other}") for one, other in pairwise(plain)]
         kinds = [*filter(None, pairs), *filter(None, verbs)]
         if raw and (raw[0] in _ASKS or (raw[0] in _ASKS_OR_SAYS and not kinds)):
             kinds = ["read"]
+        if raw and not kinds and raw[-1] in _OVERVIEWS:
+            kinds = ["read"]
         self._kind = kinds[0] if kinds else ""
         self._is_plural = any(word.endswith("s") and len(word) > 3 for word in raw)
         self._is_place = bool(around)
 
-    def fits(self, kind: str, scopes: frozenset[str], *, lists: bool) -> float:
-        """How well a kind of call, at these places, does what the verb asks for."""
-        return self._of_kind(kind) * self._of_place(scopes) * self._of_number(kind, lists=lists)
+    def fits(self, document: _Indexed) -> float:
+        """How well a kind of call, on this noun, at these places, does what the verb asks for."""
+        return (
+            self._of_kind(document.kind)
+            * self._of_place(document.scopes)
+            * self._of_number(document.kind, lists=document.lists)
+            * (_THE_NOUN if document.noun <= self._terms else 1.0)
+        )
 
     def _of_kind(self, kind: str) -> float:
         if not self._kind:
-            return _UNASKED_READ if kind == "read" else 1.0
+            return _UNASKED.get(kind, 1.0)
         if kind == self._kind:
             return 1.3
         if not kind:
@@ -376,6 +423,14 @@ def _trigrams(term: str) -> set[str]:
 
 
 _PHRASES: Final = Phrases(SAME)
+
+
+@lru_cache(maxsize=8192)
+def _terms(text: str) -> tuple[str, ...]:
+    """Of a text of ours; many say the same."""
+    return tuple(_PHRASES.terms(text))
+
+
 _ELSEWHERE: Final = frozenset(map(stem, ELSEWHERE))
 _LIGHT: Final = frozenset(map(stem, LIGHT))
 _VERBS: Final = {"_".join(map(stem, verb.split("_"))): kind for verb, kind in VERBS.items()}
@@ -397,15 +452,6 @@ def said_of(name: str, endpoints: Iterable[str]) -> str:
     """What people say who want this action."""
     plain = [plain_endpoint(endpoint) for endpoint in endpoints]
     texts = [ASKED.get(key, "") for key in (name, *plain)]
-    paths = [
-        word
-        for endpoint in plain
-        for piece, said in PATHS.items()
-        if _holds(endpoint, piece)
-        for word in said
-    ]
+    bare = [f"{endpoint}/".replace("/{}", "") for endpoint in plain]
+    paths = [word for path in bare for piece, said in PATHS.items() if f"/{piece}/" in path for word in said]
     return "; ".join(filter(None, (*texts, *dict.fromkeys(paths))))
-
-
-def _holds(endpoint: str, piece: str) -> bool:
-    return f"/{piece}/" in f"{endpoint}/".replace("/{}", "")

@@ -27,7 +27,7 @@ _STOP_WORDS: Final = (
     " i me my we us our you your they them their he him his she her hers there here please want wants need needs"
     " would like should could can cannot can't dont don't do does did has have had having how let lets so some"
     " any just now right below above under over every each again into onto about via using use gitlab s t re what"
-    " which when where how"
+    " which when where how api rest programmatically possible able way anyone"
 )
 _AS_THEY_ARE: Final = {"settings": "settings", "setting": "settings", "series": "series", "status": "status",
     "statuses": "status", "aliases": "alias", "bus": "bus", "dependencies": "dependency", "licence": "license",
