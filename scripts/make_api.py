@@ -32,7 +32,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from gitlab_mcp.api.endpoints import DATA, normalised, placeholders, rows_of
+from gitlab_mcp.api.endpoints import DATA, endpoints_of, normalised, placeholders
 from gitlab_mcp.api.versions import version_number
 
 PATH = Path(__file__).resolve().parent.parent / "src/gitlab_mcp/api" / DATA
@@ -50,7 +50,7 @@ class Data:
     def __init__(self, text: str = "") -> None:
         text = text or '{"versions":{}}'
         self.versions: dict[str, list[str]] = json.loads(text.partition("\n")[0])["versions"]
-        self.rows: dict[str, Row] = rows_of(text)
+        self.rows: dict[str, Row] = endpoints_of(text)
 
     def text(self) -> str:
         """One endpoint a line, so that a diff shows what a version changed."""

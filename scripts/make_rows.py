@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from gitlab_mcp.actions.action import Action
 from gitlab_mcp.actions.tool import Tool
-from gitlab_mcp.api.endpoints import EndpointFacts, facts_in, normalised, rows
+from gitlab_mcp.api.endpoints import EndpointFacts, facts_in, known_endpoints, normalised
 from gitlab_mcp.api.operations import operations
 from gitlab_mcp.api.row_answers import RAW, SHOWN_ONCE
 from gitlab_mcp.api.row_dangers import SHOWS_A_SECRET, danger_of
@@ -50,8 +50,8 @@ def made(tools: list[Tool], features: Mapping[str, str]) -> Iterator[Row]:
             toolset=toolset,
             feature=feature,
             tier=told if told in _PAID and feature is None else None,
-            since=rows()[normalised(endpoint)].get("since"),
-            until=rows()[normalised(endpoint)].get("until"),
+            since=known_endpoints()[normalised(endpoint)].get("since"),
+            until=known_endpoints()[normalised(endpoint)].get("until"),
             look=lookups.of(endpoint) if danger != "read" else None,
             once=SHOWN_ONCE.get(name, ""),
             raw=name in RAW,
@@ -60,7 +60,7 @@ def made(tools: list[Tool], features: Mapping[str, str]) -> Iterator[Row]:
 
 def newest(endpoint: str) -> EndpointFacts:
     """What is known of an endpoint in the newest version that has it."""
-    row = rows()[normalised(endpoint)]
+    row = known_endpoints()[normalised(endpoint)]
     return next(filter(None, (facts_in(row, version) for version in reversed(READ))))
 
 

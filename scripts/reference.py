@@ -264,9 +264,10 @@ def coverage_sentence(found: Coverage, folder: str) -> str:
     """For the README."""
     counts = found.counts
     return (
-        f"That is {counts['curated']:,} of the {counts.total():,} operations of GitLab's API. {counts['data']:,} more "
-        f"can be called from [data]({folder}rows.md), by names that are in no listing; the other {counts['excluded']} "
-        "are no person's to call, as `gitlab-mcp tools --coverage` says of each.\n"
+        f"The tools below make {counts['curated']:,} of the {counts.total():,} operations of GitLab's REST API. "
+        f"{counts['data']:,} more are called from [data]({folder}rows.md), by names that `find_actions` tells and no "
+        f"listing has: {found.reached:,} in all. Why each of the other {counts['excluded']} is left out, "
+        "`gitlab-mcp tools --coverage` says.\n"
     )
 
 

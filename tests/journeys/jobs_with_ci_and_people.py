@@ -13,7 +13,7 @@ from tests.support.standin.exchange import Received, Reply
 from tests.support.standin.nouns.ci_lint import CiLint, Linted
 from tests.support.standin.nouns.schedules import Schedules
 from tests.support.standin.nouns.suggestions import Suggestions
-from tests.support.standin.project_access import ProjectAccess
+from tests.support.standin.project_access import with_one_of_each
 from tests.support.standin.shop import Shop
 from tests.support.standin.work_items import WorkItems
 
@@ -185,18 +185,7 @@ async def who_can_see(do: Do, shop: Shop) -> None:
     assert listed["items"] == []
 
 
-def _with_tokens_and_keys() -> ProjectAccess:
-    access = ProjectAccess("acme/shop")
-    access.things["access_tokens"] = [{"id": 12, "name": "ci bot", "scopes": ["read_api"], "active": True}]
-    access.things["deploy_tokens"] = [{"id": 1, "name": "deploy", "scopes": ["read_repository"]}]
-    access.things["deploy_keys"] = [
-        {"id": 5, "title": "server", "can_push": True, "key": "ssh-ed25519 AAAA a"}
-    ]
-    access.things["hooks"] = [{"id": 9, "url": "https://hooks.example.com/x"}]
-    return access
-
-
-@job(43, "Which tokens, keys and webhooks does acme/shop have?", beside=_with_tokens_and_keys)
+@job(43, "Which tokens, keys and webhooks does acme/shop have?", beside=lambda: with_one_of_each("acme/shop"))
 async def what_has_access(do: Do, shop: Shop) -> None:
     seen = await do("browse_access_tokens", "overview", **SHOP)
     assert seen["total"] == {"access_tokens": 1, "deploy_tokens": 1, "deploy_keys": 1, "webhooks": 1}

@@ -10,22 +10,11 @@ import pytest
 
 from tests.support.agent import Agent, Story, hearing
 from tests.support.standin import LoseAnswer, StandIn
-from tests.support.standin.project_access import OWN_TOKEN, ProjectAccess
+from tests.support.standin.project_access import OWN_TOKEN, with_one_of_each
 
 HERE = {"project_id": "acme/fresh"}
 KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAINTirEruj/PtA0ezwkKzJ3y9U4fr/8Su+8qbmDMH3MOU"
 READER = {"name": "reader", "scopes": ["read_repository"], "access_level": 20}
-
-
-def seeded(**more: object) -> ProjectAccess:
-    access = ProjectAccess(HERE["project_id"], **more)  # type: ignore[arg-type]
-    access.things["access_tokens"] = [{"id": 12, "name": "ci bot", "scopes": ["read_api"], "active": True}]
-    access.things["deploy_tokens"] = [{"id": 1, "name": "deploy", "scopes": ["read_repository"]}]
-    access.things["deploy_keys"] = [
-        {"id": 5, "title": "server", "can_push": True, "key": "ssh-ed25519 AAAA a"}
-    ]
-    access.things["hooks"] = [{"id": 9, "url": "https://hooks.example.com/x"}]
-    return access
 
 
 @pytest.mark.anyio
@@ -38,7 +27,9 @@ async def test_which_tokens_hooks_and_keys_the_project_has_takes_one_call(era: s
         assert seen.data["job_tokens"]["only_those_listed"] is True
         assert "warnings" not in seen.data
 
-    async with hearing(Story("Overview", lambda gitlab: gitlab.add(seeded()), tell), era):
+    async with hearing(
+        Story("Overview", lambda gitlab: gitlab.add(with_one_of_each(HERE["project_id"])), tell), era
+    ):
         pass
 
 
@@ -51,7 +42,7 @@ async def test_what_may_not_be_read_is_named_and_the_rest_is_shown() -> None:
         [warning] = seen.data["warnings"]
         assert (warning["code"], warning["unread"]) == ("PARTIAL", ["access_tokens"])
 
-    access = seeded(refuses=frozenset({"access_tokens"}))
+    access = with_one_of_each(HERE["project_id"], refuses=frozenset({"access_tokens"}))
     async with hearing(Story("Partly", lambda gitlab: gitlab.add(access), tell)):
         pass
 
@@ -67,7 +58,7 @@ async def refusal(agent: Agent, tool: str, action: str, **arguments: Any) -> dic
 
 @pytest.mark.anyio
 async def test_a_token_for_a_year_is_made_rotated_and_revoked() -> None:
-    access = seeded()
+    access = with_one_of_each(HERE["project_id"])
     in_a_year = (datetime.now(UTC) + timedelta(days=364)).date().isoformat()
 
     async def tell(agent: Agent) -> None:
@@ -91,7 +82,7 @@ async def test_a_token_for_a_year_is_made_rotated_and_revoked() -> None:
 
 @pytest.mark.anyio
 async def test_the_token_in_use_is_neither_rotated_nor_revoked() -> None:
-    access = seeded()
+    access = with_one_of_each(HERE["project_id"])
     access.things["access_tokens"].append({"id": OWN_TOKEN, "name": "this server", "revoked": False})
 
     async def tell(agent: Agent) -> None:
@@ -115,7 +106,7 @@ async def test_the_token_in_use_is_neither_rotated_nor_revoked() -> None:
 async def test_a_token_whose_answer_was_lost_is_to_be_revoked_and_made_anew(
     tool: str, action: str, kind: str
 ) -> None:
-    access = seeded()
+    access = with_one_of_each(HERE["project_id"])
 
     def set_up(gitlab: StandIn) -> None:
         gitlab.add(access)
@@ -135,7 +126,7 @@ async def test_a_token_whose_answer_was_lost_is_to_be_revoked_and_made_anew(
 
 @pytest.mark.anyio
 async def test_an_ssh_key_is_added_once_and_removed() -> None:
-    access = seeded()
+    access = with_one_of_each(HERE["project_id"])
     access.things["keys"] = [{"id": 4, "title": "laptop", "key": "ssh-ed25519 BBBB Alice (gitlab)"}]
 
     def set_up(gitlab: StandIn) -> None:
@@ -156,7 +147,7 @@ async def test_an_ssh_key_is_added_once_and_removed() -> None:
 
 @pytest.mark.anyio
 async def test_a_deploy_token_is_revoked_and_a_known_deploy_key_is_told() -> None:
-    access = seeded()
+    access = with_one_of_each(HERE["project_id"])
 
     async def tell(agent: Agent) -> None:
         await agent.ask("manage_deploy_access", "revoke_token", **HERE, token_id=1)
@@ -173,7 +164,7 @@ async def test_a_deploy_token_is_revoked_and_a_known_deploy_key_is_told() -> Non
 
 @pytest.mark.anyio
 async def test_what_gitlab_would_take_or_misread_is_refused_before_it_is_sent() -> None:
-    access = seeded()
+    access = with_one_of_each(HERE["project_id"])
     wrong: list[tuple[str, dict[str, Any]]] = [
         ("scopes", {"scopes": ["everything"]}),
         ("scopes", {"scopes": []}),

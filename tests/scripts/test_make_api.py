@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from gitlab_mcp.api.endpoints import EndpointFacts, facts_in, rows_of
+from gitlab_mcp.api.endpoints import EndpointFacts, endpoints_of, facts_in
 
 SCRIPT = Path(__file__).parent.parent.parent / "scripts/make_api.py"
 
@@ -57,7 +57,7 @@ def test_a_second_version_says_what_came_what_went_and_what_changed(tmp_path: Pa
         "+ GET /new",
         "~ PUT /things/:thing_id",
     ]
-    rows = rows_of(table.read_text("utf-8"))
+    rows = endpoints_of(table.read_text("utf-8"))
 
     def known(version: str) -> dict[str, EndpointFacts]:
         return {key: facts for key, row in rows.items() if (facts := facts_in(row, version))}
@@ -88,7 +88,7 @@ def test_which_parameters_go_together_and_what_is_answered_are_kept_of_the_newes
         "19.3",
         [{"endpoint": "GET /same", "fields": ["id", "_links", "note_html", "web_url"]}],
     )
-    known = rows_of(table.read_text("utf-8"))["GET /same"]
+    known = endpoints_of(table.read_text("utf-8"))["GET /same"]
     # What one rule leaves free, another cannot demand without a condition.
     assert known["rules"] == [["at_least_one_of", "a", "b"], ["mutually_exclusive", "a", "c"]]
     assert known["answer"] == "id web_url"

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from gitlab_mcp.api.endpoints import EndpointFacts, facts_in, normalised, rows_of
+from gitlab_mcp.api.endpoints import EndpointFacts, endpoints_of, facts_in, normalised
 
 ROOT = Path(__file__).parent.parent.parent
 LABELS = "/api/v4/projects/{id}/labels"
@@ -55,7 +55,7 @@ def run(script: str, *arguments: Any) -> str:
 
 
 def table_of(path: Path, version: str) -> dict[str, EndpointFacts]:
-    rows = rows_of(path.read_text("utf-8"))
+    rows = endpoints_of(path.read_text("utf-8"))
     return {key: facts for key, row in rows.items() if (facts := facts_in(row, version))}
 
 

@@ -351,3 +351,11 @@ async def test_an_edit_whose_merge_request_is_forbidden_here_does_nothing(
     arguments = {**NEW_BRANCH, "edits": [edit("1.2.0", "1.3.0")], "merge_request_title": "Bump"}
     assert (await refusal(app, **arguments)).code == "OUT_OF_SCOPE"
     assert writes(standin) == []
+
+
+async def test_of_two_values_for_one_field_of_an_edit_none_is_dropped(
+    standin: StandIn, shop: Shop, against: Against
+) -> None:
+    failure = await refusal(against(), edits=[{**edit("1.2.0", "1.3.0"), "old_string": "Version"}])
+    assert failure.code == "FIELD_NOT_ALLOWED"
+    assert writes(standin) == []

@@ -63,6 +63,11 @@ class Answer:
         """304: nothing had to change."""
         return self.status == 304
 
+    @property
+    def total(self) -> int | None:
+        """How many items the list has on all its pages; None where GitLab does not count them."""
+        return whole_number(self.headers.get("x-total", ""))
+
 
 def whole_number(text: str) -> int | None:
     """The number in a header; None for what is none. Python takes more for digits than a header may hold."""

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Final, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
+from gitlab_mcp.actions.entry import Entry
 from gitlab_mcp.actions.fields import Expects, FromJson, Id, NonEmpty, ReachesNothing, Within, broken_rule
 
-_CONFIG: Final = ConfigDict(
-    extra="forbid", frozen=True, hide_input_in_errors=True, coerce_numbers_to_str=True
-)
 _IN_GROUP: Final = {"groupId": "default"}
 _WITHOUT_BEING_SAID: Final = {
     "gradualRolloutUserId": _IN_GROUP,
@@ -33,14 +31,14 @@ def _one_text(value: Any) -> Any:
     return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
 
 
-class Environment(BaseModel):
-    model_config = _CONFIG
+class Environment(Entry):
+    model_config = ConfigDict(coerce_numbers_to_str=True)
 
     environment_scope: NonEmpty
 
 
-class Strategy(BaseModel):
-    model_config = _CONFIG
+class Strategy(Entry):
+    model_config = ConfigDict(coerce_numbers_to_str=True)
 
     id: Annotated[Id, Within()] | None = None
     name: Literal["default", "gradualRolloutUserId", "flexibleRollout", "userWithId", "gitlabUserList"]

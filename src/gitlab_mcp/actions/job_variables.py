@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
 
+from gitlab_mcp.actions.entry import Entry
 from gitlab_mcp.actions.fields import Expects, FromJson, ReachesNothing
 
 Key = Annotated[str, Field(pattern=r"^[A-Za-z0-9_]+$", max_length=255), Expects("letters, digits and _")]
 
 
-class JobVariable(BaseModel):
-    model_config = ConfigDict(
-        extra="forbid", frozen=True, hide_input_in_errors=True, coerce_numbers_to_str=True
-    )
+class JobVariable(Entry):
+    model_config = ConfigDict(coerce_numbers_to_str=True)
 
     key: Key
     value: str

@@ -10,8 +10,9 @@ import binascii
 import re
 from typing import Annotated, Final, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import ConfigDict, Field, model_validator
 
+from gitlab_mcp.actions.entry import Entry
 from gitlab_mcp.actions.exchange import File
 from gitlab_mcp.actions.fields import Expects, FromJson, NonEmpty, broken_rule
 
@@ -20,10 +21,8 @@ LARGEST_FILE: Final = 10_000_000
 _DATA_URL: Final = re.compile(r"data:[^,]{0,100};base64,")
 
 
-class SentFile(BaseModel):
-    model_config = ConfigDict(
-        extra="forbid", frozen=True, hide_input_in_errors=True, regex_engine="python-re"
-    )
+class SentFile(Entry):
+    model_config = ConfigDict(regex_engine="python-re")
 
     filename: (
         Annotated[

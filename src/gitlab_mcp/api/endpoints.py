@@ -157,23 +157,23 @@ class EndpointFacts:
 
 def find(endpoint: str, version: str | None = None) -> EndpointFacts | None:
     """What is known of an endpoint, however it is spelled, in a version (else the newest); None where it has none."""
-    row = rows().get(normalised(endpoint))
+    row = known_endpoints().get(normalised(endpoint))
     return facts_in(row, version) if row is not None else None
 
 
 def every(version: str | None = None) -> Iterator[EndpointFacts]:
-    return (facts for row in rows().values() if (facts := facts_in(row, version)))
+    return (facts for row in known_endpoints().values() if (facts := facts_in(row, version)))
 
 
 @cache
-def rows() -> Mapping[str, Mapping[str, Any]]:
-    return rows_of(resources.files(__package__).joinpath(DATA).read_text("utf-8"))
+def known_endpoints() -> Mapping[str, Mapping[str, Any]]:
+    return endpoints_of(resources.files(__package__).joinpath(DATA).read_text("utf-8"))
 
 
-def rows_of(text: str) -> dict[str, dict[str, Any]]:
-    """The rows of a file, by normalised endpoint."""
+def endpoints_of(text: str) -> dict[str, dict[str, Any]]:
+    """What a file knows of each, by normalised endpoint."""
     _, *lines = text.splitlines()
-    return {normalised(row["endpoint"]): row for row in map(json.loads, lines)}
+    return {normalised(each["endpoint"]): each for each in map(json.loads, lines)}
 
 
 def facts_in(row: Mapping[str, Any], version: str | None) -> EndpointFacts | None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
 
-from gitlab_mcp.api.endpoints import normalised, rows
+from gitlab_mcp.api.endpoints import known_endpoints, normalised
 from gitlab_mcp.api.left_to_others import left_to_others
 
 NO_SUCH_ROUTE: Final = (
@@ -40,7 +40,7 @@ class Operation:
 def operations(curated: Iterable[str]) -> Iterator[Operation]:
     """`curated`: the endpoints that actions of tools call."""
     called = {normalised(endpoint) for endpoint in curated}
-    for key, row in rows().items():
+    for key, row in known_endpoints().items():
         if key in second_spellings():
             continue
         page = next((each["page"] for each in row.get("docs", ())), "")
@@ -63,7 +63,7 @@ def second_spellings() -> Mapping[str, str]:
     `/services/asana` is an older name of `/integrations/asana`; a page may spell an endpoint out that takes any name
     (`/integrations/asana` of `/integrations/:slug`) or write its whole path; HEAD is GET without the body.
     """
-    known = rows()
+    known = known_endpoints()
     patterns: dict[str, list[tuple[re.Pattern[str], str]]] = {}
     for key, row in known.items():
         if "params" in row:

@@ -15,7 +15,7 @@ from typing import Final
 
 from gitlab_mcp.actions.arguments.words import distance
 from gitlab_mcp.finding.endpoints import Endpoints
-from gitlab_mcp.finding.text import SAID_AWAY, Phrases, stem, words
+from gitlab_mcp.finding.text import STOP_WORDS, Phrases, stem, words
 from gitlab_mcp.finding.words import ASKED, ELSEWHERE, LIGHT, MEANS, MEANT_WITH, PATHS, SAME, VERBS
 
 _FIELDS: Final[Mapping[str, tuple[float, float]]] = {
@@ -78,7 +78,21 @@ _ASKS: Final = frozenset(("which", "who", "whose", "why", "is", "are", "was", "w
 _ASKS_OR_SAYS: Final = frozenset(("what", "where", "when", "how"))
 _ASKING: Final = frozenset(("who", "whose", "why", "many", "search"))
 _OF_EVERY_NAME: Final = frozenset(
-    map(stem, ("browse", "manage", "project", "group", "admin", "own", "user", "details", "instance", "integration"))
+    map(
+        stem,
+        (
+            "browse",
+            "manage",
+            "project",
+            "group",
+            "admin",
+            "own",
+            "user",
+            "details",
+            "instance",
+            "integration",
+        ),
+    )
 )
 """Words of a tool's name that say where it is used, or by whom."""
 _OVERVIEWS: Final = frozenset(("list", "overview", "status", "details", "history"))
@@ -233,7 +247,7 @@ class Index:
 
     def _mended(self, written: str) -> str:
         """The word that is meant by one that nobody knows: the nearest by spelling, if there is one."""
-        if len(written) < _SHORTEST_TYPO or written in self._known or written in SAID_AWAY:
+        if len(written) < _SHORTEST_TYPO or written in self._known or written in STOP_WORDS:
             return written
         shared: dict[str, int] = {}
         for gram in _trigrams(written):
@@ -319,7 +333,7 @@ class _Question:
         nouns = {number + 1 for number, word in enumerate(raw) if word in _ARTICLES}
         # In the middle `who` asks for nothing: `a user who left`.
         nouns |= {number for number, word in enumerate(raw) if number and word in _ASKING}
-        first = next((number for number, word in enumerate(raw) if stem(word) not in SAID_AWAY), 0)
+        first = next((number for number, word in enumerate(raw) if stem(word) not in STOP_WORDS), 0)
         nouns |= {number for number, word in enumerate(raw) if number > first and word in _NOUNS_TOO}
         # What was done is not asked for: `protected branches`, `a deleted project`.
         nouns |= {number for number, word in enumerate(raw) if word.endswith("ed")}
@@ -439,7 +453,5 @@ def said_of(name: str, endpoints: Iterable[str]) -> str:
     plain = [plain_endpoint(endpoint) for endpoint in endpoints]
     texts = [ASKED.get(key, "") for key in (name, *plain)]
     bare = [f"{endpoint}/".replace("/{}", "") for endpoint in plain]
-    paths = [
-        word for path in bare for piece, said in PATHS.items() if f"/{piece}/" in path for word in said
-    ]
+    paths = [word for path in bare for piece, said in PATHS.items() if f"/{piece}/" in path for word in said]
     return "; ".join(filter(None, (*texts, *dict.fromkeys(paths))))

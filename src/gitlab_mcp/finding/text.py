@@ -22,7 +22,7 @@ _JOINED: Final = (
     ("e-mail", "email"),
     ("2fa", "twofactor"),
 )
-_SAID_AWAY: Final = (
+_STOP_WORDS: Final = (
     "a an the of to for from in on at by with without as and or is are was were be been am it its this that these those"
     " i me my we us our you your they them their he him his she her hers there here please want wants need needs"
     " would like should could can cannot can't dont don't do does did has have had having how let lets so some"
@@ -74,7 +74,7 @@ def words(text: str) -> list[str]:
     return _WORD.findall(plain)
 
 
-SAID_AWAY: Final = frozenset(map(stem, _SAID_AWAY.split()))
+STOP_WORDS: Final = frozenset(map(stem, _STOP_WORDS.split()))
 
 
 class Phrases:
@@ -99,7 +99,7 @@ class Phrases:
         start = 0
         while start < len(stems):
             length, term = self._at(stems, start)
-            if term and (length > 1 or not (term in SAID_AWAY or term.isdigit())):
+            if term and (length > 1 or not (term in STOP_WORDS or term.isdigit())):
                 terms.append(term)
             start += length
         return terms

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TypeVar
 
 import anyio
@@ -42,9 +42,16 @@ async def concurrently(
 
 async def all_at_once(calls: Sequence[Callable[[], Awaitable[T]]]) -> list[T]:
     """The value of each call, in order, where all are needed. Raises the first fault in that order."""
-    values: list[T] = []
-    for result in await concurrently(calls):
-        if isinstance(result, FAULTS):
-            raise result
-        values.append(result)
-    return values
+    return [answered(result) for result in await concurrently(calls)]
+
+
+def answered(result: T | Fault) -> T:
+    """What the call answered; raises the fault that stands in its place."""
+    if isinstance(result, FAULTS):
+        raise result
+    return result
+
+
+def unread(results: Mapping[str, object]) -> list[str]:
+    """The names of the results that are faults."""
+    return [name for name, result in results.items() if isinstance(result, FAULTS)]

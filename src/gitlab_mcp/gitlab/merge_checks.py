@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from gitlab_mcp.actions.exchange import GitLab
+from gitlab_mcp.actions.references import project_of
 from gitlab_mcp.gitlab.faults import GraphQLRefused
 
 BEING_CHECKED: Final = ("checking", "unchecked", "preparing", "approvals_syncing")
@@ -33,8 +34,7 @@ _CHECKS_ALONE = (
 
 async def read_merge_checks(gitlab: GitLab, merge_request: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """The merge request as GraphQL shows it; None where GraphQL does not show it."""
-    project_path, _, iid = str(merge_request["references"]["full"]).rpartition("!")
-    variables = {"p": project_path, "i": iid}
+    variables = {"p": project_of(merge_request), "i": str(merge_request["iid"])}
     try:
         data = await gitlab.graphql(_CHECKS, variables)
     except GraphQLRefused:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -62,6 +62,16 @@ def items_of(answer: Answer, path: str) -> list[Any]:
     if not isinstance(answer.body, list):
         raise BadAnswer(Request("GET", path), BadAnswerReason.UNEXPECTED_SHAPE, answer.status)
     return answer.body
+
+
+def items_if_read(answer: object) -> Sequence[Any]:
+    """The items of a list that was asked for beside others; none where it could not be read."""
+    return answer.body if isinstance(answer, Answer) else ()
+
+
+def how_many(answer: Answer) -> int:
+    """As GitLab counts them; where it does not, the items of this page."""
+    return len(answer.body) if answer.total is None else answer.total
 
 
 def next_page_number(answer: Answer) -> str:

@@ -82,9 +82,8 @@ def _total(action: Action, answer: Answer, count: int, following: Any) -> int | 
     if answer.left_out:
         # GitLab counts what was left out too.
         return None if before or following else count
-    total = whole_number(answer.headers.get("x-total", ""))
-    if total is not None:
-        return total
+    if answer.total is not None:
+        return answer.total
     if following is None:
         return before + count if count or not before else None
     if isinstance(following, dict) or action.endpoint().path.endswith(_NEVER_COUNTED):

@@ -60,7 +60,7 @@ def pick_fields(value: Any, fields: Iterable[ShownField], *, slim_instead: bool 
     """An object with these fields. What is no object, or has none of the fields, is slimmed instead."""
     if not isinstance(value, (dict, Mapping)):
         return slim(value)
-    picked = _without_empty(_pick(value, fields))
+    picked = without_empty(_pick(value, fields))
     return picked or slim(value) if slim_instead else picked
 
 
@@ -116,7 +116,7 @@ def slim(value: Any, depth: int = 0) -> Any:
         return value
     if depth > 0 and (name := _name_of(value)) is not None:
         return name
-    return _without_empty(
+    return without_empty(
         {name: slim(member, depth + 1) for name, member in value.items() if not _is_decoration(name, member)}
     )
 
@@ -154,5 +154,6 @@ def _is_empty(value: Any) -> bool:
     return not isinstance(value, (int, float)) and isinstance(value, Mapping) and not value
 
 
-def _without_empty(members: Mapping[str, Any]) -> dict[str, Any]:
+def without_empty(members: Mapping[str, Any]) -> dict[str, Any]:
+    """Without what is null, an empty text, list or object. 0 and false say something and stay."""
     return {name: member for name, member in members.items() if not _is_empty(member)}

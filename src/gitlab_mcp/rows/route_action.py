@@ -16,8 +16,7 @@ from gitlab_mcp.actions.result import Result
 from gitlab_mcp.actions.shape import Shape, sent_name, shapes
 from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.api.derivation import tokens
-from gitlab_mcp.api.endpoints import EndpointFacts, facts_in, normalised
-from gitlab_mcp.api.endpoints import rows as endpoint_rows
+from gitlab_mcp.api.endpoints import EndpointFacts, facts_in, known_endpoints, normalised
 from gitlab_mcp.api.rows import Row, rows_by_noun
 from gitlab_mcp.api.versions import READ
 from gitlab_mcp.results.file_contents import download_result
@@ -158,13 +157,13 @@ def _shows(row: Row, fields: Sequence[str]) -> str:
 
 def _facts(row: Row) -> EndpointFacts:
     """In the newest version that has it."""
-    told = endpoint_rows()[normalised(row.endpoint)]
+    told = known_endpoints()[normalised(row.endpoint)]
     return next(found for version in reversed(READ) if (found := facts_in(told, version)) is not None)
 
 
 def _parameters(row: Row) -> dict[str, Told]:
     """By GitLab's name, over all versions: a field that only some have says so."""
-    known = endpoint_rows()[normalised(row.endpoint)]
+    known = known_endpoints()[normalised(row.endpoint)]
     versions = [version for version in READ if facts_in(known, version) is not None]
     by_version = {version: (facts_in(known, version) or _facts(row)).parameters or {} for version in versions}
     found: dict[str, Told] = {}

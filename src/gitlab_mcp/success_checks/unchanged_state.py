@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any, Final
 
+from gitlab_mcp.actions.references import project_of
 from gitlab_mcp.actions.result import Notice
 from gitlab_mcp.success_checks.not_applied_notice import not_applied
 from gitlab_mcp.success_checks.success import Success
@@ -28,9 +29,7 @@ class Rule:
 
 
 def _names_of_project(body: Body) -> tuple[str, str]:
-    references = body.get("references")
-    full = references.get("full") if isinstance(references, Mapping) else None
-    return str(body.get("project_id")), str(full).rpartition("#")[0]
+    return str(body.get("project_id")), project_of(body)
 
 
 def _waits_for_nothing(body: Body) -> bool:

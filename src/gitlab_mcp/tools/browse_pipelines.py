@@ -36,7 +36,7 @@ from gitlab_mcp.actions.scopes import InProject, OfPipeline, Paged
 from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.failures.codes import Code, NoticeCode
 from gitlab_mcp.failures.failure import CallFailed, Failure
-from gitlab_mcp.gitlab.concurrently import concurrently
+from gitlab_mcp.gitlab.concurrently import answered, concurrently
 from gitlab_mcp.gitlab.faults import FAULTS, Refused
 from gitlab_mcp.gitlab.paging import every_page, items_of
 from gitlab_mcp.results.list_pages import list_page
@@ -49,9 +49,9 @@ from gitlab_mcp.workflows.awaited import PIPELINE as PIPELINE_AWAITED
 from gitlab_mcp.workflows.awaited import what_was_awaited
 from gitlab_mcp.workflows.counts import Countable
 from gitlab_mcp.workflows.failure_digest import failure_digest
-from gitlab_mcp.workflows.failure_facts import UNDER_WAY, read_failure_facts
+from gitlab_mcp.workflows.failure_facts import read_failure_facts
 from gitlab_mcp.workflows.pipeline_comparison import compare_pipelines
-from gitlab_mcp.workflows.waiting import wait_until
+from gitlab_mcp.workflows.waiting import UNDER_WAY, wait_until
 
 browse = Tool(
     "browse_pipelines",
@@ -215,14 +215,13 @@ class ListJobsOfPipeline(OfPipeline, Paged):
         scope = self.scope and [self.scope]
         # GitLab leaves bridges out of this list. Without them a pipeline that failed in a child looks successful.
         bridges_path = fill(BRIDGES, project_id=self.project_id, pipeline_id=self.pipeline_id)
-        jobs, bridges = await concurrently(
+        found, bridges = await concurrently(
             [
                 lambda: gitlab.send(self.request(scope=scope)),
                 lambda: every_page(gitlab, bridges_path, **({"scope": scope} if scope else {})),
             ]
         )
-        if not isinstance(jobs, Answer):
-            raise jobs
+        jobs = answered(found)
         shown = list_page(self, jobs, [pick_fields(job, shown_fields(JOB).in_a_list) for job in jobs.body])
         if not isinstance(bridges, Answer):
             facts = {"how_to_get_it": "browse_pipeline_details bridges"}

@@ -9,10 +9,11 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from gitlab_mcp.actions.action import DELETE, POST, Action, Danger
 from gitlab_mcp.actions.ask import Ask
+from gitlab_mcp.actions.entry import Entry
 from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.actions.fields import (
     AlsoCalled,
@@ -76,10 +77,8 @@ def _permissions(titles: list[str]) -> list[str]:
     return [_permission(title) for title in titles]
 
 
-class GranularScope(BaseModel):
+class GranularScope(Entry):
     """Permissions, and where they hold."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     access: Literal["personal_projects", "all_memberships", "selected_memberships", "user", "instance"]
     permissions: Annotated[Words, Field(min_length=1), AfterValidator(_permissions)]

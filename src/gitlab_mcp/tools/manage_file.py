@@ -6,12 +6,13 @@ import base64
 import binascii
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 from urllib.parse import quote
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from gitlab_mcp.actions.action import DELETE, POST, PUT, Danger, fill
+from gitlab_mcp.actions.entry import Entry
 from gitlab_mcp.actions.exchange import Answer, GitLab, Request
 from gitlab_mcp.actions.fields import (
     Branch,
@@ -241,10 +242,8 @@ class DeleteFile(ChangeFile):
             raise CallFailed(failure.knowing(present={"last_commit_id": now}, suggested_fix=fix))
 
 
-class FileChange(BaseModel):
+class FileChange(Entry):
     """One file in a commit."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
     action: Literal["create", "update", "move", "delete", "chmod"]
     file_path: NonEmpty
@@ -309,21 +308,20 @@ class CommitFiles(CommitToBranch):
         return await gitlab.send(self.request())
 
 
-class Edit(BaseModel):
+class Edit(Entry):
     """One piece of text, replaced."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+    also_called: ClassVar = {
+        **dict.fromkeys(("old", "old_string", "old_str", "oldText", "search", "find", "before"), "old_text"),
+        **dict.fromkeys(
+            ("new", "new_string", "new_str", "newText", "replace", "replacement", "after"), "new_text"
+        ),
+        **dict.fromkeys(("path", "file", "filename", "filePath"), "file_path"),
+    }
 
     file_path: NonEmpty
     old_text: NonEmpty
     new_text: str
-
-    @model_validator(mode="before")
-    @classmethod
-    def _under_other_names(cls, value: Any) -> Any:
-        if not isinstance(value, Mapping):
-            return value
-        return {_OTHER_NAMES.get(name, name): each for name, each in value.items()}
 
     @model_validator(mode="after")
     def _changes_something(self) -> Self:
@@ -332,21 +330,12 @@ class Edit(BaseModel):
         return self
 
 
-_OTHER_NAMES = {
-    **dict.fromkeys(("old", "old_string", "old_str", "oldText", "search", "find", "before"), "old_text"),
-    **dict.fromkeys(
-        ("new", "new_string", "new_str", "newText", "replace", "replacement", "after"), "new_text"
-    ),
-    **dict.fromkeys(("path", "file", "filename", "filePath"), "file_path"),
-}
-
-
 def _as_one_edit(value: Any, given: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """For an edit beside the other arguments: as the one entry of edits that it is."""
     if "edits" in given:
         edits = _listed_edits(given)
         return {} if edits and len(edits) == 1 and value in edits[0].values() else None
-    parts = {_OTHER_NAMES.get(name, name): each for name, each in given.items()}
+    parts = {Edit.also_called.get(name, name): each for name, each in given.items()}
     if not Edit.model_fields.keys() <= parts.keys():
         return None
     return {"edits": [{name: parts[name] for name in Edit.model_fields}]}
@@ -386,8 +375,8 @@ def _listed_edits(given: Mapping[str, Any]) -> list[Mapping[str, Any]] | None:
     },
     recover_with=RecoveryLookup("browse_commits list", "project_id ref_name=branch", proof=_my_commit),
     rewrites={
-        name: _file_of_all if _OTHER_NAMES.get(name, name) == "file_path" else _as_one_edit
-        for name in (*Edit.model_fields, *_OTHER_NAMES)
+        name: _file_of_all if Edit.also_called.get(name, name) == "file_path" else _as_one_edit
+        for name in (*Edit.model_fields, *Edit.also_called)
     },
     seldom_given="author_name author_email last_commit_id merge_request_title description",
 )

@@ -39,6 +39,7 @@ from gitlab_mcp.actions.fields import (
 from gitlab_mcp.actions.other_names import Instead
 from gitlab_mcp.actions.quick_actions import CommentText, DescriptionText
 from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup, made
+from gitlab_mcp.actions.references import project_of
 from gitlab_mcp.actions.result import Result
 from gitlab_mcp.actions.scopes import InProject, OfIssue
 from gitlab_mcp.actions.server import Server
@@ -398,7 +399,7 @@ class ReorderIssue(OfIssue):
 
 def _links_to(write: LostWrite, found: Mapping[str, Any]) -> bool:
     project = str(write.sent["target_project_id"])
-    there = (str(found["project_id"]), found["references"]["full"].rpartition("#")[0])
+    there = (str(found["project_id"]), project_of(found))
     return found["iid"] == write.sent["target_issue_iid"] and project in there
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from gitlab_mcp.actions.action import DELETE, POST, PUT, Danger, Role
+from gitlab_mcp.actions.entry import Entry
 from gitlab_mcp.actions.exchange import Answer, GitLab, Request
 from gitlab_mcp.actions.fields import (
     Branch,
@@ -51,19 +52,15 @@ Titles = Annotated[Strings, Needs("group_milestones_in_releases"), Field(descrip
 AssetPath = Annotated[str, Field(pattern=r"^/\S+$"), Expects("a path that begins with /")]
 
 
-class Link(BaseModel):
+class Link(Entry):
     """A link given with the release."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
     name: NonEmpty
     url: LinkUrl
     link_type: LinkType | None = None
 
 
-class Assets(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
-
+class Assets(Entry):
     links: Annotated[list[Link], FromJson, Field(min_length=1), Expects("an array of objects")]
 
 

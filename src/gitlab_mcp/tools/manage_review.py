@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, ClassVar, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from gitlab_mcp.actions.action import POST, PUT, Danger, Role, fill
 from gitlab_mcp.actions.ask import Ask
 from gitlab_mcp.actions.danger import Risk, equals
 from gitlab_mcp.actions.draft_fields import DraftText, find_draft
+from gitlab_mcp.actions.entry import Entry
 from gitlab_mcp.actions.exchange import GitLab, Request
 from gitlab_mcp.actions.fields import (
     Anywhere,
@@ -218,10 +219,14 @@ class ApplySuggestions(OfMergeRequest):
         return await apply_suggestions(gitlab, path, self.suggestion_ids)
 
 
-class InlineComment(BaseModel):
+class InlineComment(Entry):
     """A comment at a place in the diff. Quick actions in it are text."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+    also_called: ClassVar = {
+        **dict.fromkeys(("path", "file", "filename", "new_path"), "file_path"),
+        **dict.fromkeys(("new_line", "line_number", "end_line"), "line"),
+        **dict.fromkeys(("comment", "text", "note", "message"), "body"),
+    }
 
     file_path: NonEmpty
     line: LineNumber | None = None
@@ -230,13 +235,6 @@ class InlineComment(BaseModel):
     old_start_line: LineNumber | None = None
     body: str | None = None
     suggestion: str | None = None
-
-    @model_validator(mode="before")
-    @classmethod
-    def _under_other_names(cls, value: Any) -> Any:
-        if not isinstance(value, Mapping):
-            return value
-        return {_OTHER_NAMES.get(name, name): each for name, each in value.items()}
 
     @model_validator(mode="after")
     def _has_what_it_needs(self) -> Self:
@@ -259,13 +257,6 @@ class InlineComment(BaseModel):
             text = with_suggestion(text, self.suggestion, self.line - (self.start_line or self.line))
         lines = CommentedLines(self.line, self.old_line, self.start_line, self.old_start_line)
         return ReviewComment(self.file_path, text, None if lines == CommentedLines() else lines)
-
-
-_OTHER_NAMES = {
-    **dict.fromkeys(("path", "file", "filename", "new_path"), "file_path"),
-    **dict.fromkeys(("new_line", "line_number", "end_line"), "line"),
-    **dict.fromkeys(("comment", "text", "note", "message"), "body"),
-}
 
 
 @manage.action(

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from gitlab_mcp.actions.action import DELETE, POST, PUT, Action, Danger
+from gitlab_mcp.actions.entry import Entry
 from gitlab_mcp.actions.fields import (
     AlsoCalled,
     ChangedVisibility,
@@ -35,16 +36,12 @@ manage = Tool(
 SNIPPET = "id title visibility files=files.path web_url | description"
 
 
-class NewFile(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
-
+class NewFile(Entry):
     file_path: FilePath
     content: Annotated[str, Field(min_length=1)]
 
 
-class ChangedFile(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
-
+class ChangedFile(Entry):
     action: Literal["create", "update", "delete", "move"]
     file_path: FilePath
     content: str | None = None

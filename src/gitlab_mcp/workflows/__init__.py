@@ -1,51 +1,31 @@
-"""Jobs made of several requests.
+"""Jobs made of several requests, for the actions of `tools/` that need more than one.
 
-- `batch.py`: many calls made as one
-- `project_overview.py`: what a newcomer asks about a project
-- `page_reads.py`: what page of GitLab a URL is, and the reads that show it
-- `explain_url.py`: makes those reads
-- `group_code_search.py`: searches the code of a group project by project
-- `line_history.py`: why lines of a file are there
-- `release_plan.py`: what a next release would hold, its version and notes
+Which call, and many of them:
+
 - `find_actions.py`: which calls do what is asked for
-- `steps.py`: writes made of several: may each be made, and what is told where a later one fails
-- `text_edits.py`: replaces text where it stands exactly once, or says what is like it
-- `file_editing.py`: edits files of a repository in one commit
-- `branch_renaming.py`: a branch under another name
-- `merge_request_revert.py`: takes a merge request back by another one
-- `deployment_rollback.py`: deploys an earlier success again
-- `issue_bulk_update.py`: changes many issues alike
-- `unchanged_since.py`: updates that overwrite nothing which somebody else wrote since it was read
-- `batch_references.py`: values that a call of a batch takes from the results of earlier ones
-- `delayed_deletion.py`: what became of a project or group that was deleted
-- `membership.py`: where members have their roles from
-- `member_refusals.py`: writes about members that GitLab refuses without naming the cause
-- `who_can.py`: who may see a project, or push or merge to a branch
-- `project_paths.py`: the path of a project beside its number
-- `name_lookup.py`: names in place of numbers
-- `variable_scopes.py`: which of several CI/CD variables of one key is meant
-- `board_issues.py`: the open issues of each list of a board
-- `work_items.py`: work items as GraphQL knows them, in the words of REST
-- `work_item_scopes.py`: the place, or the one work item, that an action is about
-- `inbox.py`: what waits for the caller
-- `counts.py`: a list counted by label, author, week…
-- `milestone_report.py`: how a milestone stands
-- `generic_packages.py`: what names a file of a generic package
-- `access_overview.py`: what beside people has access to a project
+- `explain_url.py`: what a URL of this GitLab shows; `page_reads.py`: which reads show a page
 - `explain_access.py`: what works for a caller at a place, and why the rest does not
+- `batch.py`: many calls made as one
+- `batch_references.py`: values that a call of a batch takes from the results of earlier ones
+- `steps.py`: writes made of several: may each be made, and what is told where a later one fails
 
-Why did a pipeline fail?
+What is going on:
+
+- `inbox.py`: what waits for the caller
+- `project_overview.py`: what a newcomer asks about a project
+- `milestone_report.py`: how a milestone stands
+- `release_plan.py`: what a next release would hold, its version and notes
+- `counts.py`: a list counted by label, author, week…
+- `board_issues.py`: the open issues of each list of a board
+
+Why did a pipeline fail, and when is it over?
 
 - `failure_facts.py`: reads jobs, logs, tests and downstream pipelines
 - `culprits.py`: which commits broke its jobs, and which jobs are flaky
 - `failure_digest.py`: says why it failed
 - `job_log_ranges.py`: part of a job's log by its bytes
-
-Pipelines otherwise:
-
-- `pipeline_comparison.py`: what is different between two
-- `waiting.py`: asks now and then until something has ended
-- `awaited.py`: what is told of what was waited for
+- `pipeline_comparison.py`: what is different between two pipelines
+- `waiting.py`: asks now and then until something has ended; `awaited.py`: what is told of it then
 
 Can a merge request be merged?
 
@@ -66,6 +46,37 @@ Reviews of merge requests:
 - `draft_notes.py`: which drafts can be published
 - `review_comments.py`: comments of one call as drafts, all of them or none
 - `review_submission.py`: publishes the drafts and gives the verdict
-- `codeowners_file.py`: who owns a path
-- `path_patterns.py`: which paths a pattern of that file fits
+- `codeowners_file.py`: who owns a path; `path_patterns.py`: which paths a pattern of that file fits
+
+Code, and taking a change back:
+
+- `group_code_search.py`: searches the code of a group project by project
+- `line_history.py`: why lines of a file are there
+- `file_editing.py`: edits files of a repository in one commit
+- `text_edits.py`: replaces text where it stands exactly once, or says what is like it
+- `branch_renaming.py`: a branch under another name
+- `merge_request_revert.py`: takes a merge request back by another one
+- `deployment_rollback.py`: deploys an earlier success again
+
+Issues, work items and updates:
+
+- `issue_bulk_update.py`: changes many issues alike
+- `work_items.py`: work items as GraphQL knows them, in the words of REST
+- `work_item_scopes.py`: the place, or the one work item, that an action is about
+- `unchanged_since.py`: updates that overwrite nothing which somebody else wrote since it was read
+
+Members and access:
+
+- `membership.py`: where members have their roles from
+- `member_refusals.py`: writes about members that GitLab refuses without naming the cause
+- `who_can.py`: who may see a project, or push or merge to a branch
+- `access_overview.py`: what beside people has access to a project
+
+What is meant by a name:
+
+- `name_lookup.py`: names in place of numbers
+- `project_paths.py`: the path of a project beside its number
+- `variable_scopes.py`: which of several CI/CD variables of one key is meant
+- `generic_packages.py`: what names a file of a generic package
+- `delayed_deletion.py`: what became of a project or group that was deleted
 """

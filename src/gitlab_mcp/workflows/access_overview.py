@@ -8,7 +8,7 @@ from typing import Any, Final
 from gitlab_mcp.actions.action import fill
 from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.actions.result import Result, partial_read_notices
-from gitlab_mcp.gitlab.concurrently import concurrently
+from gitlab_mcp.gitlab.concurrently import answered, concurrently, unread
 from gitlab_mcp.gitlab.paging import every_page
 from gitlab_mcp.results.shown_fields import pick_fields, shown_fields
 from gitlab_mcp.workflows.membership import with_role_name
@@ -41,18 +41,17 @@ async def access_overview(gitlab: GitLab, project_id: str) -> Result:
     found = await concurrently([*(lambda path=path: listed(path) for path, _ in sources.values()), scope])
     answers = dict(zip([*sources, "job_tokens"], found, strict=True))
     if all(not isinstance(each, Answer) for each in found):
-        raise next(each for each in found if not isinstance(each, Answer))
+        answered(found[0])
     data: dict[str, Any] = {}
     for name, (_, shows) in _PARTS.items():
         if isinstance(answer := answers[name], Answer):
             fields = shown_fields(shows).in_a_list
             data[name] = [pick_fields(with_role_name(each), fields) for each in answer.body]
     data["job_tokens"] = _job_tokens(answers)
-    unread = [name for name, answer in answers.items() if not isinstance(answer, Answer)]
     data["total"] = {name: len(data[name]) for name in _PARTS if name in data}
     return Result(
         data={name: value for name, value in data.items() if value is not None},
-        warnings=partial_read_notices(unread),
+        warnings=partial_read_notices(unread(answers)),
     )
 
 

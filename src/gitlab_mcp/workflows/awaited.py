@@ -14,10 +14,10 @@ from gitlab_mcp.failures import allowed_words as words
 from gitlab_mcp.failures.codes import NoticeCode
 from gitlab_mcp.gitlab.faults import FAULTS
 from gitlab_mcp.refusals.merge_blockers import blockers
-from gitlab_mcp.results.shown_fields import ShownField, pick_fields, shown_fields
+from gitlab_mcp.results.shown_fields import ShownField, pick_fields, shown_fields, without_empty
 from gitlab_mcp.workflows.failure_digest import failure_digest, job_digest
-from gitlab_mcp.workflows.failure_facts import UNDER_WAY, read_failure_facts, read_failure_log
-from gitlab_mcp.workflows.waiting import Waited
+from gitlab_mcp.workflows.failure_facts import read_failure_facts, read_failure_log
+from gitlab_mcp.workflows.waiting import UNDER_WAY, Waited
 
 Json = Mapping[str, Any]
 
@@ -91,18 +91,14 @@ async def what_was_awaited(
         data["then"] = _how_it_merges(thing)
     why = await _why_it_failed(gitlab, kind, thing, project)
     if why is None:
-        return Result(data=_without_empty(data))
+        return Result(data=without_empty(data))
     others = dict(why.data)
     data["why"] = others.pop("verdict", None)
     if kind is JOB:
         # It is the only failed one, and shown already.
         data["job"] |= others.pop("failed_jobs", [{}])[0]
     others.pop(kind.noun, None)
-    return replace(why, data=_without_empty({**data, **others}))
-
-
-def _without_empty(data: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in data.items() if value not in ([], {}, None)}
+    return replace(why, data=without_empty({**data, **others}))
 
 
 def _verdict(kind: Awaited, waited: Waited) -> str:

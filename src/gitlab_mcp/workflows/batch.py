@@ -10,10 +10,11 @@ from dataclasses import replace
 from typing import Annotated, Any
 
 import anyio
-from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic import model_validator
 
 from gitlab_mcp.actions.arguments.wrapped_calls import looks_like
 from gitlab_mcp.actions.call import FEWEST_BYTES
+from gitlab_mcp.actions.entry import Entry
 from gitlab_mcp.actions.fields import FromJson, NonEmpty, ReachesNothing
 from gitlab_mcp.actions.result import Notice, Omission, Result, TailText, Text
 from gitlab_mcp.actions.server import Server
@@ -31,9 +32,7 @@ _CUT_A_LITTLE_MORE = 0.95
 """Cutting text to a share of its length keeps too much where escaped characters are unevenly spread."""
 
 
-class BatchedCall(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
-
+class BatchedCall(Entry):
     tool: NonEmpty
     arguments: Annotated[dict[str, Any], FromJson, ReachesNothing()]
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
-from gitlab_mcp.actions.exchange import Answer, GitLab, whole_number
+from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.actions.result import Omission, Result, partial_read_notices
 from gitlab_mcp.gitlab.concurrently import concurrently
-from gitlab_mcp.gitlab.paging import every_page
+from gitlab_mcp.gitlab.paging import every_page, how_many
 from gitlab_mcp.results.shown_fields import pick_fields, shown_fields
 
 _ISSUE: Final = shown_fields("iid title project=references.full assignees=assignees.username due_date")
@@ -81,12 +81,11 @@ async def _issues(gitlab: GitLab, place: str, filter: Mapping[str, Any]) -> Answ
 
 def _list(board_list: Mapping[str, Any], answer: Answer) -> dict[str, Any]:
     issues: Sequence[Mapping[str, Any]] = answer.body
-    total = whole_number(answer.headers.get("x-total", ""))
     named = _filter(board_list)
     return {
         "id": board_list["id"],
         "position": board_list.get("position"),
         **named,
-        "open_issues": len(issues) if total is None else total,
+        "open_issues": how_many(answer),
         "issues": [pick_fields(each, _ISSUE.in_a_list) for each in issues],
     }

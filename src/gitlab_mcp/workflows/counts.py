@@ -19,7 +19,7 @@ from gitlab_mcp.actions.exchange import Answer, GitLab, Request, whole_number
 from gitlab_mcp.actions.fields import broken_rule
 from gitlab_mcp.actions.result import Omission, Result, partial_read_notices
 from gitlab_mcp.actions.scopes import Paged
-from gitlab_mcp.gitlab.concurrently import concurrently
+from gitlab_mcp.gitlab.concurrently import answered, concurrently
 from gitlab_mcp.gitlab.faults import Fault
 from gitlab_mcp.gitlab.paging import has_next_page, items_of
 from gitlab_mcp.results.shown_fields import pick_fields, shown_fields
@@ -68,15 +68,14 @@ async def counted_by(gitlab: GitLab, action: Action, by: str, member: str, what:
     unread = [
         f"page {number}" for number, answer in enumerate(answers, start=1) if not isinstance(answer, Answer)
     ]
-    total = whole_number(first.headers.get("x-total", ""))
     last = answers[-1]
     has_more = isinstance(last, Answer) and has_next_page(last)
     left_out = []
     if has_more:
-        omitted = None if total is None else total - len(rows)
+        omitted = None if first.total is None else first.total - len(rows)
         how = "count what created_after and created_before let through, part by part"
         left_out.append(Omission(f"{what} that were not counted", omitted, how))
-    return _table(action, by, counts, len(rows), total, what, left_out, unread)
+    return _table(action, by, counts, len(rows), first.total, what, left_out, unread)
 
 
 async def counted_by_totals(
@@ -88,18 +87,18 @@ async def counted_by_totals(
         [partial(gitlab.send, _with(request, **{by: value, "per_page": 1})) for value in values]
     )
     if all(not isinstance(answer, Answer) for answer in answers):
-        raise answers[0]  # type: ignore[misc]
+        answered(answers[0])
     counts = Counter[Any]()
     too_many, unread = [], []
     for value, answer in zip(values, answers, strict=True):
         if not isinstance(answer, Answer):
             unread.append(f"{by} {value}")
-        elif (total := whole_number(answer.headers.get("x-total", ""))) is None:
+        elif answer.total is None:
             too_many.append(
                 Omission(f"how many are {value}: GitLab counts to 10,000", None, "narrow the list")
             )
-        elif total:
-            counts[value] = total
+        elif answer.total:
+            counts[value] = answer.total
     return _table(action, by, counts, counts.total(), None, what, too_many, unread)
 
 

@@ -14,20 +14,15 @@ from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.gitlab.paging import items_of
 from gitlab_mcp.workflows.steps import not_done, require_steps, take
+from gitlab_mcp.workflows.waiting import UNDER_WAY
 
 Json = Mapping[str, Any]
 
 RETRY, PLAY = "manage_job retry", "manage_job play"
 LOOKED_AT: Final = 100
 """Deployments of the environment, the newest."""
-_UNDER_WAY: Final = (
-    "pending",
-    "preparing",
-    "waiting_for_resource",
-    "waiting_for_callback",
-    "running",
-    "canceling",
-)
+_DEPLOYING: Final = UNDER_WAY - {"created", "scheduled"}
+"""Statuses of a deploy job that is on its way. One that is created or scheduled may wait for long."""
 _SHA: Final = re.compile("[0-9a-f]{40,64}")
 _DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
 
@@ -122,7 +117,7 @@ def _chosen(done: Sequence[Json], present: Json, deployment_id: int) -> Json:
 def _is_under_way(deployment: Json) -> bool:
     job = deployment.get("deployable")
     status = job.get("status") if isinstance(job, Mapping) else None
-    return deployment.get("status") == "running" or status in _UNDER_WAY
+    return deployment.get("status") == "running" or status in _DEPLOYING
 
 
 def _told(deployment: Json) -> dict[str, Any]:

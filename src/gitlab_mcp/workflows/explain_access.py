@@ -17,6 +17,7 @@ from gitlab_mcp.api.switches import SWITCHES, switch_of, switched_off
 from gitlab_mcp.failures.codes import Code, NoticeCode
 from gitlab_mcp.gitlab.concurrently import concurrently
 from gitlab_mcp.refusals.causes import works_in_closed_projects
+from gitlab_mcp.results.shown_fields import without_empty
 from gitlab_mcp.tiers.effective_tier import EffectiveTier
 from gitlab_mcp.tiers.feature_map import Effect, Feature, TierMap
 from gitlab_mcp.tiers.requirements import ActionRequirements, requirements_of_action
@@ -107,7 +108,7 @@ def explain(place: Place, tiers: TierMap, actions: Sequence[type[Action]], serve
         "fields": list(_fields(actions, place, tiers)),
         "not_listed": _not_listed(actions, server),
     }
-    return _result({name: value for name, value in data.items() if value not in (None, [], {})})
+    return _result(without_empty(data))
 
 
 def _closed(place: Place, actions: Iterable[type[Action]]) -> Result:

@@ -120,7 +120,7 @@ def _verdict(facts: FailureFacts) -> str:
 
 
 def _count(things: Sequence[Any], noun: str, verb: str) -> str:
-    return f"{len(things)} {noun}{'s' if len(things) > 1 else ''} {verb}" if things else ""
+    return f"{counted(len(things), noun)} {verb}" if things else ""
 
 
 def _bridges_without_jobs(pipelines: Iterable[PipelineFacts]) -> list[Json]:

@@ -14,25 +14,13 @@ from gitlab_mcp.gitlab.faults import FAULTS
 from gitlab_mcp.gitlab.paging import every_page, has_next_page, items_of
 from gitlab_mcp.results.job_logs import LogWindow, read_log
 from gitlab_mcp.workflows.culprits import History, read_culprits, read_history, suspects
+from gitlab_mcp.workflows.waiting import UNDER_WAY
 
 MOST_LOGS = 8
 TAIL_LINES = 12
 """Lines from the end of each log."""
 DEEPEST_DOWNSTREAM = 2
 """How many levels of downstream pipelines are read."""
-UNDER_WAY = frozenset(
-    (
-        "created",
-        "waiting_for_resource",
-        "preparing",
-        "waiting_for_callback",
-        "pending",
-        "running",
-        "canceling",
-        "scheduled",
-    )
-)
-"""Statuses of a pipeline, a job or a deployment that ends by itself."""
 _FINISHED = ("success", "failed")
 
 Json = Mapping[str, Any]

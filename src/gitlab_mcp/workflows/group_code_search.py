@@ -10,7 +10,7 @@ from itertools import zip_longest
 from typing import Any, Final
 
 from gitlab_mcp.actions.action import fill
-from gitlab_mcp.actions.exchange import Answer, GitLab, whole_number
+from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.actions.result import Notice, Omission, Result, Text
 from gitlab_mcp.failures.codes import NoticeCode
 from gitlab_mcp.failures.counted import counted
@@ -96,7 +96,6 @@ def _told(
 ) -> Result:
     found = [each for each in searched if each.hits]
     shown = _one_of_each_first(found)[:most_hits]
-    total = whole_number(listed.headers.get("x-total", ""))
     data: dict[str, Any] = {
         "items": [
             {"project": name, "path": hit["path"], "start_line": hit["startline"], "ref": hit["ref"]}
@@ -112,7 +111,7 @@ def _told(
     left_out = []
     if has_next_page(listed):
         data["next_page"] = page + 1
-        rest = None if total is None else total - (page - 1) * MOST_PROJECTS - on_page
+        rest = None if listed.total is None else listed.total - (page - 1) * MOST_PROJECTS - on_page
         left_out.append(Omission("projects that changed longer ago", rest, f"page={page + 1}"))
     if hits := sum(len(each.hits) for each in found) - len(shown):
         left_out.append(Omission("hits", hits, "search code with the project_id"))

@@ -11,15 +11,16 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final
 
-from gitlab_mcp.actions.exchange import Answer, GitLab, whole_number
+from gitlab_mcp.actions.exchange import Answer, GitLab
+from gitlab_mcp.actions.references import project_of
 from gitlab_mcp.actions.result import Notice, Omission, Result, partial_read_notices
 from gitlab_mcp.failures.codes import NoticeCode
 from gitlab_mcp.failures.counted import counted
-from gitlab_mcp.gitlab.concurrently import concurrently
+from gitlab_mcp.gitlab.concurrently import answered, concurrently, unread
 from gitlab_mcp.gitlab.faults import FAULTS
 from gitlab_mcp.gitlab.graphql import numeric_id, value_at
 from gitlab_mcp.gitlab.merge_checks import BEING_CHECKED
-from gitlab_mcp.gitlab.paging import items_of
+from gitlab_mcp.gitlab.paging import how_many, items_of
 from gitlab_mcp.refusals.merge_blockers import BLOCKERS, failed_checks
 from gitlab_mcp.results.shown_fields import pick_fields, shown_fields
 
@@ -107,26 +108,26 @@ async def read_inbox(gitlab: GitLab) -> Result:
     if isinstance(merge_requests, FAULTS) and isinstance(issues, FAULTS) and isinstance(to_dos, FAULTS):
         raise issues
     told, listed = _Told(), set[str]()
-    unread: list[str] = []
+    missing: list[str] = []
     warnings: list[Notice] = []
     if isinstance(merge_requests, _MergeRequests):
-        unread += merge_requests.unread
+        missing += merge_requests.unread
         warnings += merge_requests.warnings
         listed |= {row.url for row in (*merge_requests.to_review, *merge_requests.mine)}
         _tell_merge_requests(told, merge_requests)
     else:
-        unread.append("merge requests")
+        missing.append("merge requests")
     if isinstance(issues, Answer):
         listed |= {issue.get("web_url") for issue in items_of(issues, "issues")}
         _tell_issues(told, issues)
     else:
-        unread.append("issues")
+        missing.append("issues")
     if isinstance(to_dos, Answer):
         _tell_to_dos(told, to_dos, listed)
     else:
-        unread.append("to-dos")
+        missing.append("to-dos")
     data = {"verdict": f"Waiting for you: {', '.join(told.counts)}.", **told.data}
-    return Result(data=data, warnings=[*warnings, *partial_read_notices(unread)], truncated=told.left_out)
+    return Result(data=data, warnings=[*warnings, *partial_read_notices(missing)], truncated=told.left_out)
 
 
 def _tell_merge_requests(told: _Told, found: _MergeRequests) -> None:
@@ -162,11 +163,11 @@ def _what_blocks(row: _Row) -> dict[str, str]:
 
 def _tell_issues(told: _Told, answer: Answer) -> None:
     soonest_first = sorted(answer.body, key=lambda issue: issue.get("due_date") or "9999")
-    rows = [{"project": _project_of(issue, "#"), **pick_fields(issue, _ISSUE)} for issue in soonest_first]
+    rows = [{"project": project_of(issue), **pick_fields(issue, _ISSUE)} for issue in soonest_first]
     told.part(
         "my_issues",
         [{**row, "title": _cut(row.get("title"))} for row in rows],
-        _total(answer),
+        how_many(answer),
         "issue",
         "browse_issues list, scope=assigned_to_me, state=opened",
     )
@@ -184,7 +185,7 @@ def _tell_to_dos(told: _Told, answer: Answer, listed: set[str]) -> None:
     more = "browse_todos list"
     told.part("mentions", [_to_do(each) for each in mentions], len(mentions), "mention", more)
     told.part("to_dos", [_to_do(each) for each in news], len(news), "other to-do", more)
-    if (unseen := _total(answer) - len(to_dos)) > 0:
+    if (unseen := how_many(answer) - len(to_dos)) > 0:
         told.left_out.append(Omission("older to-dos", unseen, f"{more}, page=2"))
 
 
@@ -198,15 +199,6 @@ def _to_do(to_do: Json) -> dict[str, Any]:
 
 def _cut(text: Any) -> Any:
     return f"{text[:_LONGEST_TEXT]}…" if isinstance(text, str) and len(text) > _LONGEST_TEXT else text
-
-
-def _total(answer: Answer) -> int:
-    total = whole_number(answer.headers.get("x-total", ""))
-    return len(answer.body) if total is None else total
-
-
-def _project_of(thing: Json, sign: str) -> str:
-    return str((thing.get("references") or {}).get("full", "")).rpartition(sign)[0]
 
 
 async def _merge_requests(gitlab: GitLab) -> _MergeRequests:
@@ -276,7 +268,7 @@ async def _as_rest_tells(gitlab: GitLab) -> _MergeRequests:
         [partial(gitlab.get, "/merge_requests", **each, state="opened") for each in filters.values()]
     )
     if all(isinstance(answer, FAULTS) for answer in answers):
-        raise answers[0]  # type: ignore[misc]
+        answered(answers[0])
     reviews, *mine = (answer if isinstance(answer, Answer) else Answer(200, {}, []) for answer in answers)
     rows = [_row_of_rest(each) for answer in mine for each in items_of(answer, "merge_requests")]
     once = _each_once(rows)
@@ -285,17 +277,17 @@ async def _as_rest_tells(gitlab: GitLab) -> _MergeRequests:
     )
     return _MergeRequests(
         [_row_of_rest(each) for each in items_of(reviews, "merge_requests")],
-        _total(reviews),
+        how_many(reviews),
         once,
-        sum(map(_total, mine)) - (len(rows) - len(once)),
-        [name for name, answer in zip(filters, answers, strict=True) if isinstance(answer, FAULTS)],
+        sum(map(how_many, mine)) - (len(rows) - len(once)),
+        unread(dict(zip(filters, answers, strict=True))),
         [Notice(NoticeCode.FALLBACK_USED, message)],
     )
 
 
 def _row_of_rest(merge_request: Json) -> _Row:
     return _Row(
-        _project_of(merge_request, "!"),
+        project_of(merge_request),
         merge_request["iid"],
         merge_request["title"],
         merge_request["web_url"],

@@ -22,8 +22,6 @@ MOST_COMMITS: Final = 6
 MOST_LINES: Final = 200
 _LONGEST_MESSAGE: Final = 600
 _MOST_PLACES: Final = 10
-_LONGEST_LINE: Final = 1_000
-"""Nobody defines a thing behind that; files of one line are made by programs."""
 
 _COMMIT = shown_fields("sha=id author=author_name").in_a_list
 _MERGE_REQUEST = shown_fields("iid title state author=author.username merged_at:date web_url").in_a_list

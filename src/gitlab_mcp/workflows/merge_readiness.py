@@ -11,7 +11,7 @@ from gitlab_mcp.failures.counted import counted
 from gitlab_mcp.gitlab.merge_checks import BEING_CHECKED
 from gitlab_mcp.refusals.merge_blockers import BLOCKERS, failed_checks, is_being_checked
 from gitlab_mcp.results.job_explanations import why_waiting
-from gitlab_mcp.results.shown_fields import pick_fields, shown_fields
+from gitlab_mcp.results.shown_fields import pick_fields, shown_fields, without_empty
 from gitlab_mcp.workflows.merge_readiness_facts import Json, MergeFacts
 
 _MERGE_REQUEST = shown_fields(
@@ -42,8 +42,7 @@ def merge_readiness(facts: MergeFacts) -> Result:
     if facts.checks is None:
         message = "GitLab did not tell all its checks: other blockers may appear when these are lifted."
         warnings.append(Notice(NoticeCode.FALLBACK_USED, message))
-    empty: tuple[Any, ...] = (None, [], {})
-    return Result(data={name: value for name, value in data.items() if value not in empty}, warnings=warnings)
+    return Result(data=without_empty(data), warnings=warnings)
 
 
 def _failed_checks(facts: MergeFacts) -> list[str]:

@@ -8,10 +8,10 @@ from typing import Any
 
 from gitlab_mcp.actions.action import fill
 from gitlab_mcp.actions.exchange import Answer, GitLab
-from gitlab_mcp.gitlab.concurrently import concurrently
+from gitlab_mcp.gitlab.concurrently import concurrently, unread
 from gitlab_mcp.gitlab.faults import FAULTS
 from gitlab_mcp.gitlab.merge_checks import read_merge_checks, read_once_checked
-from gitlab_mcp.gitlab.paging import every_page
+from gitlab_mcp.gitlab.paging import every_page, items_if_read
 from gitlab_mcp.workflows.open_threads import open_threads
 
 Json = Mapping[str, Any]
@@ -55,10 +55,10 @@ async def read_merge_facts(gitlab: GitLab, path: str) -> MergeFacts:
         merge_request,
         checks,
         approvals.body if isinstance(approvals, Answer) else None,
-        _items(answers["reviewers"]),
-        open_threads(_items(answers["threads"])),
-        _items(answers.get("jobs of the pipeline")),
-        tuple(name for name, answer in answers.items() if isinstance(answer, FAULTS) and name != "checks"),
+        items_if_read(answers["reviewers"]),
+        open_threads(items_if_read(answers["threads"])),
+        items_if_read(answers.get("jobs of the pipeline")),
+        tuple(name for name in unread(answers) if name != "checks"),
         checks is None and await _pipeline_must_succeed(gitlab, path),
     )
 
@@ -81,7 +81,3 @@ def _jobs_path(merge_request: Json, path: str) -> str | None:
     if pipeline["project_id"] != merge_request["project_id"]:
         project_path = fill("/projects/{project}", project=pipeline["project_id"])
     return f"{project_path}/pipelines/{pipeline['id']}/jobs"
-
-
-def _items(answer: object) -> Sequence[Any]:
-    return answer.body if isinstance(answer, Answer) else ()

@@ -13,8 +13,8 @@ from gitlab_mcp.actions.result import Result
 from gitlab_mcp.actions.server import Server
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
-from gitlab_mcp.gitlab.concurrently import concurrently
-from gitlab_mcp.gitlab.faults import Refused
+from gitlab_mcp.gitlab.concurrently import answered, concurrently
+from gitlab_mcp.gitlab.faults import Fault, Refused
 from gitlab_mcp.refusals.alternatives import call
 from gitlab_mcp.workflows.branch_existence import that_are_there
 from gitlab_mcp.workflows.steps import not_done, require_steps, take
@@ -45,7 +45,7 @@ class MergeRequestRevert:
     async def run(self, server: Server) -> Result:
         require_steps(server, CREATE_BRANCH, REVERT, OPEN)
         gitlab = server.gitlab
-        request, branch, reverts = await concurrently(
+        found, branch, reverts = await concurrently(
             [
                 lambda: gitlab.get(self._path("merge_requests/{iid}", iid=self.iid)),
                 lambda: gitlab.get(self._path("repository/branches/{branch}", branch=self.branch)),
@@ -58,11 +58,8 @@ class MergeRequestRevert:
                 ),
             ]
         )
-        if not isinstance(request, Answer):
-            raise request
-        if not isinstance(reverts, Answer):
-            raise reverts
-        if there := self._open_revert(reverts.body):
+        request = answered(found)
+        if there := self._open_revert(answered(reverts).body):
             return Result(data={"already": True, **_shown(there)})
         sha = await self._commit_of(gitlab, request.body)
         target = str(request.body["target_branch"])
@@ -97,7 +94,7 @@ class MergeRequestRevert:
             sha = request["sha"]
         return str(sha)
 
-    async def _revert_on_branch(self, server: Server, branch: object, sha: str, target: str) -> str:
+    async def _revert_on_branch(self, server: Server, branch: Answer | Fault, sha: str, target: str) -> str:
         """The commit on the branch that takes it back: made now, or by a call that did not come to its end."""
         if isinstance(branch, Answer):
             commit = branch.body["commit"]
@@ -113,8 +110,7 @@ class MergeRequestRevert:
                 server, CREATE_BRANCH, {"project_id": self.project_id, "branch": self.branch, "ref": target}
             )
         else:
-            assert isinstance(branch, Exception)
-            raise branch
+            answered(branch)
         try:
             arguments = {"project_id": self.project_id, "sha": sha, "branch": self.branch}
             return str((await take(server, REVERT, arguments))["id"])

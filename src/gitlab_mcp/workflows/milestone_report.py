@@ -8,9 +8,10 @@ from functools import partial
 from typing import Any, Final
 
 from gitlab_mcp.actions.exchange import Answer, GitLab
+from gitlab_mcp.actions.references import project_of
 from gitlab_mcp.actions.result import Omission, Result, partial_read_notices
 from gitlab_mcp.failures.counted import counted
-from gitlab_mcp.gitlab.concurrently import concurrently
+from gitlab_mcp.gitlab.concurrently import answered, concurrently, unread
 from gitlab_mcp.gitlab.paging import every_page, has_next_page, items_of
 from gitlab_mcp.results.shown_fields import pick_fields, shown_fields
 
@@ -34,8 +35,6 @@ async def milestone_report(gitlab: GitLab, path: str, *, in_group: bool) -> Resu
         partial(every_page, gitlab, f"{path}/merge_requests", per_page=100),
     ]
     milestone, issues, merge_requests = await concurrently(asks)
-    if not isinstance(milestone, Answer):
-        raise milestone
     lists = {"issues": issues, "merge requests": merge_requests}
     left_out = [
         Omission(f"{what} that were not counted", None, f"browse_milestones {what.replace(' ', '_')}")
@@ -43,13 +42,11 @@ async def milestone_report(gitlab: GitLab, path: str, *, in_group: bool) -> Resu
         if isinstance(answer, Answer) and has_next_page(answer)
     ]
     data, cut = _told(
-        milestone.body, _items(issues), _items(merge_requests), gitlab.today, with_project=in_group
+        answered(milestone).body, _items(issues), _items(merge_requests), gitlab.today, with_project=in_group
     )
     return Result(
         data=data,
-        warnings=partial_read_notices(
-            [what for what, answer in lists.items() if not isinstance(answer, Answer)]
-        ),
+        warnings=partial_read_notices(unread(lists)),
         truncated=[*cut, *left_out],
     )
 
@@ -115,8 +112,7 @@ def _row(thing: Json, show: Any, with_project: bool) -> dict[str, Any]:
     if len(shown.get("title", "")) > _LONGEST_TITLE:
         shown["title"] = f"{shown['title'][:_LONGEST_TITLE]}…"
     if with_project:
-        full = str((thing.get("references") or {}).get("full", ""))
-        return {"project": full.rpartition("#")[0] or full.rpartition("!")[0], **shown}
+        return {"project": project_of(thing), **shown}
     return shown
 
 

@@ -9,9 +9,8 @@ from typing import Any, Final
 from gitlab_mcp.actions.action import fill
 from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.actions.result import Omission, Result, partial_read_notices
-from gitlab_mcp.gitlab.concurrently import concurrently
-from gitlab_mcp.gitlab.faults import Fault
-from gitlab_mcp.gitlab.paging import every_page, has_next_page
+from gitlab_mcp.gitlab.concurrently import answered, concurrently, unread
+from gitlab_mcp.gitlab.paging import every_page, has_next_page, items_if_read
 from gitlab_mcp.results.job_explanations import explain_failure
 from gitlab_mcp.results.shown_fields import pick_fields, shown_fields
 
@@ -36,32 +35,18 @@ async def compare_pipelines(gitlab: GitLab, project: str, one: int, other: int) 
             *(partial(every_page, gitlab, f"{path}/bridges", per_page=100) for path in paths),
         ]
     )
-    older, newer, *_ = [_read(answer) for answer in answers[:4]]
-    unread = [
-        f"bridges of pipeline {id}"
-        for id, answer in zip(ids, answers[4:], strict=True)
-        if not isinstance(answer, Answer)
-    ]
-    before, after = ([*_items(answers[2 + at]), *_items(answers[4 + at])] for at in (0, 1))
+    older, newer, *_ = [answered(answer).body for answer in answers[:4]]
+    bridges = {f"bridges of pipeline {id}": answer for id, answer in zip(ids, answers[4:], strict=True)}
+    before, after = ([*items_if_read(answers[2 + at]), *items_if_read(answers[4 + at])] for at in (0, 1))
     return Result(
         data=_told(older, newer, before, after),
-        warnings=partial_read_notices(unread),
+        warnings=partial_read_notices(unread(bridges)),
         truncated=[
             Omission(f"the rest of the jobs of pipeline {id}", None, "browse_pipelines jobs")
             for id, answer in zip(ids, answers[2:4], strict=True)
             if isinstance(answer, Answer) and has_next_page(answer)
         ],
     )
-
-
-def _read(answer: Answer | Fault) -> Any:
-    if isinstance(answer, Answer):
-        return answer.body
-    raise answer
-
-
-def _items(answer: object) -> Sequence[Json]:
-    return answer.body if isinstance(answer, Answer) else ()
 
 
 def _told(

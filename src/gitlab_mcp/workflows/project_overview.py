@@ -10,14 +10,14 @@ from typing import Any, Final
 from urllib.parse import unquote
 
 from gitlab_mcp.actions.action import Role, fill
-from gitlab_mcp.actions.exchange import Answer, GitLab, whole_number
+from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.actions.result import Omission, Result, partial_read_notices
-from gitlab_mcp.gitlab.concurrently import concurrently
+from gitlab_mcp.gitlab.concurrently import answered, concurrently
 from gitlab_mcp.gitlab.faults import FAULTS, Fault, Refused
 from gitlab_mcp.gitlab.instance import BOT_USERNAME
-from gitlab_mcp.gitlab.paging import has_next_page
+from gitlab_mcp.gitlab.paging import has_next_page, how_many
 from gitlab_mcp.results.file_contents import file_result
-from gitlab_mcp.results.shown_fields import pick_fields, shown_fields, times_to_the_second
+from gitlab_mcp.results.shown_fields import pick_fields, shown_fields, times_to_the_second, without_empty
 from gitlab_mcp.workflows.codeowners_file import PATHS, parse_codeowners
 from gitlab_mcp.workflows.path_patterns import TooMuchWork
 
@@ -79,9 +79,7 @@ async def read_overview(gitlab: GitLab, project_id: str) -> Result:
         "members": lambda: _members(gitlab, path),
     }
     answers = dict(zip(asks, await concurrently(list(asks.values())), strict=True))
-    found = answers.pop("project")
-    if not isinstance(found, Answer):
-        raise found
+    answered(answers.pop("project"))
     return _told(started[0], answers)
 
 
@@ -137,7 +135,7 @@ def _told(start: _Start, answers: Mapping[str, Answer | Fault]) -> Result:
     if isinstance(start.readme, FAULTS) and not _is_absent(start.readme):
         unread.append("readme")
     return Result(
-        data={name: value for name, value in told.items() if value not in (None, "", [], {})},
+        data=without_empty(told),
         warnings=partial_read_notices(unread),
         truncated=omitted,
     )
@@ -176,8 +174,7 @@ def _default_branch(project: Mapping[str, Any], parts: Mapping[str, Answer]) -> 
 def _open(project: Mapping[str, Any], merge_requests: Answer | None) -> dict[str, Any]:
     counts = {"issues": project.get("open_issues_count")}
     if merge_requests is not None:
-        total = whole_number(merge_requests.headers.get("x-total", ""))
-        counts["merge_requests"] = len(merge_requests.body) if total is None else total
+        counts["merge_requests"] = how_many(merge_requests)
     return {name: count for name, count in counts.items() if count is not None}
 
 
@@ -204,8 +201,7 @@ def _people(members: Answer | None) -> tuple[dict[str, Any], list[Omission]]:
         kind: _names(each["username"] for each in active if each["access_level"] == role)
         for kind, role in (("owners", Role.OWNER), ("maintainers", Role.MAINTAINER))
     }
-    total = whole_number(members.headers.get("x-total", ""))
-    omitted = None if total is None else total - len(members.body)
+    omitted = None if members.total is None else members.total - len(members.body)
     cut = [Omission("members", omitted, "browse_members list")] if has_next_page(members) else []
     return told, cut
 

@@ -15,8 +15,9 @@ from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.actions.result import Notice, Result, partial_read_notices
 from gitlab_mcp.failures.codes import NoticeCode
 from gitlab_mcp.failures.counted import counted
-from gitlab_mcp.gitlab.concurrently import concurrently
-from gitlab_mcp.gitlab.paging import every_page, has_next_page
+from gitlab_mcp.gitlab.concurrently import answered, concurrently, unread
+from gitlab_mcp.gitlab.paging import every_page, has_next_page, items_if_read
+from gitlab_mcp.results.shown_fields import without_empty
 
 FIRST_VERSION: Final = "v0.1.0"
 MOST_LINES: Final = 100
@@ -95,11 +96,8 @@ async def plan_release(gitlab: GitLab, project_id: str, from_ref: str | None, to
     """Since `from_ref`, or else the highest version tag, up to `to_ref`, or else the default branch."""
     path = fill("/projects/{project_id}", project_id=project_id)
     start = fill("/repository/commits/{ref}", ref=from_ref) if from_ref else "/repository/tags"
-    begin, project = await concurrently([partial(gitlab.get, path + start), partial(gitlab.get, path)])
-    for answer in (project, begin):
-        if not isinstance(answer, Answer):
-            raise answer
-    assert isinstance(begin, Answer) and isinstance(project, Answer)
+    answers = await concurrently([partial(gitlab.get, path), partial(gitlab.get, path + start)])
+    project, begin = map(answered, answers)
     end = to_ref or project.body.get("default_branch")
     if not end:
         return Result(data={"commits": 0, "why_empty": "The repository is empty."})
@@ -114,25 +112,20 @@ async def plan_release(gitlab: GitLab, project_id: str, from_ref: str | None, to
 
 async def _plan(gitlab: GitLab, path: str, span: _Span, last: _Tag | None, tags: Sequence[_Tag]) -> Result:
     updated = {"updated_after": span.date} if span.date else {}
-    commits, requests, issues = await concurrently(
+    found, requests, issues = await concurrently(
         [
-            lambda: _all(gitlab, f"{path}/repository/commits", ref_name=span.as_range),
-            lambda: _all(gitlab, f"{path}/merge_requests", state="merged", **updated),
-            lambda: _all(gitlab, f"{path}/issues", state="closed", **updated),
+            partial(_all, gitlab, f"{path}/repository/commits", ref_name=span.as_range),
+            partial(_all, gitlab, f"{path}/merge_requests", state="merged", **updated),
+            partial(_all, gitlab, f"{path}/issues", state="closed", **updated),
         ]
     )
-    if not isinstance(commits, Answer):
-        raise commits
+    commits = answered(found)
     if not commits.body:
         return Result(data={"since": span.since, "commits": 0, "why_empty": "Nothing changed since."})
-    merged = _merged_with(commits.body, requests.body if isinstance(requests, Answer) else ())
+    merged = _merged_with(commits.body, items_if_read(requests))
     changes = [_of_merge_request(each) for each in merged]
     changes += [_of_commit(each) for each in _on_their_own(commits.body, merged)]
-    closed = [
-        issue
-        for issue in (issues.body if isinstance(issues, Answer) else ())
-        if span.holds(issue.get("closed_at"))
-    ]
+    closed = [issue for issue in items_if_read(issues) if span.holds(issue.get("closed_at"))]
     version, why = _proposed(changes, last, tags)
     notes = _notes(changes, closed)
     data: dict[str, Any] = {
@@ -149,21 +142,14 @@ async def _plan(gitlab: GitLab, path: str, span: _Span, last: _Tag | None, tags:
         "release": {"tag_name": version, "ref": span.to_ref, "name": version, "description": notes},
         "then": "manage_release create with project_id and what release holds, as it is or changed.",
     }
-    unread = [
-        name
-        for name, answer in (("merge_requests", requests), ("issues", issues))
-        if not isinstance(answer, Answer)
-    ]
     cut = isinstance(requests, Answer) and has_next_page(requests)
-    warnings = partial_read_notices(unread)
+    warnings = partial_read_notices(unread({"merge_requests": requests, "issues": issues}))
     if has_next_page(commits) or cut:
         message = (
             f"More happened than is looked at: the first {counted(len(commits.body), 'commit')} are in it."
         )
         warnings.append(Notice(NoticeCode.TRUNCATED, message))
-    return Result(
-        data={name: value for name, value in data.items() if value not in (None, [], {})}, warnings=warnings
-    )
+    return Result(data=without_empty(data), warnings=warnings)
 
 
 async def _all(gitlab: GitLab, path: str, **query: Any) -> Answer:

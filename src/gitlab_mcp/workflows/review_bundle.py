@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from typing import Any
 
-from gitlab_mcp.actions.exchange import Answer, GitLab, whole_number
+from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.actions.result import Omission, Result, partial_read_notices
-from gitlab_mcp.gitlab.concurrently import concurrently
+from gitlab_mcp.gitlab.concurrently import answered, concurrently
 from gitlab_mcp.gitlab.faults import FAULTS
-from gitlab_mcp.gitlab.paging import every_page, has_next_page, next_page_number
+from gitlab_mcp.gitlab.paging import every_page, has_next_page, items_if_read, next_page_number
 from gitlab_mcp.results.diffs import diff_result
 from gitlab_mcp.results.shown_fields import pick_fields, shown_fields
 from gitlab_mcp.workflows.open_threads import open_threads
@@ -42,10 +42,9 @@ async def read_review_bundle(gitlab: GitLab, path: str) -> Result:
         lambda name=name, query=query: every_page(gitlab, f"{path}/{name}", **query)  # type: ignore[misc]
         for name, query in _LISTS.items()
     ]
-    merge_request, approvals, *lists = await concurrently(asks)
-    if not isinstance(merge_request, Answer):
-        raise merge_request
-    diffs, commits, discussions, issues = map(_items, lists)
+    found, approvals, *lists = await concurrently(asks)
+    merge_request = answered(found)
+    diffs, commits, discussions, issues = map(items_if_read, lists)
     facts: dict[str, Any] = {
         **pick_fields(merge_request.body, _MERGE_REQUEST),
         "approved_by": _approvers(approvals),
@@ -76,14 +75,9 @@ async def read_review_bundle(gitlab: GitLab, path: str) -> Result:
 
 def _omission(name: str, answer: Answer) -> Omission:
     """The rest of a list that goes on."""
-    total = whole_number(answer.headers.get("x-total", ""))
-    omitted = None if total is None else total - len(answer.body)
+    omitted = None if answer.total is None else answer.total - len(answer.body)
     tool = "browse_discussions list" if name == "discussions" else f"browse_merge_requests {name}"
     return Omission(name, omitted, f"{tool}, page={next_page_number(answer)}")
-
-
-def _items(answer: object) -> Sequence[Any]:
-    return answer.body if isinstance(answer, Answer) else ()
 
 
 def _approvers(approvals: object) -> list[str]:

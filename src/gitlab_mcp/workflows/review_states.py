@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from gitlab_mcp.actions.exchange import Answer, GitLab
+from gitlab_mcp.actions.references import project_of
 from gitlab_mcp.actions.result import Notice
 from gitlab_mcp.failures.codes import NoticeCode
 from gitlab_mcp.gitlab.concurrently import concurrently
@@ -57,10 +58,8 @@ def _with_reviews(row: Any, states: Mapping[tuple[str, str], Mapping[str, str]])
 
 def _place(row: Mapping[str, Any]) -> tuple[str, str] | None:
     """The path of its project and its number there."""
-    references = row.get("references")
-    full = references.get("full") if isinstance(references, Mapping) else None
-    project, _, iid = full.rpartition("!") if isinstance(full, str) else ("", "", "")
-    return (project, iid) if project and iid else None
+    project, iid = project_of(row), row.get("iid")
+    return (project, str(iid)) if project and iid else None
 
 
 def _states(data: Any) -> dict[str, dict[str, str]]:

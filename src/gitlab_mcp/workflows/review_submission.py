@@ -12,7 +12,7 @@ from gitlab_mcp.actions.result import Notice, Result
 from gitlab_mcp.api.versions import is_in
 from gitlab_mcp.failures.codes import Code, NoticeCode
 from gitlab_mcp.failures.failure import CallFailed, Failure
-from gitlab_mcp.gitlab.concurrently import concurrently
+from gitlab_mcp.gitlab.concurrently import answered, concurrently
 from gitlab_mcp.gitlab.faults import FAULTS, BadAnswer, Refused, Unreachable, may_have_happened
 from gitlab_mcp.gitlab.paging import every_page
 from gitlab_mcp.refusals.alternatives import call
@@ -69,7 +69,7 @@ class Review:
             lambda: read_changed_files(self.gitlab, self.path),
             lambda: self.gitlab.get("/user"),
         ]
-        drafts, before, changed, user = _unless_refused(await concurrently(reads))
+        drafts, before, changed, user = map(answered, await concurrently(reads))
         if len(drafts) > _FEW_DRAFTS:
             before = await self._notes(len(drafts) + len(comments))
         await self._check(drafts, before)
@@ -296,14 +296,6 @@ class Review:
 async def _publishes_all_at_once(ask: Ask) -> bool:
     version = (await ask.instance()).version
     return version is not None and is_in(version, since=_AT_ONCE_SINCE) is True
-
-
-def _unless_refused(answers: Sequence[Any]) -> Sequence[Any]:
-    """The answers; raises the first fault among them."""
-    for answer in answers:
-        if isinstance(answer, Exception):
-            raise answer
-    return answers
 
 
 def _place_of(note: Json) -> dict[str, Any]:

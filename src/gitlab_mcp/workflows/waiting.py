@@ -10,6 +10,19 @@ from gitlab_mcp.actions.exchange import GitLab, whole_number
 from gitlab_mcp.failures import allowed_words as words
 from gitlab_mcp.gitlab.faults import BadAnswer, CircuitOpen, Refused, Unreachable
 
+UNDER_WAY: Final = frozenset(
+    (
+        "created",
+        "waiting_for_resource",
+        "preparing",
+        "waiting_for_callback",
+        "pending",
+        "running",
+        "canceling",
+        "scheduled",
+    )
+)
+"""Statuses of a pipeline, a job or a deployment that ends by itself."""
 SHORTEST_PAUSE: Final = 2.0
 LONGEST_PAUSE: Final = 30.0
 _LONGER_EACH_TIME: Final = 1.5

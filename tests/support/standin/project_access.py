@@ -89,3 +89,15 @@ class ProjectAccess:
             if received.path.startswith(start):
                 return received.path.removeprefix(start)
         return ""
+
+
+def with_one_of_each(path: str, refuses: frozenset[str] = frozenset()) -> ProjectAccess:
+    """A project with an access token, a deploy token, a deploy key and a webhook."""
+    access = ProjectAccess(path, refuses=refuses)
+    access.things["access_tokens"] = [{"id": 12, "name": "ci bot", "scopes": ["read_api"], "active": True}]
+    access.things["deploy_tokens"] = [{"id": 1, "name": "deploy", "scopes": ["read_repository"]}]
+    access.things["deploy_keys"] = [
+        {"id": 5, "title": "server", "can_push": True, "key": "ssh-ed25519 AAAA a"}
+    ]
+    access.things["hooks"] = [{"id": 9, "url": "https://hooks.example.com/x"}]
+    return access
