@@ -42,9 +42,10 @@ _THE_NOUN: Final = 1.15
 """Where the question names all that an action is about."""
 _COVERING: Final = 0.55
 """How much it counts that nothing is left over of what was asked."""
-_SHORTEST_TYPO: Final = 4
+_SHORTEST_TYPO: Final = 5
+"""A shorter one may be anything: `john` is a name, and no `join`."""
 _GUESSED: Final = 0.7
-"""A word that stands in place of a misspelt one: `john` may be a name, and no `join`."""
+"""What a word counts that stands in place of one that nobody knows: that may be a name."""
 _MOST_TERMS: Final = 40
 """Of a question. Longer ones are cut: what matters stands at the beginning."""
 _LEAST_SHARE: Final = 0.3
@@ -78,7 +79,21 @@ _ASKS: Final = frozenset(("which", "who", "whose", "why", "is", "are", "was", "w
 _ASKS_OR_SAYS: Final = frozenset(("what", "where", "when", "how"))
 _ASKING: Final = frozenset(("who", "whose", "why", "many", "search"))
 _OF_EVERY_NAME: Final = frozenset(
-    map(stem, ("browse", "manage", "project", "group", "admin", "own", "user", "details", "instance", "integration"))
+    map(
+        stem,
+        (
+            "browse",
+            "manage",
+            "project",
+            "group",
+            "admin",
+            "own",
+            "user",
+            "details",
+            "instance",
+            "integration",
+        ),
+    )
 )
 """Words of a tool's name that say where it is used, or by whom."""
 _OVERVIEWS: Final = frozenset(("list", "overview", "status", "details", "history"))
@@ -439,7 +454,5 @@ def said_of(name: str, endpoints: Iterable[str]) -> str:
     plain = [plain_endpoint(endpoint) for endpoint in endpoints]
     texts = [ASKED.get(key, "") for key in (name, *plain)]
     bare = [f"{endpoint}/".replace("/{}", "") for endpoint in plain]
-    paths = [
-        word for path in bare for piece, said in PATHS.items() if f"/{piece}/" in path for word in said
-    ]
+    paths = [word for path in bare for piece, said in PATHS.items() if f"/{piece}/" in path for word in said]
     return "; ".join(filter(None, (*texts, *dict.fromkeys(paths))))
