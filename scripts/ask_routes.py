@@ -2,10 +2,9 @@
 
     GITLAB_TOKEN=... python scripts/ask_routes.py https://gitlab.example.com [endpoints.txt]
 
-Asked are the endpoints that our actions read, or those of a file, one a line. GitLab answers `{"error":"404 Not
-Found"}`
-where it has no such route, and names what is missing where it has. An endpoint that is printed is not there. On a CE
-that is what only EE has; on a new version, what is gone. One request at a time.
+Asked are the endpoints that our actions read, or those of a file, one a line. Where GitLab has no such route it
+answers `{"error":"404 Not Found"}`; where it has, it names what is missing. An endpoint that is printed is not there.
+On a CE that is what only EE has; on a new version, what is gone. One request at a time.
 """
 
 from __future__ import annotations

@@ -35,11 +35,17 @@ def tools_page(toolset: str, tools: list[Tool], tiers: TierMap) -> str:
         parts.append(_table(("field", "type", "for"), _fields(tool, tiers)))
         for name, action in tool.actions.items():
             endpoints = "<br>".join(f"`{endpoint}`" for endpoint in action.spec.endpoints)
-            parts.append(
-                f"`{name}`: {endpoints} ([GitLab's page](https://docs.gitlab.com/{action.spec.docs}))<br>"
-            )
+            page = f"[GitLab's page](https://docs.gitlab.com/{action.spec.docs})"
+            parts.append(f"`{name}`: {endpoints} ({page}){_undone_by(action)}<br>")
         parts.append("")
     return PRINTED + "\n".join(parts)
+
+
+def _undone_by(action: type[Action]) -> str:
+    if action.spec.undo is None:
+        return ""
+    tool, name = action.spec.undo.names(action)
+    return f", taken back by `{name}`" if tool == action.spec.tool.name else f", taken back by `{tool} {name}`"
 
 
 def index_page(toolsets: dict[str, list[Tool]]) -> str:

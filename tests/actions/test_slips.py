@@ -45,3 +45,10 @@ async def test_a_name_that_only_reads_never_means_the_tool_that_writes(
 ) -> None:
     told = await heard(against(), {"tool": name, "arguments": {"action": "list", "project_id": "1"}})
     assert (told["code"], told["did_you_mean"]) == ("UNKNOWN_TOOL", f"{name}s list")
+
+
+async def test_who_wants_to_write_is_not_sent_to_what_only_reads(against: Callable[..., App]) -> None:
+    told = await heard(
+        against(), {"tool": "manage_badges", "arguments": {"action": "create", "project_id": "1"}}
+    )
+    assert told["send"] == {"tool": "find_actions", "arguments": {"query": "manage badges create"}}

@@ -209,6 +209,39 @@ async def test_neither_what_is_done_nor_a_yes_is_taken_from_a_result(
     assert writes(standin) == []
 
 
+@pytest.mark.parametrize("name", ["dry_run", "quick_actions", "confirmationToken", "Confirmation Token"])
+async def test_neither_is_how_the_call_is_made_whatever_the_field_is_called(
+    name: str, standin: StandIn, website: World, against: Callable[..., App]
+) -> None:
+    website.things["labels"] = [{"id": 1, "name": "false", "color": "#222222"}]
+    call = {"tool": "manage_label", "arguments": {**delete_label(), name: of(0, "items.0.name")}}
+    error = await error_of_last(against(), labels(), call)
+    assert error["error_code"] == "INVALID_VALUE" and error["invalid_fields"][0]["received"] == "a reference"
+    assert writes(standin) == []
+
+
+@pytest.mark.parametrize(
+    "inside",
+    [
+        {"tool": of(0, "items.0.name"), "arguments": {**WEBSITE, "label_id": "bug"}},
+        {"tool": of(0, "items.0.name"), "action": "delete", **WEBSITE, "label_id": "bug"},
+        {"action": "manage_label create", "arguments": of(0, "items.0.description")},
+        {"action": "manage_label create", "params": of(0, "items.0.description")},
+    ],
+    ids=str,
+)
+async def test_a_call_inside_of_another_is_not_what_gitlab_says(
+    inside: dict[str, Any], standin: StandIn, website: World, against: Callable[..., App]
+) -> None:
+    arguments = json.dumps({**WEBSITE, "name": "evil", "color": "#333333"})
+    website.things["labels"] = [
+        {"id": 1, "name": "manage_label delete", "description": arguments, "color": "#222222"}
+    ]
+    error = await error_of_last(against(), labels(), {"tool": "run_action", "arguments": inside})
+    assert error["error_code"] == "INVALID_VALUE" and error["invalid_fields"][0]["received"] == "a reference"
+    assert writes(standin) == []
+
+
 async def test_text_from_gitlab_is_validated_like_any_value(
     standin: StandIn, website: World, against: Callable[..., App]
 ) -> None:
@@ -333,6 +366,19 @@ async def test_many_references_to_much_text_are_too_much(
     error = await error_of_last(against(), labels(max_bytes=60_000), issue(labels=many, max_bytes=60_000))
     assert error["error_code"] in ("PAYLOAD_TOO_LARGE", "INVALID_VALUE")
     assert writes(standin) == []
+
+
+async def test_what_references_make_too_large_is_refused_before_it_is_looked_at(
+    website: World, against: Callable[..., App]
+) -> None:
+    """Each look at it takes a second and half a gigabyte; a call that is sent so large gets no further either."""
+    website.things["labels"] = [{"id": 1, "name": "bug", "description": "x" * 20_000, "color": "#222222"}]
+    calls = [
+        labels(fields=["description"], max_bytes=60_000),
+        issue(labels=[of(0, "items.0.description")] * 9000),
+    ]
+    error = (await batch(against(), calls, max_bytes=200_000))[-1]["error"]
+    assert (error["error_code"], error["limit_type"]) == ("PAYLOAD_TOO_LARGE", "request_size")
 
 
 async def test_after_the_first_failure_nothing_is_made_where_the_caller_says_so(

@@ -325,6 +325,7 @@ def test_a_fine_grained_token_is_good_and_what_the_tools_need_is_named(
     assert (checks["token"]["mark"], checks["version"]["mark"]) == ("ok", "warn")
     assert "fine-grained" in checks["token"]["found"]
     assert "Work Item: Create, Delete, Read, Update (" in checks["permissions"]["found"]
+    assert "the chosen toolsets need" in checks["permissions"]["found"].lower()
     assert "Metadata: Read" in checks["version"]["fix"]
     assert "scopes" not in checks
     assert "/api/v4/user" not in {request.path for request in standin.requests}

@@ -115,6 +115,8 @@ async def test_a_pipeline_that_runs_blocks_and_is_not_called_a_check(
     data = (await against().call("browse_merge_requests", arguments)).data
     assert [blocker["check"] for blocker in data["blockers"]] == ["ci_still_running"]
     assert "still checking" not in data["verdict"]
+    assert data["auto_merge"].startswith("set")
+    assert "untrusted" not in data
 
 
 async def test_nobody_is_asked_to_confirm_a_merge_before_gitlab_has_checked_it(

@@ -120,3 +120,17 @@ async def test_nothing_to_delete_is_no_lack_of_permission(standin: StandIn, agai
             "manage_environment", {"action": "delete_review_apps", "project_id": 1, "dry_run": False}
         )
     assert failed.value.failure.code == "NOT_FOUND"
+
+
+async def test_a_value_that_this_gitlab_does_not_have_is_not_named_among_those_to_choose_from(
+    standin: StandIn, against: Against
+) -> None:
+    """A Community Edition has no epics, and so no to-dos of them."""
+    standin.play_rows(row for row in rows("params_ce", "19.3") if row["label"] == "params/new_get_todos.type")
+    with pytest.raises(CallFailed) as refused:
+        await against().call("browse_todos", {"action": "list", "type": "Epic"})
+    assert refused.value.failure.code == "REJECTED"
+    [told] = refused.value.failure.facts["invalid_fields"]
+    assert (told["field"], told["received"]) == ("type", '"Epic"')
+    assert "Epic" not in told["expected"]
+    assert "edition" in told["expected"]

@@ -200,3 +200,15 @@ async def test_the_state_of_a_group_is_told_where_it_refuses_and_before(
     assert ("projects_of_this_group" in told) is (projects is not None)
     for name, value in group.items():
         assert told["here"].get(name) == value
+
+
+@pytest.mark.parametrize("word", ["permanently", "permanent"])
+async def test_for_good_is_understood_in_other_words_and_asked_about_all_the_same(
+    standin: StandIn, against: Server, word: str
+) -> None:
+    standin.answer("GET", "/projects/55", body={**MARKED, **OWNER})
+    call = {"action": "delete", "project_id": NUMBER, word: True}
+    failure = await refused(against(trust="dangerous", confirm="destructive"), "manage_project", call)
+    assert failure.code == "CONFIRMATION_REQUIRED"
+    assert failure.facts["danger"] == "dangerous"
+    assert writes(standin) == []

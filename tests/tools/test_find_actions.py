@@ -61,6 +61,7 @@ async def test_where_the_server_only_reads_no_write_is_found(against: Server) ->
     app = against(read_only=True)
     found = (await app.call("find_actions", {"query": "create a label"})).data
     assert {hit["danger"] for hit in found["hits"]} <= {"read"}
+    assert found["not_allowed_here"].startswith("manage_label create")
     assert "only reads" in found["not_allowed_here"]
 
 

@@ -112,6 +112,7 @@ async def test_a_fine_grained_token_that_may_not_read_the_project_may_reach_what
     arguments = {"action": "explain_access", "project_id": "31"}
     data = dict((await against(token=Secret("fg_project")).call("browse_instance", arguments)).data)
     assert data["here"]["readable"] == "not with this token"
+    assert "untrusted" not in data
     assert "needs_permission" in data
 
 
@@ -204,6 +205,8 @@ LET_IN = [
     (15, "browse_files get", True),
     (15, "browse_branches list", True),
     (15, "manage_issue delete", True),
+    (15, "manage_issue move", True),
+    (15, "manage_issue clone", True),
     (15, "manage_label create", True),
     (15, "manage_file commit", False),
     (15, "manage_branch create", False),

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from gitlab_mcp.actions.recovery_lookup import RecoveryLookup
     from gitlab_mcp.actions.server import Server
     from gitlab_mcp.actions.tool import Tool
+    from gitlab_mcp.actions.undo import Undo
 
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
@@ -108,6 +109,8 @@ class Spec:
     repeatable: bool
     recover_with: RecoveryLookup | None
     """Where to look when the answer to a write was lost."""
+    undo: Undo | None
+    """The call that takes it back."""
     lists: bool
     """Whether the answer is a list, under `items`."""
     not_taken: Mapping[str, str]

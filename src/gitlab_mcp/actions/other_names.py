@@ -72,7 +72,7 @@ FIELDS: Mapping[str, str] = {
     "environment_id": "environment env_id env",
     "approval_rule_id": "rule_id",
     "label_id": "label name label_name",
-    "milestone_id": "milestone",
+    "milestone_id": "milestone milestone_title milestone_name",
     "user_id": "user",
     "username": "user user_name login",
     "author_username": "author created_by creator author_name",

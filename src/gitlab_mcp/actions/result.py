@@ -77,6 +77,8 @@ class Result:
     image: Image | None = None
     warnings: Sequence[Notice] = ()
     truncated: Sequence[Omission] = ()
+    undo: Mapping[str, Any] | None = None
+    """The ready call that takes a write back."""
     own_members: frozenset[str] = frozenset()
     """Members of `data` that hold words of this server alone, and none of GitLab's."""
     is_presented: bool = False

@@ -11,6 +11,7 @@ from gitlab_mcp.actions.other_names import Instead
 from gitlab_mcp.actions.recovery_lookup import RecoveryLookup
 from gitlab_mcp.actions.shape import shapes
 from gitlab_mcp.actions.toolsets import DISCOVER
+from gitlab_mcp.actions.undo import Undo
 
 A = TypeVar("A", bound=type[Action])
 
@@ -68,6 +69,7 @@ class Tool:
         role: Role | Differs[Role | None] | None = None,
         repeatable: bool | None = None,
         recover_with: RecoveryLookup | None = None,
+        undo: Undo | None = None,
         not_taken: Mapping[str, str] | None = None,
         rewrites: Mapping[str, Rewrite] | None = None,
         lists: bool | None = None,
@@ -81,6 +83,7 @@ class Tool:
         `repeatable`: sending it again after a lost answer does no harm. Reads are; a PUT or DELETE is
         unless it acts (merge, play, retry); a POST is not. What may not be sent again says in `recover_with` where
         to look instead.
+        `undo`: the call that takes it back, for the answer.
 
         `not_taken`: fields people expect here that carry an intent it cannot fulfil, each with what is offered.
         `rewrites`: fields people expect here whose intent other fields carry.
@@ -116,6 +119,7 @@ class Tool:
                 own_facts={name: value for name, value in own_facts.items() if value is not None},
                 repeatable=repeatable,
                 recover_with=recover_with,
+                undo=undo,
                 lists="page" in shapes(cls) if lists is None else lists,
                 not_taken=not_taken or {},
                 rewrites=rewrites or {},

@@ -90,6 +90,8 @@ class Dispatch:
     before_write: Callable[[PlannedWrite], Awaitable[None]]
     """Writes down what is about to be changed. Raises CallFailed where it must be written and cannot be."""
     local_files: LocalFiles | NoLocalFiles
+    tells_undo: bool = True
+    """A step of a larger write is not undone alone."""
 
     async def __call__(
         self,
@@ -292,7 +294,9 @@ class Dispatch:
         )
 
     async def _carry_out(self, call: Call, server: _Server, notices: list[Notice]) -> Result:
+        started = time.monotonic()
         answer = await self._run(call.action, server)
+        seconds = time.monotonic() - started
         if isinstance(answer, Result) and answer.is_presented:
             return replace(answer, data={**_how_taken(call), **answer.data})
         notices = [
@@ -316,9 +320,18 @@ class Dispatch:
             max_bytes=self._max_bytes(call),
             warnings=notices,
             said_first=_how_taken(call),
+            undo=self._undo_of(call, answer, seconds),
         )
         with held_answers() as held:
             return present() if held.taken < _MUCH_TO_PRESENT else await _aside(present)
+
+    def _undo_of(self, call: Call, answer: Answer | Result, seconds: float) -> Mapping[str, Any] | None:
+        # What commands in a text have done is not taken back with the text.
+        if call.action.spec.undo is None or call.options.quick_actions or not self.tells_undo:
+            return None
+        from gitlab_mcp.calls.undoing import Undoing
+
+        return Undoing(self._action_of, self.offered).of(call.action, answer, seconds)
 
     def _max_bytes(self, call: Call) -> int:
         return call.options.max_bytes or self.max_bytes
@@ -341,7 +354,7 @@ class Dispatch:
             session = replace(server.session, gitlab=gitlab)
             return action.run_with(replace(server, session=session, session_of_steps=server.session))
 
-        return await run_recovering(action, server.gitlab, run, self._read_of, self.claims, server.caller)
+        return await run_recovering(action, server.gitlab, run, self._action_of, self.claims, server.caller)
 
     async def _check_success(self, action: Action, answer: Answer | Result, ask: Ask) -> Sequence[Notice]:
         from gitlab_mcp.success_checks.all_checks import run_all_checks
@@ -359,9 +372,9 @@ class Dispatch:
         understood = isinstance(asked, int) and FEWEST_BYTES <= asked <= MOST_BYTES
         return asked if understood and isinstance(asked, int) else self.max_bytes
 
-    def _read_of(self, read: str, arguments: Mapping[str, Any]) -> Action:
+    def _action_of(self, named: str, arguments: Mapping[str, Any]) -> Action:
         """The action that is named so, such as `browse_branches get`, with these arguments."""
-        tool, _, name = read.partition(" ")
+        tool, _, name = named.partition(" ")
         return validate(self.registry, tool, {"action": name, **arguments}, self.defaults).action
 
     def _declared(
@@ -465,7 +478,7 @@ class _Server:
             AskForMoreDanger(guard, self.call.danger) if isinstance(guard, AskForConfirmation) else guard
             for guard in self.dispatch.last_guards
         )
-        dispatch = replace(self.dispatch, last_guards=guards)
+        dispatch = replace(self.dispatch, last_guards=guards, tells_undo=False)
         server = replace(self, dispatch=dispatch, session=self.session_of_steps or self.session)
         wanted = {"quick_actions": True} if self.call.options.quick_actions else {}
         return await server.make_call(tool, {**wanted, **arguments}, max_bytes=MOST_BYTES)

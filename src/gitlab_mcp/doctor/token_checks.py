@@ -88,7 +88,9 @@ def _permissions(settings: Settings) -> Check:
         f"{resource}: {', '.join(permissions)} ({', '.join(places)})"
         for resource, (permissions, places) in by_resource(needs).items()
     )
-    return Check("permissions", Mark.OK, f"GitLab does not tell which it has. All tools need {told}")
+    return Check(
+        "permissions", Mark.OK, f"GitLab does not tell which it has. The chosen toolsets need {told}"
+    )
 
 
 def _scopes(settings: Settings, token: Mapping[str, Any], new_token: str) -> Check:

@@ -37,6 +37,11 @@ def callable_here(facts: Mapping[str, Any], tools: OfferedTools) -> Mapping[str,
     return {**facts, "suggested_fix": " ".join(filter(None, said))}
 
 
+def ready_to_send(call: Mapping[str, Any], tools: OfferedTools) -> Mapping[str, Any]:
+    """The call of something that is allowed here, as it can be made: by another tool where its own is not listed."""
+    return call if tools.is_listed(call["tool"]) else _sent_with(call, tools)
+
+
 def _sent_with(send: Mapping[str, Any], tools: OfferedTools) -> Mapping[str, Any]:
     """The call by a tool that is listed. What it holds stands beside the action, where the other arguments stay."""
     arguments = dict(send.get("arguments", {}))

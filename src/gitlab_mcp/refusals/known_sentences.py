@@ -227,7 +227,7 @@ KNOWN_SENTENCES: Final = (
         r"\btaken\b|already (exists|being used|a member|shared|assigned|related|linked|in the job token)|duplicate"
         r"|same (name|path) .*exists",
         "It exists already.",
-        "Read what is there, and change it instead of creating it again, or choose another name.",
+        "Read what is there: it may be all that is wanted. Else change it, or choose another name.",
         state="exists",
     ),
     _row(

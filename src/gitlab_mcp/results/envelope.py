@@ -17,13 +17,13 @@ ABOUT_THE_CALL: Final = frozenset((
     "untrusted", "truncated", "warnings", "invisible_characters_removed", "taken_as", "unknown_fields",
     "error", "error_code", "is_error", "suggested_fix", "cause", "evidence", "retryable", "loop", "check_with",
     "confirmation_token", "what_will_happen", "alternatives", "send", "next", "next_steps", "next_call", "hint",
-    "hints", "notice", "notices", "instructions", "system", "how_to_get_it", "outcome", "did_you_mean",
+    "hints", "notice", "notices", "instructions", "system", "how_to_get_it", "outcome", "did_you_mean", "undo",
 ))  # fmt: skip
 """Said about any call, and never by a workflow about what it found."""
 OURS: Final = ABOUT_THE_CALL.union((
     "items", "every_item", "total", "filters_not_asked_for", "next_page", "next_cursor", "done", "empty", "already",
     "recovered", "accepted", "started", "verdict", "why", "why_empty", "means", "lifted_by", "how_it_went", "then",
-    "remark", "remarks", "known_by", "problem", "what", "result", "results",
+    "remark", "remarks", "known_by", "problem", "what", "result", "results", "auto_merge", "readable",
 ))  # fmt: skip
 """All of them."""
 HOLD_ANSWERS: Final = frozenset({"items", "every_item", "result", "results"})

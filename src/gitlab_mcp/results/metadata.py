@@ -1,4 +1,4 @@
-"""What a result says beside its data: `untrusted`, `truncated` and `warnings`."""
+"""What a result says beside its data: `untrusted`, `undo`, `truncated` and `warnings`."""
 
 from __future__ import annotations
 
@@ -11,16 +11,18 @@ from gitlab_mcp.results.untrusted_text import untrusted_members
 
 
 def add_metadata(result: Result) -> Result:
-    """The result with `untrusted`, `truncated` and `warnings` as members of its data."""
+    """The result with `untrusted`, `undo`, `truncated` and `warnings` as members of its data."""
     data: dict[str, Any] = {}
     if untrusted := untrusted_members(_of_others(result)):
         data["untrusted"] = untrusted
     data.update(result.data)
+    if result.undo:
+        data["undo"] = result.undo
     if result.truncated:
         data["truncated"] = [omission.as_json() for omission in result.truncated]
     if result.warnings:
         data["warnings"] = [warning_entry(warning) for warning in result.warnings]
-    return replace(result, data=data, truncated=(), warnings=())
+    return replace(result, data=data, truncated=(), warnings=(), undo=None)
 
 
 def _of_others(result: Result) -> Mapping[str, Any]:

@@ -33,10 +33,12 @@ def present_answer(
     fields: Sequence[str] = (),
     warnings: Sequence[Notice] = (),
     said_first: Mapping[str, Any] = _NOTHING,
+    undo: Mapping[str, Any] | None = None,
 ) -> Result:
     """The outcome with the fields to show, without secrets and invisible characters, within `max_bytes`.
 
     `fields` are those that the caller named, by GitLab's names. `said_first` stands before the outcome.
+    `undo` is told whole or not at all.
     """
     before = None
     if isinstance(outcome, Answer):
@@ -47,7 +49,7 @@ def present_answer(
     else:
         data = kept_apart(redact_json(outcome.data), ABOUT_THE_CALL)
         result = replace(outcome, data=named_fields(data, fields) if fields else data)
-    result = replace(result, data={**said_first, **result.data})
+    result = replace(result, data={**said_first, **result.data}, undo=undo)
     result = _clean(replace(result, warnings=(*result.warnings, *warnings)))
     return limit_size(
         result,

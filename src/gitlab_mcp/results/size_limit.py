@@ -242,12 +242,13 @@ class _TooLarge:
         def keep(count: int, warnings: Sequence[Notice]) -> Result:
             kept = {name: data[name] for name in names[:count]}
             omission = Omission(what, len(names) - count, self._more_bytes())
-            return Result(data=kept, image=self.result.image, warnings=warnings, truncated=(omission,))
+            result = Result(data=kept, image=self.result.image, warnings=warnings, truncated=(omission,))
+            return replace(result, undo=self.result.undo)
 
         return (
             self._largest_that_fits(0, len(names), lambda count: keep(count, self.result.warnings))
             or self._largest_that_fits(0, len(names), lambda count: keep(count, ()))
-            or keep(0, ())
+            or replace(keep(0, ()), undo=None)
         )
 
     def _more_bytes(self) -> str:

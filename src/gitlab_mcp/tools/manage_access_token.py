@@ -32,6 +32,7 @@ from gitlab_mcp.actions.result import Notice, Result
 from gitlab_mcp.actions.scopes import InProjectOrGroup
 from gitlab_mcp.actions.token_scopes import Scopes
 from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.actions.undo import Undo
 from gitlab_mcp.failures.codes import Code, NoticeCode
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.gitlab.faults import FAULTS
@@ -144,6 +145,7 @@ def _own_token() -> Failure:
     },
     shows=CREATED,
     recover_with=FIND_LOST,
+    undo=Undo("revoke", "project_id group_id", "token_id=id"),
 )
 class CreateToken(InProjectOrGroup, MakesToken):
     """Create a token of a project or group; GitLab makes a bot user for it."""

@@ -29,6 +29,7 @@ from gitlab_mcp.actions.fields import (
 from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup, as_asked
 from gitlab_mcp.actions.scopes import InProject, InProjectOrGroup, OfMergeRequest
 from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.actions.undo import Undo
 
 manage = Tool(
     "manage_approval_rule",
@@ -78,6 +79,7 @@ class Approvers(Action):
     recover_with=RecoveryLookup(
         "browse_approval_rules list", "project_id group_id merge_request_iid", proof=as_asked
     ),
+    undo=Undo("delete", "project_id merge_request_iid", "approval_rule_id=id"),
 )
 class CreateRule(Approvers):
     """Require approvals of the people named."""
@@ -172,6 +174,7 @@ class UpdateSettings(InProjectOrGroup):
     shows=CHECK,
     role=Role.MAINTAINER,
     recover_with=RecoveryLookup("browse_approval_rules status_checks", "project_id", proof=as_asked),
+    undo=Undo("delete_status_check", "project_id", "check_id=id"),
 )
 class CreateCheck(InProject):
     """Ask a service about every merge request."""

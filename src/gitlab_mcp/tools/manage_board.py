@@ -27,6 +27,7 @@ from gitlab_mcp.actions.other_names import Instead
 from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup
 from gitlab_mcp.actions.scopes import InProjectOrGroup
 from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.actions.undo import Undo
 
 manage = Tool(
     "manage_board",
@@ -85,6 +86,7 @@ class OfBoardList(OfBoard):
     recover_with=RecoveryLookup(
         "browse_boards list", "project_id group_id", because="boards have no date, and may share a name"
     ),
+    undo=Undo("delete", "project_id group_id", "board_id=id"),
 )
 class CreateBoard(WithSeveralBoards):
     """Create a board."""
@@ -140,6 +142,7 @@ class DeleteBoard(WithSeveralBoards):
     recover_with=RecoveryLookup(
         "browse_boards lists", "project_id group_id board_id", proof=_is_for_the_same, every_page=True
     ),
+    undo=Undo("delete_list", "project_id group_id board_id", "list_id=id"),
 )
 class CreateList(OfBoard):
     """Add a list for a label, or (Premium) for a person, a milestone or an iteration."""

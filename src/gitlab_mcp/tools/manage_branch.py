@@ -16,6 +16,7 @@ from gitlab_mcp.actions.result import Result
 from gitlab_mcp.actions.scopes import InProject
 from gitlab_mcp.actions.server import Server
 from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.actions.undo import Undo
 from gitlab_mcp.gitlab.faults import FAULTS
 from gitlab_mcp.gitlab.paging import items_of
 from gitlab_mcp.workflows.branch_renaming import BranchRenaming, refuse_to_rename
@@ -47,6 +48,7 @@ manage = Tool(
     example={"project_id": "acme/website", "branch": "feature/login", "ref": "main"},
     shows="name sha=commit.id protected web_url",
     recover_with=RecoveryLookup("browse_branches get", "project_id branch", points_at="ref"),
+    undo=Undo("delete", "project_id branch"),
 )
 class CreateBranch(InProject):
     """Create a branch from a branch, tag or commit."""
@@ -66,6 +68,7 @@ class CreateBranch(InProject):
     danger=Danger.DESTRUCTIVE,
     example={"project_id": "writes/app", "branch": "feature/a", "new_branch": "feature/one"},
     recover_with=RecoveryLookup("browse_branches get", "project_id branch=new_branch", points_at="branch"),
+    undo=Undo("rename", "project_id branch=new_branch", "new_branch=deleted"),
 )
 class RenameBranch(InProject):
     """Give a branch another name: create it at the same commit, then delete the old one, unless that moved meanwhile.

@@ -21,6 +21,7 @@ from gitlab_mcp.actions.quick_actions import CommentText
 from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup, said
 from gitlab_mcp.actions.scopes import OfCommit
 from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.actions.undo import Undo
 
 manage = Tool(
     "manage_commit",
@@ -91,6 +92,7 @@ def _names_the_commit(write: LostWrite, found: Mapping[str, Any]) -> bool:
     },
     shows="id title dry_run web_url",
     recover_with=RecoveryLookup("browse_commits list", "project_id ref_name=branch", proof=_names_the_commit),
+    undo=Undo("revert", "project_id branch", "sha=id", without="dry_run"),
 )
 class CherryPick(OfCommit):
     """Repeat a commit on another branch; dry_run only tries it."""
@@ -112,6 +114,7 @@ class CherryPick(OfCommit):
     },
     shows="id title dry_run web_url",
     recover_with=RecoveryLookup("browse_commits list", "project_id ref_name=branch", proof=_names_the_commit),
+    undo=Undo("revert", "project_id branch", "sha=id", without="dry_run"),
 )
 class Revert(OfCommit):
     """Take a commit back with a new commit on a branch; dry_run only tries it."""

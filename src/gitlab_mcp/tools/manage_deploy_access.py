@@ -17,6 +17,7 @@ from gitlab_mcp.actions.recovery_lookup import RecoveryLookup, has, lost_token
 from gitlab_mcp.actions.result import Notice
 from gitlab_mcp.actions.scopes import InProject, InProjectOrGroup
 from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.actions.undo import Undo
 from gitlab_mcp.failures.codes import NoticeCode
 from gitlab_mcp.gitlab.paging import every_page
 from gitlab_mcp.results.secret_redaction import keep_visible
@@ -60,6 +61,7 @@ CanPush = Annotated[Flag, Risk(Danger.DANGEROUS, "true", "whoever has the key ca
     example={"project_id": "acme/website", "name": "deploy", "scopes": ["read_repository"]},
     shows="id name username token shown_once scopes expires_at",
     recover_with=lost_token("browse_deploy_access list_tokens", "project_id group_id"),
+    undo=Undo("revoke_token", "project_id group_id", "token_id=id"),
 )
 class CreateDeployToken(InProjectOrGroup):
     """Create a deploy token; without expires_at it never expires."""

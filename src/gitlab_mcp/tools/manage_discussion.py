@@ -11,6 +11,7 @@ from gitlab_mcp.actions.quick_actions import CommentText
 from gitlab_mcp.actions.recovery_lookup import RecoveryLookup, begun_with, said
 from gitlab_mcp.actions.scopes import OfIssueOrMergeRequest
 from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.actions.undo import Undo
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.workflows.unchanged_since import IfUnchanged
@@ -68,6 +69,7 @@ class WrittenComment(OfIssueOrMergeRequest):
         every_page=True,
     ),
     has_line=True,
+    undo=Undo("delete_note", "project_id issue_iid merge_request_iid", "note_id=notes.0.id"),
 )
 class CreateThread(WrittenComment):
     """Start a thread that can be answered, and on a merge request resolved."""
@@ -96,6 +98,7 @@ class CreateThread(WrittenComment):
         proof=said("body"),
         inside="notes",
     ),
+    undo=Undo("delete_note", "project_id issue_iid merge_request_iid", "note_id=id"),
 )
 class Reply(WrittenComment):
     """Answer in a thread."""
@@ -117,6 +120,7 @@ class Reply(WrittenComment):
         ("attachment", "attachments", "attached_file", "file", "files", "image", "screenshot"),
         "upload the file with manage_upload create, and put the markdown of its answer into body",
     ),
+    undo=Undo("delete_note", "project_id issue_iid merge_request_iid", "note_id=id"),
 )
 class CreateNote(WrittenComment):
     """Comment. Quick actions (/label ~bug) are carried out only with quick_actions: true."""
@@ -201,6 +205,7 @@ def _cannot_be_resolved() -> Failure:
         "discussion_id": "a996f68f586799e1ae102747fc93083fd9983dd8",
     },
     shows="id resolved=notes.resolved",
+    undo=Undo("unresolve", "project_id issue_iid merge_request_iid discussion_id"),
 )
 class Resolve(OfThread):
     """Mark a thread as settled."""
@@ -219,6 +224,7 @@ class Resolve(OfThread):
         "discussion_id": "5989a8674c701fff660b661bacfd2f324e16eea1",
     },
     shows="id resolved=notes.resolved",
+    undo=Undo("resolve", "project_id issue_iid merge_request_iid discussion_id"),
 )
 class Unresolve(OfThread):
     """Open a settled thread again."""

@@ -18,6 +18,7 @@ from gitlab_mcp.actions.result import Result
 from gitlab_mcp.actions.scopes import InProject, WithProtectedEnvironments
 from gitlab_mcp.actions.server import Server
 from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.actions.undo import Undo
 from gitlab_mcp.failures.failure import CallFailed
 from gitlab_mcp.workflows.deployment_rollback import (
     Rollback,
@@ -324,6 +325,7 @@ class RollBack(InProject):
         "project_id",
         proof=new("freeze_start", "freeze_end"),
     ),
+    undo=Undo("delete_freeze_period", "project_id", "freeze_period_id=id"),
 )
 class CreateFreezePeriod(InProject):
     """Set a time in which jobs see CI_DEPLOY_FREEZE."""
@@ -387,6 +389,7 @@ class DeleteFreezePeriod(InProject):
         "project_id group_id name",
         because="GitLab does not say since when it is protected",
     ),
+    undo=Undo("unprotect", "project_id group_id name"),
 )
 class Protect(OfProtectedEnvironment):
     """Let only some deploy to an environment, and have others approve; a group names a tier."""

@@ -24,6 +24,7 @@ from gitlab_mcp.actions.quick_actions import CommentText, DescriptionText
 from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup, made, said
 from gitlab_mcp.actions.scopes import InGroup, OfEpic
 from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.actions.undo import CLOSED_AND_REOPENED, Undo
 from gitlab_mcp.workflows.unchanged_since import IfUnchanged
 
 manage = Tool(
@@ -83,6 +84,7 @@ class CreateEpic(EpicDates):
     shows="id iid state title labels start_date due_date parent_id web_url",
     role=Role.REPORTER,
     seldom_given="expected_updated_at",
+    undo=Undo("update", "group_id epic_iid", turned=CLOSED_AND_REOPENED, changed_at="updated_at"),
 )
 class UpdateEpic(IfUnchanged, EpicDates):
     """Change, close or reopen an epic."""
@@ -139,6 +141,7 @@ class AddIssue(OfEpic):
     shows="epic_issue_id=id epic=epic.iid issue=issue.iid",
     role=Role.REPORTER,
     recover_with=RecoveryLookup("browse_epics issues", "group_id epic_iid"),
+    undo=Undo("add_issue", "group_id epic_iid", "issue_id=issue.id"),
 )
 class RemoveIssue(OfEpic):
     """Take an issue out of an epic; both stay."""
@@ -198,6 +201,7 @@ def _links_to(write: LostWrite, found: Mapping[str, Any]) -> bool:
         proof=_links_to,
         answer=lambda found: {"id": found["related_epic_link_id"], "target_epic": found},
     ),
+    undo=Undo("delete_link", "group_id epic_iid", "related_epic_link_id=id"),
 )
 class AddLink(OfEpic):
     """Link an epic to another one."""
@@ -247,6 +251,7 @@ class CreateNote(InGroup):
     shows="id state target_url",
     role=Role.GUEST,
     repeatable=True,
+    undo=Undo("manage_todo mark_done", "", "todo_id=id"),
 )
 class CreateTodo(OfEpic):
     """Put an epic on your own to-do list."""

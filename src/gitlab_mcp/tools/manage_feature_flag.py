@@ -15,6 +15,7 @@ from gitlab_mcp.actions.other_names import Instead
 from gitlab_mcp.actions.recovery_lookup import RecoveryLookup, new
 from gitlab_mcp.actions.scopes import InProject
 from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.actions.undo import Undo
 
 manage = Tool(
     "manage_feature_flag",
@@ -77,6 +78,7 @@ UserXids = Annotated[Words, Csv(), Field(min_length=1, description="As your appl
     shows=FLAG,
     not_taken=IN_STRATEGIES,
     recover_with=RecoveryLookup("browse_feature_flags get", "project_id name", proof=new("name")),
+    undo=Undo("delete", "project_id name"),
 )
 class CreateFlag(InProject):
     """Create a feature flag; without strategies it is on for nobody."""
@@ -168,6 +170,7 @@ class DeleteFlag(InProject):
     recover_with=RecoveryLookup(
         "browse_feature_flags list_user_lists", "project_id", proof=new("name", "user_xids"), every_page=True
     ),
+    undo=Undo("delete_user_list", "project_id", "user_list_iid=iid"),
 )
 class CreateUserList(InProject):
     """Create a list of users; its id is the user_list_id of a gitlabUserList strategy."""

@@ -34,6 +34,7 @@ from gitlab_mcp.actions.result import Notice, Result
 from gitlab_mcp.actions.scopes import InProject
 from gitlab_mcp.actions.server import Server
 from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.actions.undo import Undo
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.gitlab.faults import FAULTS, BadAnswer, BadAnswerReason, Refused
@@ -281,6 +282,9 @@ def _my_commit(write: LostWrite, found: Mapping[str, Any]) -> bool:
     shows="id title web_url stats",
     recover_with=RecoveryLookup("browse_commits list", "project_id ref_name=branch", proof=_my_commit),
     seldom_given="author_name author_email start_sha start_project stats",
+    undo=Undo(
+        "manage_commit revert", "project_id branch", "sha=id", without="start_branch start_sha start_project"
+    ),
 )
 class CommitFiles(CommitToBranch):
     """Create, change, move and delete several files in one commit."""

@@ -38,6 +38,7 @@ from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup, has
 from gitlab_mcp.actions.result import Result
 from gitlab_mcp.actions.scopes import InGroup
 from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.actions.undo import Undo
 from gitlab_mcp.workflows import delayed_deletion
 from gitlab_mcp.workflows.delayed_deletion import how_deleted, read_marked, refuse_deletion
 
@@ -209,6 +210,7 @@ def _is_shared(write: LostWrite, found: Mapping[str, Any]) -> bool:
     shows=SHARED,
     role=Role.OWNER,
     recover_with=RecoveryLookup("browse_groups get", "group_id", proof=_is_shared),
+    undo=Undo("unshare", "group_id with_group_id"),
 )
 class ShareGroup(InGroup):
     """Give the members of another group access to this one."""
@@ -275,6 +277,7 @@ class UnarchiveGroup(InGroup):
         proof=lambda _, found: bool(found.get("marked_for_deletion_on")),
         gone=True,
     ),
+    undo=Undo("restore", "", "group_id=id"),
 )
 class DeleteGroup(InGroup):
     """Delete a group with all its projects; where that is delayed it is marked, and permanently_remove ends it."""
@@ -282,6 +285,7 @@ class DeleteGroup(InGroup):
     permanently_remove: (
         Annotated[
             Flag,
+            AlsoCalled("permanently", "permanent"),
             Needs("delayed_deletion_restore"),
             Risk(Danger.DANGEROUS, "true", "it is gone at once and cannot be restored", equals(True)),
         ]

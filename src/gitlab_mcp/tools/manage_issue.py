@@ -43,6 +43,7 @@ from gitlab_mcp.actions.result import Result
 from gitlab_mcp.actions.scopes import InProject, OfIssue
 from gitlab_mcp.actions.server import Server
 from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.actions.undo import CLOSED_AND_REOPENED, Undo, between
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.counted import counted
 from gitlab_mcp.failures.failure import CallFailed, Failure
@@ -112,6 +113,8 @@ Weight = Annotated[Annotated[Integer, Field(ge=0, le=2**31 - 1)], Needs("issue_w
 Assignees = Annotated[UserIds, Needs("multiple_issue_assignees")]
 EpicId = Annotated[Id, Needs("issue_epic_param"), Anywhere("epic")]
 
+_TURNED = {**CLOSED_AND_REOPENED, "discussion_locked": between(True, False)}
+
 
 @manage.action(
     "create",
@@ -156,6 +159,12 @@ class CreateIssue(InProject):
         "assignee_ids replaces the assignees: send everybody who shall be one",
     ),
     seldom_given="start_date epic_id issue_type discussion_locked weight due_date confidential expected_updated_at",
+    undo=Undo(
+        "update",
+        "project_id issue_iid",
+        turned=_TURNED,
+        changed_at="updated_at",
+    ),
 )
 class UpdateIssue(IfUnchanged, OfIssue):
     """Change, close or reopen an issue."""
@@ -412,6 +421,7 @@ def _links_to(write: LostWrite, found: Mapping[str, Any]) -> bool:
         "description (manage_merge_request update), an epic by manage_epic add_issue",
     ),
     seldom_given="target_project_id",
+    undo=Undo("delete_link", "project_id issue_iid", "issue_link_id=id"),
 )
 class AddLink(OfIssue):
     """Link an issue to another one, of the same project unless told otherwise."""
@@ -432,6 +442,11 @@ class AddLink(OfIssue):
     shows="link_type target=target_issue.web_url",
     role=Role.GUEST,
     recover_with=RecoveryLookup("browse_issues links", "project_id issue_iid"),
+    undo=Undo(
+        "add_link",
+        "project_id issue_iid",
+        "target_issue_iid=target_issue.iid target_project_id=target_issue.project_id link_type",
+    ),
 )
 class DeleteLink(OfIssue):
     """Remove the link between two issues; both stay."""

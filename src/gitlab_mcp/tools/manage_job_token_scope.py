@@ -13,6 +13,7 @@ from gitlab_mcp.actions.other_names import Instead
 from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup
 from gitlab_mcp.actions.scopes import InProject
 from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.actions.undo import Undo
 
 manage = Tool(
     "manage_job_token_scope",
@@ -79,6 +80,7 @@ def _lists(field: str) -> Any:
     recover_with=RecoveryLookup(
         "browse_job_token_scope projects", "project_id", proof=_lists("target_project_id"), every_page=True
     ),
+    undo=Undo("remove_project", "project_id allowed_project_id"),
 )
 class AddProject(OfAllowedProject):
     """Let the jobs of another project in."""
@@ -95,6 +97,7 @@ class AddProject(OfAllowedProject):
     danger=Danger.DESTRUCTIVE,
     example={"project_id": "24", "allowed_project_id": "23"},
     recover_with=RecoveryLookup("browse_job_token_scope projects", "project_id"),
+    undo=Undo("add_project", "project_id allowed_project_id"),
 )
 class RemoveProject(OfAllowedProject):
     """Let the jobs of another project in no longer."""
@@ -113,6 +116,7 @@ class RemoveProject(OfAllowedProject):
     recover_with=RecoveryLookup(
         "browse_job_token_scope groups", "project_id", proof=_lists("target_group_id"), every_page=True
     ),
+    undo=Undo("remove_group", "project_id allowed_group_id"),
 )
 class AddGroup(OfAllowedGroup):
     """Let the jobs of all projects of a group in."""
@@ -129,6 +133,7 @@ class AddGroup(OfAllowedGroup):
     danger=Danger.DESTRUCTIVE,
     example={"project_id": "24", "allowed_group_id": 61},
     recover_with=RecoveryLookup("browse_job_token_scope groups", "project_id"),
+    undo=Undo("add_group", "project_id allowed_group_id"),
 )
 class RemoveGroup(OfAllowedGroup):
     """Let the jobs of a group's projects in no longer."""

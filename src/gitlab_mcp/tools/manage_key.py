@@ -10,6 +10,7 @@ from gitlab_mcp.actions.fields import FutureDate, Id, ReachesNothing, Title, Use
 from gitlab_mcp.actions.public_keys import PublicGpgKey, PublicSshKey
 from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup
 from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.actions.undo import Undo
 
 manage = Tool(
     "manage_key",
@@ -46,6 +47,7 @@ class OfUserOrOwn(Action):
     },
     shows="id title usage_type expires_at",
     recover_with=RecoveryLookup("browse_keys list_ssh", "user_id", proof=_same_ssh_key),
+    undo=Undo("remove_ssh", "user_id", "key_id=id"),
 )
 class AddSshKey(OfUserOrOwn):
     """Add an SSH key."""
@@ -76,6 +78,7 @@ class RemoveSshKey(OfUserOrOwn):
     example={"key": "-----BEGIN PGP PUBLIC KEY BLOCK-----\n…\n-----END PGP PUBLIC KEY BLOCK-----"},
     shows="id created_at",
     recover_with=RecoveryLookup("browse_keys list_gpg", "user_id", proof=_same_gpg_key),
+    undo=Undo("remove_gpg", "user_id", "key_id=id"),
 )
 class AddGpgKey(OfUserOrOwn):
     """Add a GPG key; commits signed with it count as verified."""

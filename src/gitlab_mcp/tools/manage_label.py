@@ -13,6 +13,7 @@ from gitlab_mcp.actions.other_names import Instead
 from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup, as_asked
 from gitlab_mcp.actions.scopes import InProject, InProjectOrGroup
 from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.actions.undo import Undo
 
 manage = Tool(
     "manage_label",
@@ -46,6 +47,7 @@ def _own_label(write: LostWrite, found: Mapping[str, Any]) -> bool:
     example={"project_id": "acme/website", "name": "bug", "color": "#d9534f", "description": "About bug"},
     shows="id name",
     recover_with=RecoveryLookup("browse_labels get", "project_id group_id label_id=name", proof=_own_label),
+    undo=Undo("delete", "project_id group_id", "label_id=id"),
 )
 class CreateLabel(InProjectOrGroup):
     """Create a label."""
@@ -112,6 +114,7 @@ class DeleteLabel(InProjectOrGroup):
     example={"project_id": "acme/website", "label_id": "bug"},
     shows="id name subscribed",
     repeatable=True,
+    undo=Undo("unsubscribe", "project_id group_id label_id"),
 )
 class SubscribeToLabel(InProjectOrGroup):
     """Be notified of new issues and merge requests with a label."""
@@ -129,6 +132,7 @@ class SubscribeToLabel(InProjectOrGroup):
     example={"project_id": "acme/website", "label_id": "bug"},
     shows="id name subscribed",
     repeatable=True,
+    undo=Undo("subscribe", "project_id group_id label_id"),
 )
 class UnsubscribeFromLabel(InProjectOrGroup):
     """Stop being notified of a label."""

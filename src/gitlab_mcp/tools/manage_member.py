@@ -28,6 +28,7 @@ from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup
 from gitlab_mcp.actions.result import Notice
 from gitlab_mcp.actions.scopes import InProjectOrGroup
 from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.actions.undo import Undo
 from gitlab_mcp.failures.codes import NoticeCode
 from gitlab_mcp.gitlab.faults import FAULTS, Refused
 from gitlab_mcp.gitlab.paging import items_of
@@ -86,6 +87,7 @@ class OfInvitation(InProjectOrGroup):
         proof=lambda write, found: found["id"] == write.sent["user_id"] and _has_role(write, found),
         every_page=True,
     ),
+    undo=Undo("remove", "project_id group_id user_id"),
 )
 class AddMember(InProjectOrGroup):
     """Make somebody a member, until a day if one is given."""

@@ -35,6 +35,7 @@ from gitlab_mcp.actions.result import Notice, Result
 from gitlab_mcp.actions.scopes import AtHead, InProject, OfMergeRequest
 from gitlab_mcp.actions.server import Server
 from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.actions.undo import CLOSED_AND_REOPENED, Undo
 from gitlab_mcp.failures.codes import Code, NoticeCode
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.refusals.merge_blockers import refuse_blocked_merge
@@ -220,6 +221,7 @@ class CreateMergeRequest(InProject):
     shows=UPDATED,
     not_taken=ADDING,
     seldom_given="allow_collaboration discussion_locked remove_source_branch expected_updated_at",
+    undo=Undo("update", "project_id merge_request_iid", turned=CLOSED_AND_REOPENED, changed_at="updated_at"),
 )
 class UpdateMergeRequest(IfUnchanged, OfMergeRequest):
     """Change, close or reopen a merge request."""
@@ -399,6 +401,7 @@ def _approved_by_me(write: LostWrite, found: Mapping[str, Any]) -> bool:
     recover_with=RecoveryLookup(
         "browse_merge_requests approvals", "project_id merge_request_iid", proof=_approved_by_me
     ),
+    undo=Undo("unapprove", "project_id merge_request_iid"),
 )
 class Approve(AtHead):
     """Approve it: vouch for the change, which can let it be merged."""
@@ -415,6 +418,7 @@ class Approve(AtHead):
         "project_id merge_request_iid",
         proof=lambda write, found: not _approved_by_me(write, found),
     ),
+    undo=Undo("approve", "project_id merge_request_iid"),
 )
 class Unapprove(OfMergeRequest):
     """Take back your approval."""

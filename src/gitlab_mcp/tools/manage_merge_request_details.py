@@ -18,6 +18,7 @@ from gitlab_mcp.actions.fields import (
 from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup, made
 from gitlab_mcp.actions.scopes import AtHead, OfMergeRequest
 from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.actions.undo import Undo
 
 manage = Tool(
     "manage_merge_request_details",
@@ -111,6 +112,7 @@ class DeleteContextCommits(OfMergeRequest):
         ),
     ),
     moved_from="manage_merge_request",
+    undo=Undo("delete_dependency", "project_id merge_request_iid", "block_id=id"),
 )
 class AddDependency(OfMergeRequest):
     """Have another merge request merged before this one."""

@@ -14,6 +14,7 @@ from gitlab_mcp.actions.recovery_lookup import RecoveryLookup, new
 from gitlab_mcp.actions.result import Result
 from gitlab_mcp.actions.scopes import InProject, InProjectOrGroup, OfMilestone
 from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.actions.undo import Undo, between
 from gitlab_mcp.workflows.unchanged_since import IfUnchanged
 
 manage = Tool(
@@ -56,6 +57,7 @@ class MilestoneDates(InProjectOrGroup):
     },
     shows=MILESTONE,
     recover_with=RecoveryLookup("browse_milestones list", "project_id group_id title", proof=new("title")),
+    undo=Undo("delete", "project_id group_id", "milestone_id=id"),
 )
 class CreateMilestone(MilestoneDates):
     """Create a milestone."""
@@ -70,6 +72,12 @@ class CreateMilestone(MilestoneDates):
     example={"project_id": "writes/app", "milestone_id": 6, "state_event": "close"},
     shows=MILESTONE,
     seldom_given="expected_updated_at",
+    undo=Undo(
+        "update",
+        "project_id group_id milestone_id",
+        turned={"state_event": between("close", "activate")},
+        changed_at="updated_at",
+    ),
 )
 class UpdateMilestone(IfUnchanged, MilestoneDates):
     """Change, close or reopen a milestone."""

@@ -13,6 +13,7 @@ from gitlab_mcp.actions.ask import Ask
 from gitlab_mcp.actions.danger import Risk, equals
 from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.actions.fields import (
+    AlsoCalled,
     Anywhere,
     Flag,
     NamesPlace,
@@ -28,6 +29,7 @@ from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup, made
 from gitlab_mcp.actions.result import Result
 from gitlab_mcp.actions.scopes import InProject
 from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.actions.undo import Undo
 from gitlab_mcp.workflows import delayed_deletion
 from gitlab_mcp.workflows.delayed_deletion import how_deleted, read_marked, refuse_deletion
 
@@ -128,6 +130,7 @@ class CreateProject(ProjectSettings):
         gone=True,
     ),
     moved_from="manage_project",
+    undo=Undo("restore", "", "project_id=id"),
 )
 class DeleteProject(InProject):
     """Delete a project with all it holds; where that is delayed it is marked, and permanently_remove ends it."""
@@ -135,6 +138,7 @@ class DeleteProject(InProject):
     permanently_remove: (
         Annotated[
             Flag,
+            AlsoCalled("permanently", "permanent"),
             Needs("delayed_deletion_restore"),
             Risk(Danger.DANGEROUS, "true", "it is gone at once and cannot be restored", equals(True)),
         ]
@@ -189,6 +193,7 @@ class RestoreProject(InProject):
     repeatable=True,
     recover_with=RecoveryLookup("browse_projects get", "project_id"),
     moved_from="manage_project",
+    undo=Undo("unarchive", "project_id", changed_at="updated_at"),
 )
 class ArchiveProject(InProject):
     """Make a project read-only."""
@@ -204,6 +209,7 @@ class ArchiveProject(InProject):
     repeatable=True,
     recover_with=RecoveryLookup("browse_projects get", "project_id"),
     moved_from="manage_project",
+    undo=Undo("archive", "project_id", changed_at="updated_at"),
 )
 class UnarchiveProject(InProject):
     """Make an archived project writable again."""
@@ -218,6 +224,7 @@ class UnarchiveProject(InProject):
     repeatable=True,
     recover_with=RecoveryLookup("browse_projects get", "project_id"),
     moved_from="manage_project",
+    undo=Undo("unstar", "project_id"),
 )
 class StarProject(InProject):
     """Star a project."""
@@ -232,6 +239,7 @@ class StarProject(InProject):
     repeatable=True,
     recover_with=RecoveryLookup("browse_projects get", "project_id"),
     moved_from="manage_project",
+    undo=Undo("star", "project_id"),
 )
 class UnstarProject(InProject):
     """Take a star back."""

@@ -29,6 +29,7 @@ from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup
 from gitlab_mcp.actions.result import Result
 from gitlab_mcp.actions.scopes import InProject
 from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.actions.undo import Undo
 
 manage = Tool(
     "manage_project_settings",
@@ -196,6 +197,7 @@ def _is_shared(write: LostWrite, found: Mapping[str, Any]) -> bool:
         answer=lambda found: {"shared_with_groups": found["shared_with_groups"]},
     ),
     moved_from="manage_project",
+    undo=Undo("unshare", "project_id group_id"),
 )
 class ShareProject(InProject):
     """Give a group access to the project."""

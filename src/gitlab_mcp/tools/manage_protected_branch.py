@@ -11,6 +11,7 @@ from gitlab_mcp.actions.fields import Flag, Needs, Numbered
 from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup
 from gitlab_mcp.actions.scopes import OfProtectedBranch, OfProtectedTag
 from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.actions.undo import Undo
 
 manage = Tool(
     "manage_protected_branch",
@@ -67,6 +68,7 @@ class BranchRules(OfProtectedBranch):
     recover_with=RecoveryLookup(
         "browse_protected_branches get", "project_id group_id name", proof=_has_levels
     ),
+    undo=Undo("delete", "project_id group_id name"),
 )
 class ProtectBranch(BranchRules):
     """Protect a branch, or all that fit a wildcard."""
@@ -111,6 +113,7 @@ class UnprotectBranch(OfProtectedBranch):
     example={"project_id": "acme/website", "name": "v*", "create_access_level": 40},
     shows=TAG,
     recover_with=RecoveryLookup("browse_protected_branches get_tag", "project_id name", proof=_has_levels),
+    undo=Undo("unprotect_tag", "project_id name"),
 )
 class ProtectTag(OfProtectedTag):
     """Protect a tag, or all that fit a wildcard."""

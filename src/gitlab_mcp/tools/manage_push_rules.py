@@ -11,6 +11,7 @@ from gitlab_mcp.actions.fields import Flag, Integer, Regex, broken_rule
 from gitlab_mcp.actions.recovery_lookup import RecoveryLookup, as_asked
 from gitlab_mcp.actions.scopes import WithPushRules
 from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.actions.undo import Undo
 
 manage = Tool("manage_push_rules", "Set the push rules of a project or group (Premium).", toolset="access")
 
@@ -50,6 +51,7 @@ class PushRules(WithPushRules):
     shows="id " + RULES,
     role=Role.MAINTAINER,
     recover_with=RecoveryLookup("browse_push_rules get", "project_id group_id", proof=as_asked),
+    undo=Undo("delete", "project_id group_id"),
 )
 class CreatePushRules(PushRules):
     """Set push rules where there are none yet."""

@@ -11,6 +11,7 @@ from gitlab_mcp.actions.fields import Expects, Id
 from gitlab_mcp.actions.recovery_lookup import RecoveryLookup, made
 from gitlab_mcp.actions.scopes import OfIssueOrMergeRequest
 from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.actions.undo import Undo
 
 manage = Tool(
     "manage_reaction",
@@ -47,6 +48,7 @@ Emoji = Annotated[str, Field(pattern=r"^[^\s:]+$"), Expects("a name without colo
         "browse_reactions list", "project_id issue_iid merge_request_iid note_id", proof=made("name")
     ),
     moved_from="manage_discussion add_emoji",
+    undo=Undo("remove", "project_id issue_iid merge_request_iid note_id", "award_id=id"),
 )
 class AddEmoji(OfIssueOrMergeRequest):
     """React to something, or to one note on it."""

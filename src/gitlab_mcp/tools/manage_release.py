@@ -26,6 +26,7 @@ from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup, made
 from gitlab_mcp.actions.result import Result
 from gitlab_mcp.actions.scopes import InProject, OfRelease
 from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.actions.undo import Undo
 from gitlab_mcp.gitlab.faults import FAULTS, Refused
 
 manage = Tool(
@@ -165,6 +166,7 @@ class DeleteRelease(OfRelease):
         "project_id tag_name",
         proof=lambda write, found: write.has(found, "name", "url"),
     ),
+    undo=Undo("delete_link", "project_id tag_name", "link_id=id"),
 )
 class CreateLink(OfRelease):
     """Add a link to a release."""

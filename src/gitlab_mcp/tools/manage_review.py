@@ -33,6 +33,7 @@ from gitlab_mcp.actions.result import Notice, Result
 from gitlab_mcp.actions.scopes import AtHead, OfMergeRequest
 from gitlab_mcp.actions.server import Server
 from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.actions.undo import Undo
 from gitlab_mcp.failures.codes import NoticeCode
 from gitlab_mcp.workflows.draft_notes import has_unknown_line
 from gitlab_mcp.workflows.review_comments import ReviewComment, with_suggestion
@@ -117,6 +118,7 @@ class Comment(OfMergeRequest):
         "position": "the position is worked out: send file_path and line, or old_line for a removed line",
         "side": "line is a line as it is now, old_line a removed line",
     },
+    undo=Undo("manage_discussion delete_note", "project_id merge_request_iid", "note_id"),
 )
 class CommentLine(Comment):
     """Comment on a line of a changed file, or on several; the position is worked out from the diff."""
@@ -146,6 +148,7 @@ class CommentLine(Comment):
     danger=Danger.REVERSIBLE,
     example={**EXAMPLE, "file_path": "src/shop/returns.py", "body": "Replay: file."},
     recover_with=FIND_THREAD,
+    undo=Undo("manage_discussion delete_note", "project_id merge_request_iid", "note_id"),
 )
 class CommentFile(Comment):
     """Comment on a changed file as a whole: also renamed, binary and very large ones."""
@@ -164,6 +167,7 @@ class CommentFile(Comment):
     shows="draft_note_id=id",
     recover_with=find_draft("a draft says neither who wrote it nor when"),
     seldom_given="resolve_discussion",
+    undo=Undo("manage_draft delete_draft", "project_id merge_request_iid", "draft_note_id=id"),
 )
 class CreateDraft(OfMergeRequest):
     """Write a draft on the merge request as a whole, or as an answer in a thread."""

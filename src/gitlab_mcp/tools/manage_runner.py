@@ -25,6 +25,7 @@ from gitlab_mcp.actions.other_names import Instead
 from gitlab_mcp.actions.recovery_lookup import RecoveryLookup
 from gitlab_mcp.actions.scopes import InProject, InProjectOrGroup
 from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.actions.undo import Undo
 from gitlab_mcp.results.secret_redaction import keep_visible
 
 manage = Tool(
@@ -178,6 +179,7 @@ class UpdateRunner(OfRunner, RunnerSettings):
     recover_with=RecoveryLookup(
         "browse_runners list", "project_id", proof=lambda write, found: found["id"] == write.sent["runner_id"]
     ),
+    undo=Undo("unassign", "project_id runner_id"),
 )
 class AssignRunner(InProject):
     """Let a project use a project runner of another project."""

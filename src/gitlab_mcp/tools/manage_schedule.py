@@ -19,6 +19,7 @@ from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup
 from gitlab_mcp.actions.result import Notice, Result
 from gitlab_mcp.actions.scopes import InProject, OfSchedule
 from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.actions.undo import Undo
 from gitlab_mcp.failures.codes import Code, NoticeCode
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.gitlab.faults import FAULTS, Refused
@@ -86,6 +87,7 @@ class WithInputs(InProject):
     },
     shows=SCHEDULE,
     recover_with=RecoveryLookup("browse_schedules list", "project_id", proof=_is_mine, every_page=True),
+    undo=Undo("delete", "project_id", "schedule_id=id"),
 )
 class CreateSchedule(WithInputs):
     """Run a pipeline again and again, as the caller; the answer has the next run."""

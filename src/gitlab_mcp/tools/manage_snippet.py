@@ -21,6 +21,7 @@ from gitlab_mcp.actions.fields import (
 )
 from gitlab_mcp.actions.recovery_lookup import RecoveryLookup, made
 from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.actions.undo import Undo
 from gitlab_mcp.workflows.unchanged_since import IfUnchanged
 
 manage = Tool(
@@ -78,6 +79,7 @@ class InProjectOrOwn(Action):
         "files holds them: [{file_path, content}]",
     ),
     recover_with=RecoveryLookup("browse_snippets list_own", proof=made("title", "visibility")),
+    undo=Undo("delete", "project_id", "snippet_id=id"),
 )
 class CreateSnippet(InProjectOrOwn):
     """Create a snippet."""

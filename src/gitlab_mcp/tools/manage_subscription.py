@@ -5,6 +5,7 @@ from __future__ import annotations
 from gitlab_mcp.actions.action import POST, Danger, Endpoints
 from gitlab_mcp.actions.scopes import OfIssueOrMergeRequest
 from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.actions.undo import Undo
 
 manage = Tool(
     "manage_subscription",
@@ -34,6 +35,7 @@ def _at(last: str) -> Endpoints:
     shows="iid subscribed web_url",
     repeatable=True,
     moved_from="manage_issue, manage_merge_request",
+    undo=Undo("unsubscribe", "project_id issue_iid merge_request_iid"),
 )
 class Subscribe(OfIssueOrMergeRequest):
     """Be notified of what happens on it."""
@@ -47,6 +49,7 @@ class Subscribe(OfIssueOrMergeRequest):
     shows="iid subscribed web_url",
     repeatable=True,
     moved_from="manage_issue, manage_merge_request",
+    undo=Undo("subscribe", "project_id issue_iid merge_request_iid"),
 )
 class Unsubscribe(OfIssueOrMergeRequest):
     """Stop being notified of it."""
@@ -60,6 +63,7 @@ class Unsubscribe(OfIssueOrMergeRequest):
     shows="id state target_url",
     repeatable=True,
     moved_from="manage_issue, manage_merge_request",
+    undo=Undo("manage_todo mark_done", "", "todo_id=id"),
 )
 class CreateTodo(OfIssueOrMergeRequest):
     """Put it on your own to-do list."""

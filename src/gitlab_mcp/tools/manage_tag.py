@@ -8,6 +8,7 @@ from gitlab_mcp.actions.other_names import Instead
 from gitlab_mcp.actions.recovery_lookup import RecoveryLookup, has
 from gitlab_mcp.actions.scopes import OfTag
 from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.actions.undo import Undo
 
 manage = Tool(
     "manage_tag",
@@ -34,6 +35,7 @@ manage = Tool(
     recover_with=RecoveryLookup(
         "browse_tags get", "project_id tag_name", proof=has("message"), points_at="ref"
     ),
+    undo=Undo("delete", "project_id tag_name"),
 )
 class CreateTag(OfTag):
     """Tag a branch's head or a commit; a message makes the tag annotated."""

@@ -11,6 +11,7 @@ from gitlab_mcp.actions.fields import Duration, NonEmpty, broken_rule
 from gitlab_mcp.actions.recovery_lookup import RecoveryLookup
 from gitlab_mcp.actions.scopes import OfIssueOrMergeRequest
 from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.actions.undo import Undo
 
 manage = Tool(
     "manage_time_tracking",
@@ -27,6 +28,10 @@ manage = Tool(
 
 TIME = "human_time_estimate human_total_time_spent time_estimate total_time_spent"
 ISSUE = {"project_id": "writes/app", "issue_iid": 1}
+
+
+def _opposite(duration: str) -> str:
+    return duration.removeprefix("-").strip() if duration.startswith("-") else f"-{duration}"
 
 
 def _at(last: str) -> Endpoints:
@@ -82,6 +87,7 @@ class ResetTimeEstimate(OfIssueOrMergeRequest):
         because="GitLab shows the sum of what was booked",
     ),
     moved_from="manage_issue, manage_merge_request",
+    undo=Undo("add_spent_time", "project_id issue_iid merge_request_iid", turned={"duration": _opposite}),
 )
 class AddSpentTime(OfIssueOrMergeRequest):
     """Book time; a minus takes it back."""

@@ -11,6 +11,7 @@ from gitlab_mcp.actions.other_names import Instead
 from gitlab_mcp.actions.recovery_lookup import RecoveryLookup
 from gitlab_mcp.actions.result import Result
 from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.actions.undo import Undo
 from gitlab_mcp.gitlab.graphql import mutate, value_at
 
 manage = Tool(
@@ -53,6 +54,7 @@ TodoId = Annotated[Id, ReachesNothing()]
     # Done twice is done.
     repeatable=True,
     recover_with=DONE,
+    undo=Undo("restore", "todo_id", changed_at="updated_at"),
 )
 class MarkDone(Action):
     """Mark a to-do as done; restore takes it back."""

@@ -10,6 +10,7 @@ from gitlab_mcp.actions.recovery_lookup import RecoveryLookup
 from gitlab_mcp.actions.scopes import InProjectOrGroup
 from gitlab_mcp.actions.sent_files import FileField
 from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.actions.undo import Undo
 
 manage = Tool(
     "manage_upload",
@@ -39,6 +40,7 @@ manage = Tool(
     recover_with=RecoveryLookup(
         "browse_uploads list", "project_id group_id", because="the list does not show a file's address"
     ),
+    undo=Undo("delete", "project_id group_id", "upload_id=id"),
 )
 class CreateUpload(InProjectOrGroup):
     """Upload a file; whoever has its address in the answer can read it."""

@@ -15,6 +15,7 @@ from gitlab_mcp.actions.recovery_lookup import RecoveryLookup, as_asked
 from gitlab_mcp.actions.result import Notice, Result
 from gitlab_mcp.actions.scopes import InProjectOrGroup
 from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.actions.undo import Undo
 from gitlab_mcp.failures.codes import NoticeCode
 from gitlab_mcp.results.secret_redaction import keep_visible
 from gitlab_mcp.workflows.unchanged_since import IfSame, checksum_of_variable
@@ -106,6 +107,7 @@ class ChangedVariable(Settings):
         "variables": "one call sets one: give key and value, or several calls to run_batch",
     },
     recover_with=FIND,
+    undo=Undo("delete", "project_id group_id key", "environment_scope"),
 )
 class CreateVariable(NewVariable, InProjectOrGroup):
     """Set a new variable; update changes one that is there."""
@@ -213,6 +215,7 @@ class ShowValue(OfVariable):
     example={"key": "WRITES_INSTANCE_KEY", "value": "example-value-1", "raw": True},
     shows=VARIABLE,
     recover_with=FIND_IN_INSTANCE,
+    undo=Undo("delete_instance", "key"),
 )
 class CreateInstanceVariable(NewVariable):
     """Set a new variable for every project."""

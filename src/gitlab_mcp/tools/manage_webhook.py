@@ -11,6 +11,7 @@ from gitlab_mcp.actions.fields import Expects, Flag, Id, NonEmpty, WebUrl, broke
 from gitlab_mcp.actions.recovery_lookup import RecoveryLookup, new
 from gitlab_mcp.actions.scopes import OfWebhook, WithWebhooks
 from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.actions.undo import Undo
 
 manage = Tool(
     "manage_webhook",
@@ -90,6 +91,7 @@ class WebhookSettings(WithWebhooks):
     },
     shows="id url",
     recover_with=RecoveryLookup("browse_webhooks list", "project_id group_id", proof=new("url")),
+    undo=Undo("delete", "project_id group_id", "hook_id=id"),
 )
 class CreateHook(WebhookSettings):
     """Have GitLab call a URL when something happens."""

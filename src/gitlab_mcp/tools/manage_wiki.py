@@ -12,6 +12,7 @@ from gitlab_mcp.actions.fields import NonEmpty, broken_rule
 from gitlab_mcp.actions.recovery_lookup import RecoveryLookup
 from gitlab_mcp.actions.scopes import OfWikiPage, WithWiki
 from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.actions.undo import Undo
 from gitlab_mcp.workflows.unchanged_since import IfSame, checksum_of_page
 
 manage = Tool(
@@ -35,6 +36,7 @@ Markup = Literal["markdown", "rdoc", "asciidoc", "org"]
     example={"project_id": "acme/website", "title": "Home", "content": "# Welcome\n"},
     shows=PAGE,
     recover_with=RecoveryLookup("browse_wikis list", "project_id group_id", because="a page has no date"),
+    undo=Undo("delete", "project_id group_id", "slug"),
 )
 class CreatePage(WithWiki):
     """Write a new page."""

@@ -35,6 +35,7 @@ from gitlab_mcp.actions.quick_actions import DescriptionText
 from gitlab_mcp.actions.recovery_lookup import ME, LostWrite, RecoveryLookup
 from gitlab_mcp.actions.result import Notice, Result
 from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.actions.undo import Undo
 from gitlab_mcp.failures.codes import Code, NoticeCode
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.gitlab.faults import FAULTS, GraphQLRefused, may_have_happened
@@ -613,6 +614,7 @@ class OfLink(OfWorkItem):
     switch="issues",
     role=Role.GUEST,
     recover_with=_found_again("workItemAddLinkedItems", lambda write, found: write.action.is_linked(found)),
+    undo=Undo("remove_link", "project_id group_id work_item_iid target_iid target_project"),
 )
 class AddLink(OfLink):
     """Link one to another."""

@@ -145,7 +145,7 @@ async def _outcome(
     call: BatchedCall, index: int, outcomes: Mapping[int, Outcome], share: int, server: Server
 ) -> Outcome:
     try:
-        arguments = filled_in(call.arguments, index, outcomes)
+        arguments = filled_in(call.tool, call.arguments, index, outcomes)
     except CallFailed as unfilled:
         return {"error": server.not_made(call.tool, call.arguments, unfilled.failure)}
     try:

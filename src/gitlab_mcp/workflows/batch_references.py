@@ -9,14 +9,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
+from gitlab_mcp.actions.arguments.limits import check_transportable
 from gitlab_mcp.actions.arguments.problems import received, safe_to_repeat
+from gitlab_mcp.actions.arguments.words import snake
+from gitlab_mcp.actions.arguments.wrapped_calls import names_another_call
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.results.envelope import ABOUT_THE_CALL
 
 _MEMBERS: Final = frozenset({"from", "field"})
-_NOT_TAKEN: Final = frozenset({"action", "confirmation_token"})
-"""Which call it is decides its turn, and a yes is given by a person."""
+_NOT_TAKEN: Final = frozenset({"action", "confirmation_token", "dry_run", "quick_actions"})
+"""Which call it is decides its turn, a yes is given by a person, and the caller says how a call is made."""
 _LONGEST_FIELD: Final = 200
 _MOST_NAMED: Final = 20
 _CUT: Final = "…"
@@ -41,15 +44,15 @@ def calls_referred_to(arguments: Mapping[str, Any]) -> set[int]:
 
 
 def filled_in(
-    arguments: Mapping[str, Any], index: int, outcomes: Mapping[int, Mapping[str, Any]]
+    tool: str, arguments: Mapping[str, Any], index: int, outcomes: Mapping[int, Mapping[str, Any]]
 ) -> Mapping[str, Any]:
     """The arguments of the call of this number with values in place of references. Raises CallFailed where one has
-    none, and then names them all."""
+    none, and then names them all; and where they make it larger than a call may be."""
     problems: dict[str, _NoValue] = {}
 
     def value_of(reference: Mapping[str, Any], where: str) -> Any:
         try:
-            if where.rpartition(".")[2] in _NOT_TAKEN:
+            if snake(where.rpartition(".")[2]) in _NOT_TAKEN or names_another_call(tool, where):
                 raise _NoValue("given as it is, not taken from another call", "a reference")
             return _value_of(reference, index, outcomes)
         except _NoValue as problem:
@@ -60,6 +63,8 @@ def filled_in(
     }
     if problems:
         raise CallFailed(_refusal(problems))
+    # Here, not where the call is validated: whoever tells of its failure would look at all of it again.
+    check_transportable(filled)
     return filled
 
 

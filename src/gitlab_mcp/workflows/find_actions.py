@@ -13,6 +13,7 @@ from gitlab_mcp.actions.result import Result
 from gitlab_mcp.actions.schema import required_fields
 from gitlab_mcp.actions.server import Server
 from gitlab_mcp.actions.shape import shapes
+from gitlab_mcp.failures.counted import counted
 from gitlab_mcp.finding.documents import index
 from gitlab_mcp.tiers.feature_map import TierMap
 from gitlab_mcp.tiers.requirements import requirements_of_action
@@ -31,21 +32,24 @@ async def find(query: str, server: Server) -> Result:
     # The first question builds the index. Others are served meanwhile.
     await anyio.to_thread.run_sync(index)
     hits: list[dict[str, Any]] = []
-    refused: list[str] = []
+    refused: dict[str, str] = {}
     room = _MOST_CHARACTERS
     for action in _likeliest(query, server):
         if (refusal := server.refusal(action)) is not None:
-            refused += [] if hits else [refusal[1]]
+            if not hits:
+                refused[_name(action)] = refusal[1]
             continue
         hit = _hit(action, server.tier_map())
         room -= sum(len(name) + len(value) + len('"":"",') for name, value in hit.items())
         if len(hits) == MOST_HITS or (hits and room < 0):
             break
         hits.append(hit)
-    data: dict[str, Any] = {"hits": hits} if hits else _nothing()
+    data: dict[str, Any] = {"hits": hits} if hits or refused else _nothing()
     if refused:
         # Otherwise the next best would look like the best.
-        data["not_allowed_here"] = f"{len(refused)} that fit better: {refused[0]}"
+        first, why = next(iter(refused.items()))
+        others = f" and {counted(len(refused) - 1, 'other')}" if len(refused) > 1 else ""
+        data["not_allowed_here"] = f"{first}{others}: {why}"
     return Result(data=data, own_members=frozenset(data))
 
 
@@ -62,13 +66,18 @@ def _hit(action: type[Action], tiers: TierMap) -> dict[str, str]:
     tier = requirements_of_action(action, tiers).tier
     endpoint = str(spec.endpoints[0]) if spec.endpoints else ""
     facts = {
-        "action": f"{spec.tool.name}{'.' if spec.tool.of_rows else ' '}{spec.name}",
+        "action": _name(action),
         "fields": ", ".join(_fields(action)),
         "danger": spec.danger.value,
         "tier": "" if tier == "Free" else tier,
         "endpoint": endpoint,
     }
     return {name: value for name, value in facts.items() if value}
+
+
+def _name(action: type[Action]) -> str:
+    spec = action.spec
+    return f"{spec.tool.name}{'.' if spec.tool.of_rows else ' '}{spec.name}"
 
 
 def _fields(action: type[Action]) -> Iterator[str]:

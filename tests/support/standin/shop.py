@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from email.utils import formatdate
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote, unquote, urlencode, urlsplit
@@ -152,6 +153,10 @@ class Shop:
         return received.path.startswith((f"{API}/", "/api/graphql"))
 
     def reply_to(self, received: Received) -> Reply:
+        reply = self._reply_to(received)
+        return replace(reply, headers={"Date": formatdate(usegmt=True), **reply.headers})
+
+    def _reply_to(self, received: Received) -> Reply:
         if received.token is None:
             return Reply.of(401, {"message": "401 Unauthorized"})
         if received.path == "/api/graphql":
@@ -321,12 +326,19 @@ class Shop:
         if received.method == "POST":
             return self._create(steps, sent, received.caller)
         collection, name = "/".join(steps[:-1]), unquote(steps[-1])
-        if name not in self.things.get(collection, {}):
-            raise NotFound
+        name = self._name_of(collection, name)
         if received.method == "DELETE":
             del self.things[collection][name]
             return Reply.of(204)
         return self._update(self.things[collection][name], sent)
+
+    def _name_of(self, collection: str, named: str) -> str:
+        """What has a name can be addressed by its number, too."""
+        things = self.things.get(collection, {})
+        for name, thing in things.items():
+            if named in (name, str(thing.get("id"))):
+                return name
+        raise NotFound
 
     def _create(self, steps: list[str], sent: Thing, caller: str) -> Reply:
         noun, collection = steps[-1], self.things.setdefault("/".join(steps), {})
@@ -337,6 +349,8 @@ class Shop:
         if noun == "members":
             sent["id"] = int(sent.get("user_id") or PEOPLE[sent["username"]])
             sent |= self._person(_username(sent["id"]))
+        if noun == "wikis":
+            sent["slug"] = str(sent["title"]).replace(" ", "-")
         if noun in TAKEN and str(sent.get(by)) in collection:
             return Reply.of(*TAKEN[noun])
         thing = self._new(steps, caller) | self._resolved(sent)
@@ -362,7 +376,9 @@ class Shop:
         }
 
     def _update(self, thing: Thing, sent: Thing) -> Reply:
-        thing.update(self._resolved(sent, thing), updated_at=_now())
+        shown = self._resolved(sent, thing)
+        if any(thing.get(name) != value for name, value in shown.items()):
+            thing.update(shown, updated_at=_now())
         return Reply.of(200, thing)
 
     def _resolved(self, sent: Thing, thing: Thing | None = None) -> Thing:
@@ -561,8 +577,41 @@ class Shop:
             raise NotFound
         kind = sent.get("link_type", "relates_to")
         links = self.things.setdefault(f"projects/77/issues/{match[1]}/links", {})
-        links[str(target["iid"])] = {**target, "link_type": kind, "issue_link_id": 900_000 + self.made}
-        return Reply.of(201, {"source_issue": source, "target_issue": target, "link_type": kind})
+        self.made += 1
+        number = 900_000 + self.made
+        links[str(target["iid"])] = {**target, "link_type": kind, "issue_link_id": number}
+        shown = {"id": number, "source_issue": source, "target_issue": target, "link_type": kind}
+        return Reply.of(201, shown)
+
+    def _unlink(self, match: re.Match[str], sent: Thing, received: Received) -> Reply:
+        links = self.things.get(f"projects/77/issues/{match[1]}/links", {})
+        for name, link in links.items():
+            if str(link["issue_link_id"]) == match[2]:
+                del links[name]
+                source, target = (
+                    self.thing("projects/77/issues", match[1]),
+                    self.thing("projects/77/issues", name),
+                )
+                kind = link["link_type"]
+                return Reply.of(200, {"source_issue": source, "target_issue": target, "link_type": kind})
+        raise NotFound
+
+    def _mark_caller(self, match: re.Match[str], sent: Thing, received: Received) -> Reply:
+        """Stars, subscriptions: 304 where it is so already."""
+        collection, _, name = match[1].rpartition("/")
+        thing, is_so = self.thing(collection, name), not match[2].startswith("un")
+        marks = thing.setdefault(f"{match[2].removeprefix('un')}s", [])
+        if (received.caller in marks) is is_so:
+            return Reply.of(304)
+        marks.append(received.caller) if is_so else marks.remove(received.caller)
+        return Reply.of(201, thing)
+
+    def _archive(self, match: re.Match[str], sent: Thing, received: Received) -> Reply:
+        project, is_so = self.thing("projects", match[1]), match[2] == "archive"
+        self.written.add("projects")
+        if project.get("archived", False) is is_so:
+            return Reply.of(201, project)
+        return replace(self._update(project, {"archived": is_so}), status=201)
 
     def _release(self, match: re.Match[str], sent: Thing, received: Received) -> Reply:
         tags = self.things.setdefault("projects/77/repository/tags", {})
@@ -617,6 +666,9 @@ _ACTS: Final[tuple[tuple[re.Pattern[str], Act], ...]] = tuple(
         (r"POST projects/(\d+)/pipeline", Shop._run_pipeline),
         (r"POST projects/77/jobs/(\d+)/(?:retry|play)", Shop._rerun),
         (r"POST projects/77/issues/(\d+)/links", Shop._link),
+        (r"DELETE projects/77/issues/(\d+)/links/(\d+)", Shop._unlink),
+        (rf"POST ({_PARENT}|projects/\d+)/((?:un)?subscribe|(?:un)?star)", Shop._mark_caller),
+        (r"POST projects/(\d+)/((?:un)?archive)", Shop._archive),
         (r"POST projects/(\d+)/releases", Shop._release),
         (r"DELETE projects/(\d+)", Shop._mark_project),
         (r"POST projects/(\d+)/restore", Shop._restore_project),

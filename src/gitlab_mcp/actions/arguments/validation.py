@@ -54,7 +54,7 @@ def _tool(registry: Registry, name: str, given: Mapping[str, Any]) -> Tool:
     meant = meant_tool(registry, name, given) if is_short_name(name) else None
     if isinstance(meant, MeantCall):
         failure = _suggesting(failure, [meant], given, called=None)
-    elif meant is not None:
+    elif meant is not None and not (meant.reads and name.startswith("manage_")):
         failure = failure.knowing(
             did_you_mean=meant.name, suggested_fix=f"Call {meant.name}.", send={"tool": meant.name}
         )

@@ -72,6 +72,11 @@ def unwrapped(registry: Registry, tool: str, arguments: Mapping[str, Any]) -> Un
     return UnwrappedCall(meant, {**beside, **inside, **named}, only_reads=tool == READING_CALL)
 
 
+def names_another_call(tool: str, field: str) -> bool:
+    """Whether the field says which call is meant, or holds all of it."""
+    return tool in (ANY_CALL, READING_CALL) and field in ("tool", "action", *_CALLED_ARGUMENTS)
+
+
 def looks_like(tool: str, arguments: Mapping[str, Any], registry: Registry) -> tuple[str, Mapping[str, Any]]:
     """The tool and the arguments that are meant, as far as that can be told. For what is only about the answer."""
     try:
