@@ -6,10 +6,10 @@ import pytest
 
 from gitlab_mcp.finding.documents import index
 from gitlab_mcp.finding.index import plain_endpoint
-from gitlab_mcp.finding.words import ASKED
+from gitlab_mcp.finding.words import ASKED, PATHS
 from tests.finding.questions import is_found, is_there, questions
 
-LEAST_TESTED = 0.88
+LEAST_TESTED = 0.9
 """The aim is 0.9, which is reached (`benchmarks/finding.py` says by how much). Some questions are left for names and
 sentences that change."""
 
@@ -61,3 +61,19 @@ def test_what_people_are_said_to_ask_is_about_actions_there_are() -> None:
     known = index()
     assert [name for name in ASKED if not known.has(name)] == []
     assert plain_endpoint("GET /projects/:id/x/{y}") == "GET /projects/{}/x/{}"
+
+
+def test_every_piece_of_a_path_that_has_words_is_in_an_endpoint() -> None:
+    known = index()
+    paths = {
+        f"{endpoint}/".replace("/{}", "") for name in known.names() for endpoint in known.endpoints_of(name)
+    }
+    assert [piece for piece in PATHS if not any(f"/{piece}/" in path for path in paths)] == []
+
+
+def test_a_short_word_that_nobody_knows_is_not_guessed_at() -> None:
+    assert index().search("john") == []
+
+
+def test_what_was_done_is_not_what_is_asked_for() -> None:
+    assert index().search("protected branches")[0].name == "browse_protected_branches list"

@@ -42,9 +42,10 @@ _THE_NOUN: Final = 1.15
 """Where the question names all that an action is about."""
 _COVERING: Final = 0.55
 """How much it counts that nothing is left over of what was asked."""
-_SHORTEST_TYPO: Final = 4
+_SHORTEST_TYPO: Final = 5
+"""A shorter one may be anything: `john` is a name, and no `join`."""
 _GUESSED: Final = 0.7
-"""A word that stands in place of a misspelt one: `john` may be a name, and no `join`."""
+"""What a word counts that stands in place of one that nobody knows: that may be a name."""
 _MOST_TERMS: Final = 40
 """Of a question. Longer ones are cut: what matters stands at the beginning."""
 _LEAST_SHARE: Final = 0.3
