@@ -38,7 +38,8 @@ async def test_resolving_a_thread_twice_says_that_nothing_had_to_change(
     arguments = {"action": "resolve", "project_id": "23", "merge_request_iid": 1, "discussion_id": THREAD}
     first = await app.call("manage_discussion", arguments)
     second = await app.call("manage_discussion", arguments)
-    assert first.data == {"id": THREAD, "resolved": [True, True]}
+    undo = {"tool": "manage_discussion", "arguments": {**arguments, "action": "unresolve"}}
+    assert first.data == {"id": THREAD, "resolved": [True, True], "undo": undo}
     assert second.data == {"already": True}
     assert [request.method for request in standin.requests] == ["GET", "PUT", "GET"]
 
@@ -47,7 +48,8 @@ async def test_a_thread_is_opened_again(standin: StandIn, against: Against, cass
     standin.play(cassettes / "discussions.json")
     arguments = {"project_id": "23", "merge_request_iid": 1, "discussion_id": THREAD}
     result = await against().call("manage_discussion", {"action": "unresolve", **arguments})
-    assert result.data == {"id": THREAD, "resolved": [False, False]}
+    undo = {"tool": "manage_discussion", "arguments": {**arguments, "action": "resolve"}}
+    assert result.data == {"id": THREAD, "resolved": [False, False], "undo": undo}
     assert standin.requests[-1].json == {"resolved": False}
 
 
@@ -112,7 +114,11 @@ async def test_a_reaction_goes_to_the_note_when_one_is_named(
     standin.answer("POST", path, 201, {"id": 4, "name": "eyes"})
     arguments = {"action": "add", "project_id": "1", "name": "eyes", **place}
     result = await against().call("manage_reaction", arguments)
-    assert result.data == {"untrusted": ["name"], "id": 4, "name": "eyes"}
+    undo = {
+        "tool": "manage_reaction",
+        "arguments": {"action": "remove", "project_id": "1", "award_id": 4, **place},
+    }
+    assert result.data == {"untrusted": ["name"], "id": 4, "name": "eyes", "undo": undo}
     assert [(request.route, request.json) for request in standin.requests] == [(path, {"name": "eyes"})]
 
 

@@ -484,7 +484,11 @@ async def test_drafts_are_written_rewritten_listed_and_thrown_away(
     thread = "5989a8674c701fff660b661bacfd2f324e16eea1"
     answer = {"body": "Reply and resolve", "discussion_id": thread, "resolve_discussion": True}
     written_draft = await bob.call("manage_review", {"action": "create_draft", **there, **answer})
-    assert written_draft.data == {"untrusted": ["body"], "draft_note_id": 5, **answer}
+    undo = {
+        "tool": "manage_draft",
+        "arguments": {"action": "delete_draft", "draft_note_id": 5, **there},
+    }
+    assert written_draft.data == {"untrusted": ["body"], "draft_note_id": 5, **answer, "undo": undo}
     listed = await bob.call("browse_discussions", {"action": "list_drafts", **there})
     first = listed.data["items"][0]
     assert (first["id"], first["file"], first["line"]) == (3, "src/login.py", 2)

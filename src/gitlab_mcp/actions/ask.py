@@ -144,4 +144,6 @@ def role_in(project: Mapping[str, Any]) -> int | None:
     if not isinstance(permissions, Mapping):
         return None
     grants = (permissions.get("project_access"), permissions.get("group_access"))
-    return max((int(grant["access_level"]) for grant in grants if isinstance(grant, Mapping)), default=0)
+    told = [grant.get("access_level") for grant in grants if isinstance(grant, Mapping)]
+    levels = [level for level in told if isinstance(level, int)]
+    return max(levels, default=0) if len(levels) == len(told) else None
