@@ -433,7 +433,12 @@ def test_an_interrupted_call_exits_130_without_a_traceback(standin: StandIn, env
     ) as process:
         assert standin.wait_for(lambda gitlab: len(gitlab.requests) == 1, timeout=20)
         process.send_signal(signal.SIGINT)
-        _, told = process.communicate(timeout=20)
+        try:
+            _, told = process.communicate(timeout=10)
+        except subprocess.TimeoutExpired:
+            # Seen once on a busy machine: the signal did not arrive. A person presses the keys again.
+            process.send_signal(signal.SIGINT)
+            _, told = process.communicate(timeout=20)
     assert (process.returncode, told) == (130, b"")
 
 
