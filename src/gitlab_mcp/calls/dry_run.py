@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import date
 from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar
 
 from gitlab_mcp.actions.action import Action
@@ -20,6 +19,7 @@ from gitlab_mcp.actions.shape import sent_fields, sent_name
 from gitlab_mcp.failures.counted import counted
 from gitlab_mcp.gitlab.address import GRAPHQL_PATH
 from gitlab_mcp.gitlab.graphql import is_mutation
+from gitlab_mcp.gitlab.passing_on import PassingOn
 from gitlab_mcp.results.secret_redaction import redact_json, redact_text
 from gitlab_mcp.results.shown_fields import slim
 from gitlab_mcp.results.written_fields import RETURNED_AS
@@ -42,10 +42,9 @@ class _Held(Exception):
 
 
 @dataclass(slots=True)
-class ReadOnlyGitLab:
+class ReadOnlyGitLab(PassingOn):
     """GitLab as an action sees it that must not write. Nothing but reads gets through."""
 
-    gitlab: GitLab
     held: list[Request] = field(default_factory=list)
     """The writes that were not sent. An action that goes on after the first is stopped at each."""
 
@@ -53,9 +52,6 @@ class ReadOnlyGitLab:
         if not request.reads:
             self._hold(request)
         return await self.gitlab.send(request)
-
-    async def get(self, path: str, **query: Any) -> Answer:
-        return await self.gitlab.get(path, **query)
 
     async def stream(self, request: Request, read: Callable[[Iterator[bytes], Mapping[str, str]], T]) -> T:
         if not request.reads:
@@ -70,24 +66,6 @@ class ReadOnlyGitLab:
 
     def with_deadline(self, seconds: float) -> GitLab:
         return ReadOnlyGitLab(self.gitlab.with_deadline(seconds), self.held)
-
-    async def pause(self, seconds: float) -> bool:
-        return await self.gitlab.pause(seconds)
-
-    @property
-    def seconds_left(self) -> float:
-        return self.gitlab.seconds_left
-
-    @property
-    def today(self) -> date:
-        return self.gitlab.today
-
-    @property
-    def base_url(self) -> str:
-        return self.gitlab.base_url
-
-    def report(self, done: float, total: float | None = None, what: str = "") -> None:
-        self.gitlab.report(done, total, what)
 
     def _hold(self, request: Request) -> NoReturn:
         self.held.append(request)
