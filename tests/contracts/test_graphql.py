@@ -21,7 +21,8 @@ FOR_EVERY_EDITION = {
     *(
         name
         for name in DOCUMENTS
-        if name.startswith("workflows.work_items.") and not name.endswith((".PAID_WIDGETS", ".REORDER"))
+        if name.startswith("workflows.planning.work_items.")
+        and not name.endswith((".PAID_WIDGETS", ".REORDER"))
     ),
 }
 """What is asked where nobody has looked at the edition: one field that CE lacks would void the whole answer."""

@@ -13,8 +13,8 @@ from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.gitlab.client import Clock
 from gitlab_mcp.gitlab.instance import AnswerCache, CachedLookups
 from gitlab_mcp.refusals.merge_blockers import refuse_blocked_merge
-from gitlab_mcp.workflows.merge_readiness import merge_readiness
-from gitlab_mcp.workflows.merge_readiness_facts import read_merge_facts
+from gitlab_mcp.workflows.merge_requests.merge_readiness import merge_readiness
+from gitlab_mcp.workflows.merge_requests.merge_readiness_facts import read_merge_facts
 from tests.support.standin import Reply, ReplyWith, StandIn
 from tests.support.upstreams import upstream_at
 

@@ -5,7 +5,7 @@ import difflib
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitlab_mcp.workflows.diff_lines import DiffLine, read_diff
+from gitlab_mcp.workflows.merge_requests.diff_lines import DiffLine, read_diff
 
 FILES = st.lists(st.sampled_from("abcd"), min_size=1, max_size=40)
 

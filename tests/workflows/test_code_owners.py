@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from gitlab_mcp.app import App
 from gitlab_mcp.failures.failure import CallFailed
-from gitlab_mcp.workflows.codeowners_file import CodeOwners, Rule, parse_codeowners
+from gitlab_mcp.workflows.repository.codeowners_file import CodeOwners, Rule, parse_codeowners
 from tests.support.in_time import in_seconds
 from tests.support.standin import StandIn
 

@@ -9,7 +9,7 @@ import pytest
 
 from gitlab_mcp.app import App
 from gitlab_mcp.failures.failure import CallFailed, Failure
-from gitlab_mcp.workflows.line_history import Line, lines_of_symbol
+from gitlab_mcp.workflows.repository.line_history import Line, lines_of_symbol
 from tests.support.standin import StandIn
 
 Against = Callable[..., App]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from gitlab_mcp.app import App
-from gitlab_mcp.workflows.review_comments import with_suggestion
+from gitlab_mcp.workflows.merge_requests.review_comments import with_suggestion
 from tests.support.guarded import refused, writes
 from tests.support.standin import LoseAnswer, Reply, ReplyWith, StandIn
 from tests.support.standin.shop import Shop

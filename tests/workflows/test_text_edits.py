@@ -4,7 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitlab_mcp.workflows.text_edits import Edited, NotOnce, Replacement, as_text, edited, why_not_editable
+from gitlab_mcp.workflows.repository.text_edits import (
+    Edited,
+    NotOnce,
+    Replacement,
+    as_text,
+    edited,
+    why_not_editable,
+)
 
 
 def made(text: str, *pairs: tuple[str, str]) -> str:

@@ -142,7 +142,7 @@ def _may_send_more(action: type[Action]) -> bool:
 
 async def _in_the_way(action: Action, server: Server, tiers: TierMap) -> dict[str, Any]:
     """What explain_access says of this one call."""
-    from gitlab_mcp.workflows.explain_access import explain, read_place
+    from gitlab_mcp.workflows.access.explain_access import explain, read_place
 
     given = action.given()
     places = {name: str(given[name]) for name in ("project_id", "group_id") if given.get(name) is not None}

@@ -11,8 +11,8 @@ from gitlab_mcp.actions.fields import Date, Flag, Id, Only, Search, Time, UserId
 from gitlab_mcp.actions.result import Result
 from gitlab_mcp.actions.scopes import InProject, InProjectOrGroup, Paged
 from gitlab_mcp.actions.tool import Tool
-from gitlab_mcp.workflows.access_overview import access_overview
-from gitlab_mcp.workflows.membership import with_role_name
+from gitlab_mcp.workflows.access.access_overview import access_overview
+from gitlab_mcp.workflows.access.membership import with_role_name
 
 browse = Tool(
     "browse_access_tokens",

@@ -11,7 +11,7 @@ from gitlab_mcp.actions.other_names import Instead
 from gitlab_mcp.actions.result import Result
 from gitlab_mcp.actions.scopes import InProjectOrGroup, Paged
 from gitlab_mcp.actions.tool import Tool
-from gitlab_mcp.workflows.board_issues import board_issues
+from gitlab_mcp.workflows.planning.board_issues import board_issues
 
 browse = Tool(
     "browse_boards",

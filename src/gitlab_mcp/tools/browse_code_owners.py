@@ -19,7 +19,7 @@ from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.gitlab.faults import Refused
 from gitlab_mcp.gitlab.paging import every_page, has_next_page
 from gitlab_mcp.results.file_contents import file_result
-from gitlab_mcp.workflows.codeowners_file import (
+from gitlab_mcp.workflows.repository.codeowners_file import (
     MOST_COMPARISONS,
     MOST_LINES,
     PATHS,
@@ -28,7 +28,7 @@ from gitlab_mcp.workflows.codeowners_file import (
     Section,
     parse_codeowners,
 )
-from gitlab_mcp.workflows.path_patterns import TooMuchWork, Work
+from gitlab_mcp.workflows.repository.path_patterns import TooMuchWork, Work
 
 browse = Tool(
     "browse_code_owners",

@@ -13,7 +13,7 @@ from gitlab_mcp.actions.fields import DiscussionId, Flag, Id, Sha, Sort
 from gitlab_mcp.actions.scopes import OfIssueOrMergeRequest, OfMergeRequest, Paged
 from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.gitlab.paging import every_page
-from gitlab_mcp.workflows.thread_filters import (
+from gitlab_mcp.workflows.merge_requests.thread_filters import (
     only_unresolved,
     with_places_in_commit,
     without_system_notes,

@@ -18,7 +18,7 @@ from gitlab_mcp.actions.scopes import InProject, Paged
 from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.results.file_contents import file_result
 from gitlab_mcp.results.list_pages import correct_paging_headers
-from gitlab_mcp.workflows.line_history import MOST_LINES, Lines, blamed_lines, lines_of_symbol, why
+from gitlab_mcp.workflows.repository.line_history import MOST_LINES, Lines, blamed_lines, lines_of_symbol, why
 
 browse = Tool(
     "browse_files",

@@ -12,7 +12,7 @@ from gitlab_mcp.actions.scopes import InProjectOrGroup
 from gitlab_mcp.actions.server import Server
 from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.actions.toolsets import ToolsetOrAll
-from gitlab_mcp.workflows.explain_access import explain, read_place
+from gitlab_mcp.workflows.access.explain_access import explain, read_place
 from gitlab_mcp.workflows.explain_url import explain_url
 
 browse = Tool(

@@ -33,7 +33,7 @@ from gitlab_mcp.results.archives import archive_result
 from gitlab_mcp.results.file_contents import content_result, read_beginning
 from gitlab_mcp.results.job_explanations import why_no_log
 from gitlab_mcp.results.job_logs import DEFAULT_TAIL, LogWindow, read_log
-from gitlab_mcp.workflows.job_log_ranges import read_range, read_tail
+from gitlab_mcp.workflows.pipelines.job_log_ranges import read_range, read_tail
 
 browse = Tool(
     "browse_jobs",

@@ -14,14 +14,14 @@ from gitlab_mcp.actions.scopes import InProject, InProjectOrGroup, Paged
 from gitlab_mcp.actions.server import Server
 from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.gitlab.paging import has_next_page
-from gitlab_mcp.workflows.membership import (
+from gitlab_mcp.workflows.access.membership import (
     named,
     source_of_one,
     with_place,
     with_role_name,
     with_sources,
 )
-from gitlab_mcp.workflows.who_can import What, who_can
+from gitlab_mcp.workflows.access.who_can import What, who_can
 
 browse = Tool(
     "browse_members",

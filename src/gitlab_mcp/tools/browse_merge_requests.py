@@ -40,11 +40,11 @@ from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.results.diffs import diff_result
 from gitlab_mcp.results.list_pages import list_page
 from gitlab_mcp.workflows.counts import Countable, counted_by_totals
-from gitlab_mcp.workflows.merge_readiness import merge_readiness
-from gitlab_mcp.workflows.merge_readiness_facts import read_merge_facts
-from gitlab_mcp.workflows.merge_request_diffs import read_file_diff
-from gitlab_mcp.workflows.review_bundle import read_review_bundle
-from gitlab_mcp.workflows.review_states import with_review_states
+from gitlab_mcp.workflows.merge_requests.merge_readiness import merge_readiness
+from gitlab_mcp.workflows.merge_requests.merge_readiness_facts import read_merge_facts
+from gitlab_mcp.workflows.merge_requests.merge_request_diffs import read_file_diff
+from gitlab_mcp.workflows.merge_requests.review_bundle import read_review_bundle
+from gitlab_mcp.workflows.merge_requests.review_states import with_review_states
 
 browse = Tool(
     "browse_merge_requests",

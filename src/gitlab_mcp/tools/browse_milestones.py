@@ -13,7 +13,7 @@ from gitlab_mcp.actions.fields import Flag, Iids, NonEmpty, Search, Time
 from gitlab_mcp.actions.result import Result
 from gitlab_mcp.actions.scopes import InProjectOrGroup, OfMilestone, Paged
 from gitlab_mcp.actions.tool import Tool
-from gitlab_mcp.workflows.milestone_report import milestone_report
+from gitlab_mcp.workflows.planning.milestone_report import milestone_report
 
 browse = Tool(
     "browse_milestones",

@@ -42,16 +42,16 @@ from gitlab_mcp.gitlab.paging import every_page, items_of
 from gitlab_mcp.results.list_pages import list_page
 from gitlab_mcp.results.pipeline_test_reports import failed_tests, nonzero_counts, unreadable_suites
 from gitlab_mcp.results.shown_fields import pick_fields, shown_fields
-from gitlab_mcp.workflows.awaited import DEPLOYMENT as DEPLOYMENT_AWAITED
-from gitlab_mcp.workflows.awaited import JOB as JOB_AWAITED
-from gitlab_mcp.workflows.awaited import MERGE_REQUEST as MERGE_REQUEST_AWAITED
-from gitlab_mcp.workflows.awaited import PIPELINE as PIPELINE_AWAITED
-from gitlab_mcp.workflows.awaited import what_was_awaited
 from gitlab_mcp.workflows.counts import Countable
-from gitlab_mcp.workflows.failure_digest import failure_digest
-from gitlab_mcp.workflows.failure_facts import read_failure_facts
-from gitlab_mcp.workflows.pipeline_comparison import compare_pipelines
-from gitlab_mcp.workflows.waiting import UNDER_WAY, wait_until
+from gitlab_mcp.workflows.pipelines.awaited import DEPLOYMENT as DEPLOYMENT_AWAITED
+from gitlab_mcp.workflows.pipelines.awaited import JOB as JOB_AWAITED
+from gitlab_mcp.workflows.pipelines.awaited import MERGE_REQUEST as MERGE_REQUEST_AWAITED
+from gitlab_mcp.workflows.pipelines.awaited import PIPELINE as PIPELINE_AWAITED
+from gitlab_mcp.workflows.pipelines.awaited import what_was_awaited
+from gitlab_mcp.workflows.pipelines.failure_digest import failure_digest
+from gitlab_mcp.workflows.pipelines.failure_facts import read_failure_facts
+from gitlab_mcp.workflows.pipelines.pipeline_comparison import compare_pipelines
+from gitlab_mcp.workflows.pipelines.waiting import UNDER_WAY, wait_until
 
 browse = Tool(
     "browse_pipelines",

@@ -17,8 +17,8 @@ from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.gitlab.graphql import value_at
 from gitlab_mcp.results.shown_fields import pick_fields, shown_fields
-from gitlab_mcp.workflows.work_item_scopes import InPlace, OfWorkItem
-from gitlab_mcp.workflows.work_items import (
+from gitlab_mcp.workflows.planning.work_item_scopes import InPlace, OfWorkItem
+from gitlab_mcp.workflows.planning.work_items import (
     CHILDREN,
     LIST_QUERIES,
     TYPE_QUERIES,

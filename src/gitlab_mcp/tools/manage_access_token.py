@@ -38,7 +38,7 @@ from gitlab_mcp.failures.codes import Code, NoticeCode
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.gitlab.faults import FAULTS
 from gitlab_mcp.results.secret_redaction import keep_visible
-from gitlab_mcp.workflows.membership import with_role_name
+from gitlab_mcp.workflows.access.membership import with_role_name
 
 manage = Tool(
     "manage_access_token",

@@ -19,7 +19,7 @@ from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.actions.undo import Undo
 from gitlab_mcp.gitlab.faults import FAULTS
 from gitlab_mcp.gitlab.paging import items_of
-from gitlab_mcp.workflows.branch_renaming import BranchRenaming, refuse_to_rename
+from gitlab_mcp.workflows.repository.branch_renaming import BranchRenaming, refuse_to_rename
 
 manage = Tool(
     "manage_branch",

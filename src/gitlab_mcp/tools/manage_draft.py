@@ -11,7 +11,7 @@ from gitlab_mcp.actions.fields import Id, SentAs
 from gitlab_mcp.actions.result import Result
 from gitlab_mcp.actions.scopes import OfMergeRequest
 from gitlab_mcp.actions.tool import Tool
-from gitlab_mcp.workflows.review_submission import Review
+from gitlab_mcp.workflows.merge_requests.review_submission import Review
 
 manage = Tool(
     "manage_draft",

@@ -20,7 +20,7 @@ from gitlab_mcp.actions.server import Server
 from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.actions.undo import Undo
 from gitlab_mcp.failures.failure import CallFailed
-from gitlab_mcp.workflows.deployment_rollback import (
+from gitlab_mcp.workflows.pipelines.deployment_rollback import (
     Rollback,
     newest_of,
     path_of_deployments,

@@ -40,10 +40,10 @@ from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.gitlab.faults import FAULTS, BadAnswer, BadAnswerReason, Refused
 from gitlab_mcp.gitlab.paging import items_of
-from gitlab_mcp.workflows.branch_existence import that_are_there
-from gitlab_mcp.workflows.file_editing import EditedFile, WantedEdit, edit_files, holds
+from gitlab_mcp.workflows.repository.branch_existence import that_are_there
+from gitlab_mcp.workflows.repository.file_editing import EditedFile, WantedEdit, edit_files, holds
+from gitlab_mcp.workflows.repository.text_edits import Replacement
 from gitlab_mcp.workflows.steps import not_done, require_steps, take
-from gitlab_mcp.workflows.text_edits import Replacement
 
 manage = Tool(
     "manage_file",

@@ -49,7 +49,7 @@ from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.counted import counted
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.gitlab.paging import items_of
-from gitlab_mcp.workflows.issue_bulk_update import MOST, WantedChange, bulk_update, too_many
+from gitlab_mcp.workflows.planning.issue_bulk_update import MOST, WantedChange, bulk_update, too_many
 from gitlab_mcp.workflows.unchanged_since import IfUnchanged
 
 manage = Tool(

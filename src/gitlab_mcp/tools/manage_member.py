@@ -32,13 +32,13 @@ from gitlab_mcp.actions.undo import Undo
 from gitlab_mcp.failures.codes import NoticeCode
 from gitlab_mcp.gitlab.faults import FAULTS, Refused
 from gitlab_mcp.gitlab.paging import items_of
-from gitlab_mcp.workflows.member_refusals import (
+from gitlab_mcp.workflows.access.member_refusals import (
     refuse_error_inside,
     refuse_inherited,
     refuse_present,
     refuse_request,
 )
-from gitlab_mcp.workflows.membership import with_role_name
+from gitlab_mcp.workflows.access.membership import with_role_name
 
 manage = Tool(
     "manage_member",

@@ -39,8 +39,8 @@ from gitlab_mcp.actions.undo import CLOSED_AND_REOPENED, Undo
 from gitlab_mcp.failures.codes import Code, NoticeCode
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.refusals.merge_blockers import refuse_blocked_merge
-from gitlab_mcp.workflows.branch_existence import require_branches
-from gitlab_mcp.workflows.merge_request_revert import MergeRequestRevert
+from gitlab_mcp.workflows.merge_requests.merge_request_revert import MergeRequestRevert
+from gitlab_mcp.workflows.repository.branch_existence import require_branches
 from gitlab_mcp.workflows.unchanged_since import IfUnchanged
 
 manage = Tool(

@@ -36,11 +36,11 @@ from gitlab_mcp.actions.server import Server
 from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.actions.undo import Undo
 from gitlab_mcp.failures.codes import NoticeCode
-from gitlab_mcp.workflows.draft_notes import has_unknown_line
-from gitlab_mcp.workflows.review_comments import ReviewComment, with_suggestion
-from gitlab_mcp.workflows.review_position import CommentedLines, read_changed_file
-from gitlab_mcp.workflows.review_submission import Review, Verdict
-from gitlab_mcp.workflows.suggestions import apply_suggestions
+from gitlab_mcp.workflows.merge_requests.draft_notes import has_unknown_line
+from gitlab_mcp.workflows.merge_requests.review_comments import ReviewComment, with_suggestion
+from gitlab_mcp.workflows.merge_requests.review_position import CommentedLines, read_changed_file
+from gitlab_mcp.workflows.merge_requests.review_submission import Review, Verdict
+from gitlab_mcp.workflows.merge_requests.suggestions import apply_suggestions
 
 manage = Tool(
     "manage_review",

@@ -43,9 +43,8 @@ from gitlab_mcp.gitlab.concurrently import all_at_once
 from gitlab_mcp.gitlab.faults import FAULTS, GraphQLRefused, may_have_happened
 from gitlab_mcp.gitlab.graphql import full_path, mutate, value_at
 from gitlab_mcp.results.shown_fields import pick_fields, shown_fields
-from gitlab_mcp.workflows.unchanged_since import ExpectsUpdatedAt
-from gitlab_mcp.workflows.work_item_scopes import InPlace, OfWorkItem
-from gitlab_mcp.workflows.work_items import (
+from gitlab_mcp.workflows.planning.work_item_scopes import InPlace, OfWorkItem
+from gitlab_mcp.workflows.planning.work_items import (
     ADD_LINKS,
     CONVERT,
     CREATE,
@@ -63,6 +62,7 @@ from gitlab_mcp.workflows.work_items import (
     type_gid,
     with_paid_widgets,
 )
+from gitlab_mcp.workflows.unchanged_since import ExpectsUpdatedAt
 
 manage = Tool(
     "manage_work_item",

@@ -28,7 +28,7 @@ from gitlab_mcp.actions.result import Result, Text
 from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.gitlab.faults import Refused
 from gitlab_mcp.results.list_pages import list_page
-from gitlab_mcp.workflows.group_code_search import (
+from gitlab_mcp.workflows.repository.group_code_search import (
     MOST_HITS,
     excerpt,
     groups_are_not_searched,

@@ -18,8 +18,8 @@ from gitlab_mcp.gitlab.instance import BOT_USERNAME
 from gitlab_mcp.gitlab.paging import has_next_page, how_many
 from gitlab_mcp.results.file_contents import file_result
 from gitlab_mcp.results.shown_fields import pick_fields, shown_fields, times_to_the_second, without_empty
-from gitlab_mcp.workflows.codeowners_file import PATHS, parse_codeowners
-from gitlab_mcp.workflows.path_patterns import TooMuchWork
+from gitlab_mcp.workflows.repository.codeowners_file import PATHS, parse_codeowners
+from gitlab_mcp.workflows.repository.path_patterns import TooMuchWork
 
 MOST_NAMES: Final = 5
 """Of a list that is shown here."""

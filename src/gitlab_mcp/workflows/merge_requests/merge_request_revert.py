@@ -16,7 +16,7 @@ from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.gitlab.concurrently import answered, concurrently
 from gitlab_mcp.gitlab.faults import Fault, Refused
 from gitlab_mcp.refusals.alternatives import call
-from gitlab_mcp.workflows.branch_existence import that_are_there
+from gitlab_mcp.workflows.repository.branch_existence import that_are_there
 from gitlab_mcp.workflows.steps import not_done, require_steps, take
 
 CREATE_BRANCH, REVERT, OPEN, DELETE_BRANCH = (

@@ -13,7 +13,7 @@ from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.gitlab.faults import FAULTS
 from gitlab_mcp.refusals.alternatives import call
 from gitlab_mcp.refusals.body import one_line
-from gitlab_mcp.workflows.membership import read_place, source_of_one
+from gitlab_mcp.workflows.access.membership import read_place, source_of_one
 
 
 def refuse_error_inside(answer: Answer) -> None:

@@ -13,7 +13,7 @@ from gitlab_mcp.results.job_log_lines import Excerpt
 from gitlab_mcp.results.job_logs import LogWindow
 from gitlab_mcp.results.pipeline_test_reports import failed_tests, nonzero_counts, unreadable_suites
 from gitlab_mcp.results.shown_fields import pick_fields, shown_fields
-from gitlab_mcp.workflows.failure_facts import (
+from gitlab_mcp.workflows.pipelines.failure_facts import (
     DefaultBranch,
     FailureFacts,
     JobLog,

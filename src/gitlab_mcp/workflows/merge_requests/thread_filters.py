@@ -10,7 +10,7 @@ from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.actions.result import Omission
 from gitlab_mcp.gitlab.faults import FAULTS
 from gitlab_mcp.gitlab.paging import every_page, has_next_page, next_page_number
-from gitlab_mcp.workflows.open_threads import is_open
+from gitlab_mcp.workflows.merge_requests.open_threads import is_open
 
 
 def without_system_notes(answer: Answer) -> Answer:

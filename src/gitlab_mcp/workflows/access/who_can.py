@@ -17,7 +17,7 @@ from gitlab_mcp.gitlab.faults import FAULTS, Fault
 from gitlab_mcp.gitlab.paging import has_next_page
 from gitlab_mcp.tiers.effective_tier import effective_tier_at
 from gitlab_mcp.tiers.notices import TierNotices
-from gitlab_mcp.workflows.membership import Member, Place, everybody, read_place, with_sources
+from gitlab_mcp.workflows.access.membership import Member, Place, everybody, read_place, with_sources
 
 What = Literal["see", "push", "merge"]
 

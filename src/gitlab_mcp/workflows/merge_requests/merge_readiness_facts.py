@@ -12,7 +12,7 @@ from gitlab_mcp.gitlab.concurrently import concurrently, unread
 from gitlab_mcp.gitlab.faults import FAULTS
 from gitlab_mcp.gitlab.merge_checks import read_merge_checks, read_once_checked
 from gitlab_mcp.gitlab.paging import every_page, items_if_read
-from gitlab_mcp.workflows.open_threads import open_threads
+from gitlab_mcp.workflows.merge_requests.open_threads import open_threads
 
 Json = Mapping[str, Any]
 

@@ -12,7 +12,7 @@ from gitlab_mcp.gitlab.faults import FAULTS
 from gitlab_mcp.gitlab.paging import every_page, has_next_page, items_if_read, next_page_number
 from gitlab_mcp.results.diffs import diff_result
 from gitlab_mcp.results.shown_fields import pick_fields, shown_fields
-from gitlab_mcp.workflows.open_threads import open_threads
+from gitlab_mcp.workflows.merge_requests.open_threads import open_threads
 
 _LISTS: dict[str, dict[str, int]] = {
     "diffs": {},

@@ -13,8 +13,8 @@ from gitlab_mcp.gitlab.concurrently import all_at_once, concurrently
 from gitlab_mcp.gitlab.faults import FAULTS
 from gitlab_mcp.gitlab.paging import every_page, has_next_page, items_of
 from gitlab_mcp.results.job_logs import LogWindow, read_log
-from gitlab_mcp.workflows.culprits import History, read_culprits, read_history, suspects
-from gitlab_mcp.workflows.waiting import UNDER_WAY
+from gitlab_mcp.workflows.pipelines.culprits import History, read_culprits, read_history, suspects
+from gitlab_mcp.workflows.pipelines.waiting import UNDER_WAY
 
 MOST_LOGS = 8
 TAIL_LINES = 12

@@ -9,7 +9,7 @@ from gitlab_mcp.actions.exchange import GitLab
 from gitlab_mcp.actions.fields import Iid
 from gitlab_mcp.actions.scopes import InProjectOrGroup
 from gitlab_mcp.gitlab.graphql import full_path
-from gitlab_mcp.workflows.work_items import gid_of, node_by_iid
+from gitlab_mcp.workflows.planning.work_items import gid_of, node_by_iid
 
 
 class InPlace(InProjectOrGroup):

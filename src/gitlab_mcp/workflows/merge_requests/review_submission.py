@@ -17,9 +17,19 @@ from gitlab_mcp.gitlab.faults import FAULTS, BadAnswer, Refused, Unreachable, ma
 from gitlab_mcp.gitlab.paging import every_page
 from gitlab_mcp.refusals.alternatives import call
 from gitlab_mcp.refusals.case import merge_request_of
-from gitlab_mcp.workflows.draft_notes import Json, find_published, unpublished, why_not_publishable
-from gitlab_mcp.workflows.review_comments import ReviewComment, draft_comments, placed, take_back
-from gitlab_mcp.workflows.review_position import read_changed_files
+from gitlab_mcp.workflows.merge_requests.draft_notes import (
+    Json,
+    find_published,
+    unpublished,
+    why_not_publishable,
+)
+from gitlab_mcp.workflows.merge_requests.review_comments import (
+    ReviewComment,
+    draft_comments,
+    placed,
+    take_back,
+)
+from gitlab_mcp.workflows.merge_requests.review_position import read_changed_files
 
 Verdict = Literal["approve", "request_changes"]
 

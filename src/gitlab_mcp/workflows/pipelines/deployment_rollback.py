@@ -13,8 +13,8 @@ from gitlab_mcp.actions.server import Server
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.gitlab.paging import items_of
+from gitlab_mcp.workflows.pipelines.waiting import UNDER_WAY
 from gitlab_mcp.workflows.steps import not_done, require_steps, take
-from gitlab_mcp.workflows.waiting import UNDER_WAY
 
 Json = Mapping[str, Any]
 

@@ -12,7 +12,7 @@ from gitlab_mcp.gitlab.merge_checks import BEING_CHECKED
 from gitlab_mcp.refusals.merge_blockers import BLOCKERS, failed_checks, is_being_checked
 from gitlab_mcp.results.job_explanations import why_waiting
 from gitlab_mcp.results.shown_fields import pick_fields, shown_fields, without_empty
-from gitlab_mcp.workflows.merge_readiness_facts import Json, MergeFacts
+from gitlab_mcp.workflows.merge_requests.merge_readiness_facts import Json, MergeFacts
 
 _MERGE_REQUEST = shown_fields(
     "iid state title source_branch target_branch sha detailed_merge_status web_url"

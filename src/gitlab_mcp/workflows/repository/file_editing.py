@@ -15,7 +15,7 @@ from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.gitlab.concurrently import concurrently
 from gitlab_mcp.gitlab.faults import BadAnswer, BadAnswerReason, Refused
 from gitlab_mcp.refusals.alternatives import call
-from gitlab_mcp.workflows.text_edits import (
+from gitlab_mcp.workflows.repository.text_edits import (
     Edited,
     Lines,
     NotOnce,

@@ -11,7 +11,7 @@ from gitlab_mcp.actions.result import Result, partial_read_notices
 from gitlab_mcp.gitlab.concurrently import answered, concurrently, unread
 from gitlab_mcp.gitlab.paging import every_page
 from gitlab_mcp.results.shown_fields import pick_fields, shown_fields
-from gitlab_mcp.workflows.membership import with_role_name
+from gitlab_mcp.workflows.access.membership import with_role_name
 
 _PARTS: Final[Mapping[str, tuple[str, str]]] = {
     "access_tokens": (

@@ -11,7 +11,7 @@ from gitlab_mcp.actions.action import fill
 from gitlab_mcp.actions.exchange import GitLab, Request
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
-from gitlab_mcp.workflows.diff_lines import DiffLine, DiffLines, read_diff
+from gitlab_mcp.workflows.merge_requests.diff_lines import DiffLine, DiffLines, read_diff
 
 Json = Mapping[str, Any]
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final
 
-from gitlab_mcp.workflows.path_patterns import PathPattern, TooMuchWork, Work, path_pattern
+from gitlab_mcp.workflows.repository.path_patterns import PathPattern, TooMuchWork, Work, path_pattern
 
 PATHS: Final = ("CODEOWNERS", "docs/CODEOWNERS", ".gitlab/CODEOWNERS")
 """Where GitLab looks for the file. The first that exists counts, the others are ignored."""

@@ -11,8 +11,13 @@ from gitlab_mcp.actions.exchange import GitLab, Request
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.gitlab.faults import FAULTS
-from gitlab_mcp.workflows.draft_notes import Json, find_published, has_unknown_line, is_same_comment
-from gitlab_mcp.workflows.review_position import ChangedFiles, CommentedLines
+from gitlab_mcp.workflows.merge_requests.draft_notes import (
+    Json,
+    find_published,
+    has_unknown_line,
+    is_same_comment,
+)
+from gitlab_mcp.workflows.merge_requests.review_position import ChangedFiles, CommentedLines
 
 _TAKING_BACK_SECONDS: Final = 8.0
 _FENCE: Final = re.compile("`{3,}")

@@ -15,9 +15,9 @@ from gitlab_mcp.failures.codes import NoticeCode
 from gitlab_mcp.gitlab.faults import FAULTS
 from gitlab_mcp.refusals.merge_blockers import blockers
 from gitlab_mcp.results.shown_fields import ShownField, pick_fields, shown_fields, without_empty
-from gitlab_mcp.workflows.failure_digest import failure_digest, job_digest
-from gitlab_mcp.workflows.failure_facts import read_failure_facts, read_failure_log
-from gitlab_mcp.workflows.waiting import UNDER_WAY, Waited
+from gitlab_mcp.workflows.pipelines.failure_digest import failure_digest, job_digest
+from gitlab_mcp.workflows.pipelines.failure_facts import read_failure_facts, read_failure_log
+from gitlab_mcp.workflows.pipelines.waiting import UNDER_WAY, Waited
 
 Json = Mapping[str, Any]
 
