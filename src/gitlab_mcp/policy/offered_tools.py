@@ -20,18 +20,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class OfferedTools:
-    """By the operator's settings and, over HTTP, by what the request forbids itself."""
+    """By the operator's settings, by the caller's personal rule and, over HTTP, by what the request forbids itself."""
 
     registry: Registry
     toolsets: tuple[str, ...]
     """The operator's."""
     requested: tuple[str, ...] | None
-    """Those to which the request narrowed itself."""
+    """Those to which the request narrowed itself, or a rule narrows the caller."""
     calls_unlisted: bool
     """Whether a tool outside the operator's toolsets can be called though it is not listed."""
     read_only: bool
     trust: Danger
-    patterns: ActionPatterns
+    patterns: tuple[ActionPatterns, ...]
 
     def is_listed(self, tool: str) -> bool:
         """As `tools/list` does it: what a request asks for is listed, whatever the operator lists."""
@@ -55,7 +55,7 @@ class OfferedTools:
         spec, tool = action.spec, action.spec.tool
         if self.read_only and spec.writes:
             return Code.READ_ONLY_MODE, "This server only reads."
-        if not self.patterns.allows(names_of(spec)):
+        if not all(patterns.allows(names_of(spec)) for patterns in self.patterns):
             return Code.OUT_OF_SCOPE, "The operator does not allow it here."
         if exceeds(spec.danger, self.trust):
             return Code.TRUST_INSUFFICIENT, f"It is {spec.danger}; here at most {self.trust} is allowed."
