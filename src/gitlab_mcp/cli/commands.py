@@ -22,13 +22,14 @@ _EXAMPLES = """examples:
   gitlab-mcp doctor                                   say what is wrong with the set-up
   gitlab-mcp tools --toolset planning                 list what agents can call
   gitlab-mcp call browse_issues list project_id=acme/website state=opened
+  gitlab-mcp policy check policy.yaml                 say what is wrong with a policy file
   gitlab-mcp tiers --check                            hold what is known of tiers against your GitLab
   gitlab-mcp errors TIER_RESTRICTED                   explain an error code
 
 The token comes from GITLAB_TOKEN or --token-file, never from a flag."""
 
 
-_COMMANDS = ("serve", "tools", "call", "doctor", "tiers", "errors", "version", "help")
+_COMMANDS = ("serve", "tools", "call", "doctor", "policy", "tiers", "errors", "version", "help")
 _COMMON = (
     "url", "token_file", "config", "toolsets", "read_only", "confirm", "http", "record", "replay", "log_level",
 )  # fmt: skip
@@ -66,7 +67,9 @@ def run(argv: Sequence[str]) -> int:
     except SystemExit as done:
         return done.code if isinstance(done.code, int) else exit_codes.USAGE
     given.pairs = [*getattr(given, "pairs", []), *(word for word in more if not word.startswith("-"))]
-    for word in more if given.command != "call" else [word for word in more if word.startswith("-")]:
+    for word in (
+        more if given.command not in ("call", "policy") else [word for word in more if word.startswith("-")]
+    ):
         raise _not_understood(word, commands.get(command or "", parser))
     flags = {setting.name: getattr(given, setting.name, None) for setting in SETTINGS}
     # Imported by command: listing error codes needs neither HTTP nor the catalogue.
@@ -89,6 +92,14 @@ def run(argv: Sequence[str]) -> int:
             from gitlab_mcp.cli.doctor import show_checks
 
             return show_checks(flags, as_json=given.json)
+        case "policy":
+            from gitlab_mcp.cli.policy import check, explain
+
+            if given.what == "check":
+                return check(flags, given.pairs, as_json=given.json)
+            return explain(
+                flags, given.pairs, given.username, given.groups, given.token_kind, as_json=given.json
+            )
         case "tiers":
             from gitlab_mcp.cli.tiers import show_check, show_map
 
@@ -233,6 +244,32 @@ def _parser() -> tuple[_Parser, Mapping[str, _Parser]]:
         "gitlab-mcp doctor",
         "gitlab-mcp doctor --url https://gitlab.example.com --json",
     )
+    policy = _command(
+        commands,
+        "policy",
+        "check a policy file, or explain what it says of one person and one call",
+        "gitlab-mcp policy check policy.yaml",
+        "gitlab-mcp policy explain --policy policy.yaml --as alice manage_branch delete project_id=acme/website",
+        "gitlab-mcp policy explain --as bob --group acme/contractors --token-kind oauth browse_issues list",
+    )
+    policy.add_argument("what", choices=("check", "explain"), metavar="check|explain")
+    policy.add_argument(
+        "pairs",
+        metavar="WORD",
+        nargs="*",
+        default=[],
+        help="of check: the file, where --policy does not name it; of explain: a tool, an action and key=value",
+    )
+    policy.add_argument("--as", dest="username", metavar="USERNAME", help="who calls; else whose token it is")
+    policy.add_argument(
+        "--group",
+        dest="groups",
+        metavar="GROUP",
+        action="append",
+        help="a group they are in, which can be repeated; without it, GitLab is asked where there is a token",
+    )
+    policy.add_argument("--token-kind", metavar="KIND", help="what they call with; default personal")
+    policy.flags()["--policy"].help = "the policy file"
     tiers = _command(
         commands,
         "tiers",
@@ -257,7 +294,7 @@ def _parser() -> tuple[_Parser, Mapping[str, _Parser]]:
         "gitlab-mcp errors NOT_FOUND --json",
     )
     errors.add_argument("code", metavar="CODE", nargs="?", help="one code; without it, all of them")
-    for each in (tools, call, doctor, tiers, errors):
+    for each in (tools, call, doctor, policy, tiers, errors):
         each.add_argument("--json", action="store_true", help="print JSON for programs")
     _command(commands, "version", "show the version", "gitlab-mcp version")
     # Only for the list of commands: `run` handles it before parsing.

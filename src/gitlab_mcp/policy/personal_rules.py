@@ -103,17 +103,14 @@ class PersonalRule:
     def _named(self, failure: Failure) -> Failure:
         facts = {name: value for name, value in failure.facts.items() if name != "setting"}
         message = f"The rule {self.name} of this server's policy refuses it. {failure.message}"
+        fix = facts.get("suggested_fix", "Do not try again; tell the person what you wanted to do.")
         return replace(failure, message=message, facts=facts).knowing(
             rule=self.name,
             contact=self.contact,
             confidence="certain",
-            suggested_fix=f"Do not try again. Tell the person what you wanted to do: {self.who_can_change_it}.",
+            suggested_fix=f"{fix} The rule can be changed by {self.contact}.",
             retryable=False,
         )
-
-    @property
-    def who_can_change_it(self) -> str:
-        return f"{self.contact} can change the rule {self.name}"
 
 
 @dataclass(frozen=True, slots=True)

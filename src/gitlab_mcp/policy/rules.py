@@ -93,7 +93,9 @@ def last_guards(rules: Rules, store: Store, rule: PersonalRule | None = None) ->
     if rule is not None:
         of_operator, rules = rules.quotas, rules.with_limits(rule.limits)
         lowered = [kind for kind, most in rules.quotas.items() if most != of_operator.get(kind)]
-        set_by = dict.fromkeys(lowered, f"{rule.contact} sets the quota with the rule {rule.name}.")
+        set_by = dict.fromkeys(
+            lowered, f"The rule {rule.name} sets the quota; it can be changed by {rule.contact}."
+        )
     quotas = Quotas(rules.quotas, answers, store, set_by)
     required = confirmation_required(rules.confirm, rules.trust)
     return quotas.check, AskForConfirmation(required, answers), quotas.count

@@ -6,7 +6,7 @@ import hashlib
 import logging
 import re
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -26,12 +26,14 @@ from gitlab_mcp.policy.rules import guards_of_limits
 from gitlab_mcp.settings import parsers
 from gitlab_mcp.settings.errors import SettingsError, bad_policy
 from gitlab_mcp.settings.lined_yaml import Node, NotReadable, read
+from gitlab_mcp.settings.metadata import Setting
 from gitlab_mcp.settings.operator_rules import confirmed_from, quotas
 from gitlab_mcp.settings.settings import SETTINGS, Settings
 
 log = logging.getLogger("gitlab_mcp.policy")
 
 _MOST_BYTES: Final = 100_000
+_LONGEST_CONTACT: Final = 200
 _MOST_GROUPS: Final = 50
 """GitLab is asked about each of them, for each caller."""
 _SETTLED_AFTER: Final = 1.0
@@ -165,29 +167,32 @@ class _Reading:
         self._settings = settings
         self._registry = registry
         self._mistakes: list[Mistake] = []
+        self._patterns: list[tuple[int, str, str]] = []
+        """Each with its line and the key it is under."""
         self._contact = THE_OPERATOR
 
     def policy(self, root: Node, digest: str) -> PersonalRules:
         keys = self._mapping(root, ("contact", "rules"), "the policy")
         if "contact" in keys:
-            self._contact = self._parsed(keys["contact"], _contact, "one line of at most 200 characters")
+            expected = "one line of at most 200 characters"
+            self._contact = self._parsed("contact", keys["contact"], _contact, expected)
         rules: list[PersonalRule] = []
         listed = keys["rules"].value if "rules" in keys else None
         if isinstance(listed, list) and listed:
             rules = [rule for each in listed if (rule := self._rule(each)) is not None]
         else:
             line = keys["rules"].line if "rules" in keys else root.line
-            self._wrong(line, "`rules` must be a list of rules: without one nobody could call anything.")
+            self._wrong(line, "rules: expected a list of rules; without one nobody could call anything.")
         for number, rule in enumerate(rules):
             if any(rule.name == before.name for before in rules[:number]):
-                self._wrong(rule.line, f"there is another rule {rule.name} before this one.")
-        self._check_patterns(rules, listed)
+                self._wrong(rule.line, f"there is a rule {rule.name} before this one.")
+        self._check_patterns()
         groups = {(rule.gitlab, group) for rule in rules for group in rule.who.groups}
         if len(groups) > _MOST_GROUPS:
             self._wrong(
                 root.line,
-                f"it names {len(groups)} groups, and {_MOST_GROUPS} is the most: GitLab is asked about each "
-                "of them. Use a group above them.",
+                f"it names {len(groups)} groups, and {_MOST_GROUPS} is the most: GitLab is asked about each, for "
+                "each caller.",
             )
         if self._mistakes:
             raise PolicyMistakes(self._mistakes)
@@ -200,62 +205,54 @@ class _Reading:
             return None
         name = ""
         if "name" in keys:
-            expected = "a name of letters, digits, ., _ and -, beginning with a letter or a digit,"
-            name = self._parsed(keys["name"], _matching(_RULE_NAME), expected)
+            expected = "letters, digits, ., _ and -, beginning with a letter or a digit"
+            name = self._parsed("name", keys["name"], _matching(_RULE_NAME), expected)
         else:
             self._wrong(node.line, "the rule has no name.")
         gitlab = self._settings.url
         if "gitlab" in keys:
-            expected = "the address of --url, or one of --allow-gitlab-host,"
-            gitlab = self._parsed(keys["gitlab"], self._allowed_gitlab, expected)
+            expected = "the address of --url, or one of --allow-gitlab-host"
+            gitlab = self._parsed("gitlab", keys["gitlab"], self._allowed_gitlab, expected)
         who, limits = self._who(keys, node.line), self._limits(keys)
         if len(self._mistakes) > found:
             return None
         guards = guards_of_limits(limits, gitlab, self._settings.gitlabs())
         return PersonalRule(name, who, gitlab, limits, guards, self._contact, node.line)
 
-    def _who(self, keys: dict[str, Node], line: int) -> Who:
-        expected = "usernames without @, or numbers as user:42"
-        users = self._words(keys.get("users"), _matching(_USER), expected)
-        expected = "paths of groups such as acme/platform, or numbers as group:7"
-        groups = self._words(keys.get("groups"), _group, expected)
-        tokens = self._words(
-            keys.get("tokens"), _token_kind, f"kinds out of {', '.join(TOKEN_KINDS)}", TOKEN_KINDS
+    def _who(self, keys: Mapping[str, Node], line: int) -> Who:
+        users = self._words("users", keys, _user, "usernames without @, or numbers as user:42")
+        groups = self._words(
+            "groups", keys, _group, "paths of groups such as acme/platform, or numbers as group:7"
         )
-        who = Who(frozenset(users), tuple(groups), frozenset(tokens))
-        everybody = "everybody" in keys and self._parsed(
-            keys["everybody"], parsers.boolean, "true, or not there at all"
-        )
+        tokens = self._words("tokens", keys, _token_kind, f"some of {', '.join(TOKEN_KINDS)}", TOKEN_KINDS)
         named = [key for key in ("users", "groups", "tokens") if key in keys]
+        everybody = "everybody" in keys and self._parsed(
+            "everybody", keys["everybody"], parsers.boolean, "true, or not there at all"
+        )
         if everybody and named:
             self._wrong(line, f"the rule is for everybody and names {' and '.join(named)}.")
         elif not everybody and not named:
-            self._wrong(
-                line, "the rule names nobody: give users, groups or tokens, or say `everybody: true`."
-            )
-        return who
+            self._wrong(line, "the rule names nobody: give users, groups or tokens, or everybody: true.")
+        return Who(frozenset(users), tuple(groups), frozenset(tokens))
 
-    def _limits(self, keys: dict[str, Node]) -> Limits:
-        given: dict[str, Any] = {}
-        for name, setting in _LIMITS.items():
-            if name in keys:
-                value = self._parsed(keys[name], setting.parse, setting.expects, setting.choices)
-                if value is not None and not setting.accepts(value):
-                    self._wrong(
-                        keys[name].line,
-                        f"{name}: {setting.expects} is expected.{_meant(keys[name], setting.choices)}",
-                    )
-                    value = None
-                if value is not None:
-                    given[name] = value
-        toolsets = self._toolsets(given.get("toolsets"), keys)
+    def _limits(self, keys: Mapping[str, Node]) -> Limits:
+        given = {
+            name: self._parsed(name, keys[name], _accepted_by(setting), setting.expects, setting.choices)
+            for name, setting in _LIMITS.items()
+            if name in keys
+        }
+        given = {name: value for name, value in given.items() if value is not None}
         for name in ("only_in", "never_in"):
             for place in given.get(name, ()):
                 if is_elsewhere(place, self._settings.gitlabs()):
                     self._wrong(keys[name].line, f"{name}: {place} is on no GitLab of this server.")
+        for name in ("only_actions", "never_actions"):
+            for entry in _entries(keys[name]) if name in given else ():
+                patterns = parsers.comma_separated(entry.value)
+                self._patterns += [(entry.line, name, pattern) for pattern in patterns]
         return Limits(
             read_only=given.get("read_only", False),
-            toolsets=toolsets,
+            toolsets=self._toolsets(given["toolsets"], keys["toolsets"]) if "toolsets" in given else None,
             only_in=given.get("only_in", ()),
             never_in=given.get("never_in", ()),
             only_actions=given.get("only_actions", ()),
@@ -265,38 +262,32 @@ class _Reading:
             quotas=quotas(given.get("quota", ())),
         )
 
-    def _toolsets(self, named: tuple[str, ...] | None, keys: dict[str, Node]) -> tuple[str, ...] | None:
-        if named is None or "all" in named:
+    def _toolsets(self, named: tuple[str, ...], node: Node) -> tuple[str, ...] | None:
+        if "all" in named:
             return None
         known = [name for name in TOOLSETS if name != DISCOVER]
-        for name in named or ("",):
+        for name in named:
             if name not in known:
                 self._wrong(
-                    keys["toolsets"].line,
-                    f"toolsets: there is no toolset {name!r} to choose. There are {', '.join(known)}, and all."
+                    node.line,
+                    f"toolsets: there is no {name!r} to choose. There are {', '.join(known)}, and all."
                     f"{_near(name, known)}",
                 )
         return named
 
-    def _check_patterns(self, rules: Sequence[PersonalRule], nodes: Any) -> None:
+    def _check_patterns(self) -> None:
         """A pattern that fits no action would allow or forbid nothing, and nobody would notice."""
-        named = {
-            pattern for rule in rules for pattern in (*rule.limits.only_actions, *rule.limits.never_actions)
-        }
+        named = dict.fromkeys(pattern for _, _, pattern in self._patterns)
         unknown = unmatched_patterns(named, self._registry.every_name()) if named else []
         unknown = unmatched_patterns(unknown, self._registry.row_names()) if unknown else []
         if not unknown:
             return
-        known = [str(name) for names in self._registry.every_name() for name in names]
-        known += sorted({name.partition(".")[0] for name in known})
-        for rule in rules:
-            for key in ("only_actions", "never_actions"):
-                for pattern in getattr(rule.limits, key):
-                    if pattern in unknown:
-                        self._wrong(
-                            _line_of(nodes, rule.line, key, pattern),
-                            f"{key}: {pattern!r} fits no action; `gitlab-mcp tools` lists them.{_near(pattern, known)}",
-                        )
+        names = [name for names in self._registry.every_name() for name in names]
+        known = [*dict.fromkeys(name.tool for name in names), *map(str, names)]
+        for line, key, pattern in self._patterns:
+            if pattern in unknown:
+                fix = f"`gitlab-mcp tools` lists them.{_near(pattern, known)}"
+                self._wrong(line, f"{key}: {pattern!r} fits no action; {fix}")
 
     def _allowed_gitlab(self, value: Any) -> str:
         url = parsers.gitlab_url(value)
@@ -304,7 +295,8 @@ class _Reading:
             raise ValueError
         return url
 
-    def _mapping(self, node: Node, known: Sequence[str], what: str) -> dict[str, Node]:
+    def _mapping(self, node: Node, known: Sequence[str], what: str) -> Mapping[str, Node]:
+        """The members that are known."""
         if not isinstance(node.value, dict):
             self._wrong(node.line, f"{what} must be a mapping with keys out of {', '.join(known)}.")
             return {}
@@ -315,23 +307,31 @@ class _Reading:
         return {key: value for key, value in node.value.items() if key in known}
 
     def _words(
-        self, node: Node | None, parse: Callable[[Any], str], expected: str, known: Sequence[str] = ()
+        self,
+        key: str,
+        keys: Mapping[str, Node],
+        parse: Callable[[Any], str],
+        expected: str,
+        known: Sequence[str] = (),
     ) -> list[str]:
-        if node is None:
+        if key not in keys:
             return []
-        entries = node.value if isinstance(node.value, list) else [node]
+        entries = _entries(keys[key])
         if not entries:
-            self._wrong(node.line, f"the list is empty: {expected} are expected.")
-        return [word for each in entries if (word := self._parsed(each, parse, expected, known)) is not None]
+            self._wrong(keys[key].line, f"{key}: expected {expected}; the list is empty.")
+        return [
+            word for each in entries if (word := self._parsed(key, each, parse, expected, known)) is not None
+        ]
 
     def _parsed(
-        self, node: Node, parse: Callable[[Any], Any], expected: str, known: Sequence[str] = ()
+        self, key: str, node: Node, parse: Callable[[Any], Any], expected: str, known: Sequence[str] = ()
     ) -> Any:
         """None where it cannot be parsed."""
         try:
             return parse(_plain(node))
         except (ValueError, OverflowError):
-            self._wrong(node.line, f"{expected} is expected.{_meant(node, known)}")
+            near = _near(node.value, known) if isinstance(node.value, str) else ""
+            self._wrong(node.line, f"{key}: expected {expected}.{near}")
             return None
 
     def _wrong(self, line: int, what: str) -> None:
@@ -353,13 +353,20 @@ def _unreachable(rule: PersonalRule, before: Sequence[PersonalRule]) -> Iterator
             continue
         anybody = not (other.who.users or other.who.groups)
         named = bool(rule.who.users or rule.who.groups)
-        same = rule.who.users <= other.who.users and set(rule.who.groups) <= set(other.who.groups)
-        if anybody or (named and same):
+        covered = rule.who.users <= other.who.users and all(
+            any(_has_all_members_of(group, below) for below in other.who.groups) for group in rule.who.groups
+        )
+        if anybody or (named and covered):
             yield Mistake(
                 rule.line,
                 f"the rule {rule.name} is never reached: {other.name} before it is for all of them.",
             )
             return
+
+
+def _has_all_members_of(group: str, other: str) -> bool:
+    """Whether everybody in the group is in the other: whoever is in a group is in those below it, too."""
+    return other == group or other.startswith(f"{group}/")
 
 
 def _without_effect(rule: PersonalRule, settings: Settings) -> Iterator[Mistake]:
@@ -381,34 +388,51 @@ def _lines(path: Path, mistakes: Sequence[Mistake], most: int = 20) -> list[str]
     return [*lines, f"And {len(mistakes) - most} more."] if len(mistakes) > most else lines
 
 
-def _plain(node: Node) -> Any:
-    if isinstance(node.value, dict):
-        raise ValueError
+def _entries(node: Node) -> list[Node]:
+    return node.value if isinstance(node.value, list) else [node]
+
+
+def _plain(node: Node) -> str | list[str]:
     if isinstance(node.value, str):
         return node.value
-    if not node.value or not all(isinstance(each.value, str) for each in node.value):
+    texts = [each.value for each in _entries(node) if isinstance(each.value, str)]
+    if not texts or len(texts) != len(_entries(node)):
         raise ValueError
-    return [each.value for each in node.value]
+    return texts
+
+
+def _accepted_by(setting: Setting) -> Callable[[Any], Any]:
+    def parse(value: Any) -> Any:
+        parsed = setting.parse(value)
+        if not setting.accepts(parsed) or (setting.is_limit and not parsed):
+            raise ValueError
+        return parsed
+
+    return parse
 
 
 def _contact(value: Any) -> str:
     line = parsers.text(value)
-    if len(line) > 200:
+    if len(line) > _LONGEST_CONTACT:
         raise ValueError
     return line
 
 
 def _matching(pattern: re.Pattern[str]) -> Callable[[Any], str]:
     def parse(value: Any) -> str:
-        if not isinstance(value, str) or not pattern.fullmatch(value.strip()):
+        if not isinstance(value, str) or not pattern.fullmatch(value):
             raise ValueError
-        return value.strip() if pattern is _RULE_NAME else value.strip().casefold()
+        return value
 
     return parse
 
 
+def _user(value: Any) -> str:
+    return _matching(_USER)(value).casefold()
+
+
 def _group(value: Any) -> str:
-    group = _matching(_GROUP)(value)
+    group = _matching(_GROUP)(value).casefold()
     if group.isdecimal() or len(parse_places(group)) != 1:
         raise ValueError
     return group
@@ -419,20 +443,6 @@ def _token_kind(value: Any) -> str:
     if kind not in TOKEN_KINDS:
         raise ValueError
     return kind
-
-
-def _line_of(rules: Any, rule_line: int, key: str, word: str) -> int:
-    """The line of an entry of a list in a rule."""
-    for rule in rules:
-        if rule.line == rule_line:
-            node = rule.value[key]
-            entries = node.value if isinstance(node.value, list) else [node]
-            return next((int(each.line) for each in entries if word in each.value.casefold()), rule_line)
-    return rule_line
-
-
-def _meant(node: Node, known: Sequence[str]) -> str:
-    return _near(node.value, known) if isinstance(node.value, str) else ""
 
 
 def _near(word: str, known: Sequence[str]) -> str:
