@@ -27,7 +27,6 @@ from gitlab_mcp.observability.outcome import Outcome
 from gitlab_mcp.observability.sentry import Sentry
 from gitlab_mcp.policy.calls_per_caller import CallsPerCaller
 from gitlab_mcp.policy.guard import Guard, ProposedCall
-from gitlab_mcp.policy.listed_tools import NO_LIMITS
 from gitlab_mcp.policy.loop_detection import LoopDetection
 from gitlab_mcp.policy.personal_rules import PersonalRule
 from gitlab_mcp.policy.rules import last_guards, operator_guards, request_guards
@@ -111,7 +110,7 @@ class App:
             except Exception:
                 # It cannot be told who asks. Whatever is called will be refused.
                 return self.listing(request_context)
-            return self._listed_tools.under_rule(rule.limits, request_context)
+            return self._listed_tools.under_rule(rule, request_context)
         if request_context is None or not (request_context.read_only or request_context.toolsets is not None):
             return None
         return self.listing(request_context)
@@ -302,9 +301,7 @@ class App:
             self._dispatch,
             guards=(*self._dispatch.guards, *guards),
             last_guards=last_guards(self._rules, self._store, rule) if rule else self._dispatch.last_guards,
-            offered=self._listed_tools.offered(
-                request_context, can_ask=can_ask, limits=rule.limits if rule else NO_LIMITS
-            ),
+            offered=self._listed_tools.offered(request_context, can_ask=can_ask, rule=rule),
         )
         if request_context is None:
             return dispatch

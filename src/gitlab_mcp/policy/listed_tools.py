@@ -7,13 +7,12 @@ from typing import Any, Final
 
 from gitlab_mcp.actions.danger import Danger
 from gitlab_mcp.actions.registry import Registry
-from gitlab_mcp.actions.toolsets import DISCOVER, TOOLSETS, is_callable
 from gitlab_mcp.callers import RequestContext
 from gitlab_mcp.policy.action_patterns import ActionPatterns
 from gitlab_mcp.policy.offered_tools import OfferedTools
-from gitlab_mcp.policy.personal_rules import Limits
+from gitlab_mcp.policy.personal_rules import Limits, PersonalRule
 
-NO_LIMITS: Final = Limits()
+_NO_LIMITS: Final = Limits()
 
 
 class ListedTools:
@@ -47,17 +46,10 @@ class ListedTools:
         return self._listings[key]
 
     def under_rule(
-        self, limits: Limits, context: RequestContext | None = None
+        self, rule: PersonalRule, context: RequestContext | None = None
     ) -> Sequence[Mapping[str, Any]]:
         """Of the tools of the caller's toolsets those of which the rule and all other settings leave some action."""
-        offered = self.offered(context, can_ask=True, limits=limits)
-        chosen = self._toolsets
-        if offered.requested is not None:
-            chosen = tuple(
-                each
-                for each in offered.requested
-                if self._calls_unlisted or is_callable(each, self._toolsets)
-            )
+        offered = self.offered(context, can_ask=True, rule=rule)
         named = {
             names[0].tool
             for names in self._registry.every_name()
@@ -65,7 +57,7 @@ class ListedTools:
         }
         return [
             tool
-            for tool in self._list(frozenset(chosen), offered.read_only)
+            for tool in self._list(frozenset(offered.chosen), offered.read_only)
             if tool["name"] in named and self._is_within_trust(tool, offered)
         ]
 
@@ -74,21 +66,23 @@ class ListedTools:
         context: RequestContext | None = None,
         *,
         can_ask: bool = False,
-        limits: Limits = NO_LIMITS,
+        rule: PersonalRule | None = None,
     ) -> OfferedTools:
-        """What a caller can use of this server, listed or not: by the request, and under a rule with these limits.
-        `can_ask`: a person can be asked."""
+        """What a caller can use of this server, listed or not: by the request, and by the caller's rule. `can_ask`: a
+        person can be asked."""
         narrowed = context or RequestContext("")
+        limits = rule.limits if rule else _NO_LIMITS
         allowed = self._trust or (Danger.DANGEROUS if can_ask else Danger.DESTRUCTIVE)
-        least = [allowed, *(each for each in (narrowed.trust, limits.trust) if each is not None)]
+        trusts = [allowed, *(each for each in (narrowed.trust, limits.trust) if each is not None)]
         return OfferedTools(
             self._registry,
             toolsets=self._toolsets,
-            requested=_in_both(narrowed.toolsets, limits.toolsets),
+            requested=narrowed.toolsets,
             calls_unlisted=self._calls_unlisted,
             read_only=self._read_only or narrowed.read_only or limits.read_only,
-            trust=min(least, key=lambda danger: danger.rank),
+            trust=min(trusts, key=lambda danger: danger.rank),
             patterns=(self._patterns, ActionPatterns(limits.only_actions, limits.never_actions)),
+            rule=rule,
         )
 
     def _is_within_trust(self, tool: Mapping[str, Any], offered: OfferedTools) -> bool:
@@ -105,12 +99,3 @@ class ListedTools:
             for tool in self._registry.listing(toolsets)
             if tool["name"] in allowed and (tool["annotations"]["readOnlyHint"] or not read_only)
         ]
-
-
-def _in_both(one: tuple[str, ...] | None, other: tuple[str, ...] | None) -> tuple[str, ...] | None:
-    """The toolsets that can be called where both must let them be; None: all."""
-    if one is None or other is None:
-        return one if other is None else other
-    return tuple(
-        each for each in TOOLSETS if each != DISCOVER and is_callable(each, one) and is_callable(each, other)
-    )
