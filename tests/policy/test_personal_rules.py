@@ -5,10 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import anyio
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
+from gitlab_mcp.app import App
+from gitlab_mcp.callers import Secret
 from gitlab_mcp.failures.failure import Failure
+from gitlab_mcp.settings import Settings
 from tests.support.guarded import (
+    UNGUARDED,
     Server,
     code_of,
     delete_label,
@@ -125,7 +132,8 @@ async def test_each_gets_what_their_rule_leaves_however_it_is_called(
 ) -> None:
     if how is in_run_action and row.call[0] == "find_actions":
         return
-    ended = await outcome(served(), *how(row.call), request_by(row.who))
+    tool, arguments = how(row.call)
+    ended = await outcome(served(), tool, arguments, request_by(row.who))
     if isinstance(ended, Failure) and "results" in ended.facts:
         ended = ended.facts["results"][0]["error"]
     if row.refused_with is None:
@@ -337,3 +345,65 @@ async def test_every_tool_that_a_rule_leaves_uncallable_is_missing_from_the_list
         # The example of an action has values that make it more dangerous than it is by itself.
         raised = {"manage_deploy_access"}
         assert (None in codes) == (tool in listed - raised), (tool, codes)
+
+
+LIMITS = st.fixed_dictionaries(
+    {},
+    optional={
+        "read_only": st.booleans(),
+        "toolsets": st.lists(
+            st.sampled_from(["core", "planning", "access", "ci"]), min_size=1, max_size=3, unique=True
+        ).map(tuple),
+        "only_in": st.sampled_from([("acme/website",), ("acme",), ("acme/payroll", "acme/website")]),
+        "never_in": st.sampled_from([("acme/payroll",), ("acme",)]),
+        "only_actions": st.sampled_from([("browse_*",), ("manage_label", "toolset:access"), ("*.delete",)]),
+        "never_actions": st.sampled_from([("*.delete",), ("toolset:planning",), ("run_batch",)]),
+        "trust": st.sampled_from(["read", "reversible", "destructive", "dangerous"]),
+        "confirm": st.sampled_from(["never", "dangerous", "destructive", "reversible"]),
+    },
+)
+CALLS = (LIST, CREATE, DELETE, MEMBER, ELSEWHERE, RUNNERS, BADGE, in_a_batch(DELETE), in_run_action(CREATE))
+
+
+def written(limits: dict[str, Any]) -> str:
+    """A policy of one rule that leaves these limits to everybody."""
+    values = {
+        name: value if isinstance(value, str) else list(value) if isinstance(value, tuple) else str(value)
+        for name, value in limits.items()
+    }
+    lines = [f"    {name}: {value or 'none'}" for name, value in values.items()]
+    return "\n".join(["rules:", "  - name: all", "    everybody: true", *lines])
+
+
+@settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(of_operator=LIMITS, of_rule=LIMITS)
+def test_no_rule_lets_anything_through_that_the_operators_flags_stop(
+    of_operator: dict[str, Any], of_rule: dict[str, Any], standin: StandIn, served: Any, tmp_path: Path
+) -> None:
+    """Neither is anything listed that could not be called without it."""
+
+    def app(**more: Any) -> App:
+        chosen = {"toolsets": ("all",), **UNGUARDED, **of_operator, **more}
+        return App(Settings(url=standin.url, token=Secret("alice"), **chosen))
+
+    async def allowed(app: App) -> list[bool]:
+        passed = []
+        for tool, arguments in CALLS:
+            ended = await outcome(
+                app, tool, {**arguments, "dry_run": True} if "manage" in tool else arguments
+            )
+            refused = isinstance(ended, Failure)
+            asked = not refused and "what_will_happen" in str(getattr(ended, "data", ""))
+            passed.append(not refused and not asked)
+        return passed
+
+    flags_alone, with_rule = app(), app(policy=write_policy(tmp_path, written(of_rule)))
+    try:
+        before, after = anyio.run(allowed, flags_alone), anyio.run(allowed, with_rule)
+        assert [call for call, was, now in zip(CALLS, before, after, strict=True) if now and not was] == []
+        of_person = {tool["name"] for tool in anyio.run(with_rule.listing_of_caller, None) or ()}
+        callable_at_all = flags_alone._listed_tools.offered(can_ask=True)
+        assert all(callable_at_all.may_be_called(name) for name in of_person)
+    finally:
+        flags_alone.close()
+        with_rule.close()
