@@ -189,6 +189,18 @@ async def test_a_name_can_change_hands_and_a_number_cannot(standin: StandIn, ser
     assert people.people["bob"] == 3
 
 
+async def test_whoever_is_in_a_group_is_in_those_below_it_but_not_directly(
+    standin: StandIn, served: Any
+) -> None:
+    app = served(
+        "rules: [{name: team, direct_groups: [acme/contractors], read_only: true},"
+        " {name: below, groups: [Acme/Contractors/Deep]}]"
+    )
+    await app.call(*CREATE, request_context=request_by("alice"))
+    assert await code_of(app, *CREATE, request_by("bob")) == "READ_ONLY_MODE"
+    assert await code_of(app, *CREATE, request_by("carol")) == "OUT_OF_SCOPE"
+
+
 async def test_a_group_can_be_named_by_its_number(standin: StandIn, served: Any) -> None:
     app = served("rules: [{name: numbered, groups: ['group:7']}]")
     standin.answer("GET", "/groups/7/members/all/3", 200, {"id": 3, "access_level": 10})

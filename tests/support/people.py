@@ -24,7 +24,7 @@ class People:
         self.members = members
 
     def owns(self, received: Received) -> bool:
-        return received.route in ("/user", "/job") or "/members/all/" in received.route
+        return received.route in ("/user", "/job") or "/members/" in received.route
 
     def reply_to(self, received: Received) -> Reply:
         user = self._user_of(received.token or "")
@@ -32,10 +32,11 @@ class People:
             return Reply.of(200, user)
         if received.route == "/job":
             return Reply.of(200, {"id": 7, "user": user})
-        group, _, number = received.route.removeprefix("/groups/").partition("/members/all/")
-        path = unquote(group).casefold()
+        group, _, number = received.route.removeprefix("/groups/").partition("/members/")
+        path, is_direct = unquote(group).casefold(), not number.startswith("all/")
+        number = number.removeprefix("all/")
         # Whoever is in a group is in all groups below it.
-        above = [path.rsplit("/", cut)[0] for cut in range(path.count("/") + 1)]
+        above = [path.rsplit("/", cut)[0] for cut in range(1 if is_direct else path.count("/") + 1)]
         inside = {name for each in above for name in self.members.get(each, ())}
         if user["username"] not in inside or str(user["id"]) != number:
             return Reply.of(404, {"message": "404 Not found"})

@@ -79,9 +79,10 @@ class Ask(Protocol):
         refuses with."""
         ...
 
-    async def is_member(self, group: str) -> bool | None:
-        """Whether the token's user is in the group (a path or a number) or in one above it; None where the token may
-        not ask. Remembered for a few minutes. Raises what else GitLab refuses with."""
+    async def is_member(self, group: str, *, direct: bool = False) -> bool | None:
+        """Whether the token's user is a member of the group (a path or a number): also by one above it or one that was
+        invited, unless `direct`. None where the token may not ask. Remembered for a few minutes. Raises what else
+        GitLab refuses with."""
         ...
 
     async def instance(self) -> InstanceFacts: ...
@@ -134,7 +135,7 @@ class NobodyToAsk:
     async def user(self) -> User | None:
         return None
 
-    async def is_member(self, group: str) -> bool | None:
+    async def is_member(self, group: str, *, direct: bool = False) -> bool | None:
         return None
 
     async def instance(self) -> InstanceFacts:

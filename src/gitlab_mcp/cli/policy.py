@@ -219,7 +219,9 @@ class AsTold(NobodyToAsk):
     async def user(self) -> User | None:
         return self._user
 
-    async def is_member(self, group: str) -> bool | None:
+    async def is_member(self, group: str, *, direct: bool = False) -> bool | None:
+        if direct:
+            return not self._groups.isdisjoint((group, f"group:{group}"))
         # Who is in a group is in all below it.
         above = [group.rsplit("/", cut)[0] for cut in range(group.count("/") + 1)]
         return not self._groups.isdisjoint({*above, f"group:{group}"})
@@ -270,7 +272,7 @@ async def _not_there(settings: Settings, rules: PersonalRules) -> list[tuple[int
     try:
         ask = CachedLookups(app.gitlab(), AnswerCache())
         for rule in (rule for rule in rules.rules if rule.gitlab == settings.url):
-            for group in rule.who.groups:
+            for group in (*rule.who.groups, *rule.who.direct_groups):
                 there = await ask.exists(f"/groups/{encode_segment(group.removeprefix('group:'))}")
                 found.append((rule, f"the group {group}", there))
             for user in sorted(rule.who.users):

@@ -162,12 +162,12 @@ class CachedLookups:
         )
         return user if isinstance(user, User) else None
 
-    async def is_member(self, group: str) -> bool | None:
+    async def is_member(self, group: str, *, direct: bool = False) -> bool | None:
         user = await self.user()
         # The token of a job is answered 404 for any group, as if it were in none.
         if user is None or self.uses_job_token:
             return None
-        path = f"/groups/{encode_segment(group)}/members/all/{user.id}"
+        path = f"/groups/{encode_segment(group)}/members/{'' if direct else 'all/'}{user.id}"
         member: bool | str = await self._people.get_or_fetch(
             self._key(path), _CACHE_SECONDS, lambda: self._fetch_membership(path)
         )

@@ -40,18 +40,25 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Who:
-    """Whom a rule is for: one of its users or a member of one of its groups, with a token of one of its kinds. What is
-    left empty does not matter; if all is, the rule is for everybody."""
+    """Whom a rule is for: one of its users or a member of one of its groups, with a token of one of its kinds. Where it
+    names no users and groups, or no kinds, all are meant."""
 
     users: frozenset[str] = frozenset()
     """Usernames in lower case, and numbers as `user:42`."""
     groups: tuple[str, ...] = ()
-    """Paths, and numbers as `group:7`."""
+    """Paths, and numbers as `group:7`. Who is a member by a group above or by an invited one is meant too."""
+    direct_groups: tuple[str, ...] = ()
+    """The same; only direct members are meant."""
     tokens: frozenset[str] = frozenset()
 
     @property
     def is_everybody(self) -> bool:
-        return not (self.users or self.groups or self.tokens)
+        return self.is_anybody and not self.tokens
+
+    @property
+    def is_anybody(self) -> bool:
+        """Whether only the kind of token matters."""
+        return not (self.users or self.groups or self.direct_groups)
 
     async def includes(self, ask: Ask) -> bool:
         """Raises where that cannot be told."""
@@ -62,16 +69,15 @@ class Who:
             raise CallFailed(_not_told())
         if self.tokens and user.token_kind not in self.tokens:
             return False
-        if not (self.users or self.groups) or self.names(user):
-            return True
-        return await self.has_as_member(ask)
+        return self.is_anybody or self._names(user) or await self._has_as_member(ask)
 
-    def names(self, user: User) -> bool:
+    def _names(self, user: User) -> bool:
         return not self.users.isdisjoint((user.username.casefold(), f"user:{user.id}"))
 
-    async def has_as_member(self, ask: Ask) -> bool:
-        for group in self.groups:
-            member = await ask.is_member(group.removeprefix("group:"))
+    async def _has_as_member(self, ask: Ask) -> bool:
+        groups = [(group, False) for group in self.groups] + [(group, True) for group in self.direct_groups]
+        for group, direct in groups:
+            member = await ask.is_member(group.removeprefix("group:"), direct=direct)
             if member is None:
                 raise CallFailed(_membership_not_told())
             if member:

@@ -48,8 +48,8 @@ _LIMITS: Final = {
     )
 }  # fmt: skip
 """What a rule can limit has the name, the values and the meaning of the setting."""
-_WHO: Final = ("users", "groups", "tokens", "everybody")
-_KEYS: Final = ("name", *_WHO, "gitlab", *_LIMITS)
+_WHO: Final = ("users", "groups", "direct_groups", "tokens")
+_KEYS: Final = ("name", *_WHO, "everybody", "gitlab", *_LIMITS)
 _RULE_NAME: Final = re.compile(r"[A-Za-z0-9][\w.-]{0,59}", re.ASCII)
 _USER: Final = re.compile(r"user:[1-9]\d{0,15}|[\w.-]{1,255}", re.ASCII)
 _GROUP: Final = re.compile(r"group:[1-9]\d{0,15}|[\w.-]+(?:/[\w.-]+)*", re.ASCII)
@@ -187,7 +187,12 @@ class _Reading:
             if any(rule.name == before.name for before in rules[:number]):
                 self._wrong(rule.line, f"there is a rule {rule.name} before this one.")
         self._check_patterns()
-        groups = {(rule.gitlab, group) for rule in rules for group in rule.who.groups}
+        groups = {
+            (rule.gitlab, direct, group)
+            for rule in rules
+            for direct in (False, True)
+            for group in (rule.who.direct_groups if direct else rule.who.groups)
+        }
         if len(groups) > _MOST_GROUPS:
             self._wrong(
                 root.line,
@@ -221,19 +226,19 @@ class _Reading:
 
     def _who(self, keys: Mapping[str, Node], line: int) -> Who:
         users = self._words("users", keys, _user, "usernames without @, or numbers as user:42")
-        groups = self._words(
-            "groups", keys, _group, "paths of groups such as acme/platform, or numbers as group:7"
-        )
+        expected = "paths of groups such as acme/platform, or numbers as group:7"
+        groups = self._words("groups", keys, _group, expected)
+        direct = self._words("direct_groups", keys, _group, expected)
         tokens = self._words("tokens", keys, _token_kind, f"some of {', '.join(TOKEN_KINDS)}", TOKEN_KINDS)
-        named = [key for key in ("users", "groups", "tokens") if key in keys]
+        named = [key for key in _WHO if key in keys]
         everybody = "everybody" in keys and self._parsed(
             "everybody", keys["everybody"], parsers.boolean, "true, or not there at all"
         )
         if everybody and named:
             self._wrong(line, f"the rule is for everybody and names {' and '.join(named)}.")
         elif not everybody and not named:
-            self._wrong(line, "the rule names nobody: give users, groups or tokens, or everybody: true.")
-        return Who(frozenset(users), tuple(groups), frozenset(tokens))
+            self._wrong(line, f"the rule names nobody: give {', '.join(_WHO)}, or everybody: true.")
+        return Who(frozenset(users), tuple(groups), tuple(direct), frozenset(tokens))
 
     def _limits(self, keys: Mapping[str, Node]) -> Limits:
         given = {
@@ -348,15 +353,7 @@ def doubts(policy: PersonalRules, settings: Settings) -> list[Mistake]:
 
 def _unreachable(rule: PersonalRule, before: Sequence[PersonalRule]) -> Iterator[Mistake]:
     for other in before:
-        tokens = not other.who.tokens or (rule.who.tokens and rule.who.tokens <= other.who.tokens)
-        if other.gitlab != rule.gitlab or not tokens:
-            continue
-        anybody = not (other.who.users or other.who.groups)
-        named = bool(rule.who.users or rule.who.groups)
-        covered = rule.who.users <= other.who.users and all(
-            any(_has_all_members_of(group, below) for below in other.who.groups) for group in rule.who.groups
-        )
-        if anybody or (named and covered):
+        if other.gitlab == rule.gitlab and _is_for_all_of(other.who, rule.who):
             yield Mistake(
                 rule.line,
                 f"the rule {rule.name} is never reached: {other.name} before it is for all of them.",
@@ -364,9 +361,21 @@ def _unreachable(rule: PersonalRule, before: Sequence[PersonalRule]) -> Iterator
             return
 
 
-def _has_all_members_of(group: str, other: str) -> bool:
-    """Whether everybody in the group is in the other: whoever is in a group is in those below it, too."""
-    return other == group or other.startswith(f"{group}/")
+def _is_for_all_of(other: Who, who: Who) -> bool:
+    """Whether the first is for everybody whom the second is for, as far as their words show it."""
+    if other.tokens and not (who.tokens and who.tokens <= other.tokens):
+        return False
+    if other.is_anybody or who.is_anybody:
+        return other.is_anybody
+    direct = all(
+        group in other.direct_groups or _is_above(group, other.groups) for group in who.direct_groups
+    )
+    return direct and who.users <= other.users and all(_is_above(each, other.groups) for each in who.groups)
+
+
+def _is_above(group: str, others: Sequence[str]) -> bool:
+    """Whether it is one of these, or above one: whoever is in a group is in all groups below it."""
+    return any(other == group or other.startswith(f"{group}/") for other in others)
 
 
 def _without_effect(rule: PersonalRule, settings: Settings) -> Iterator[Mistake]:
