@@ -3,10 +3,11 @@ call meets them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from gitlab_mcp.actions.danger import Danger
+from gitlab_mcp.callers import Secret
 from gitlab_mcp.policy.action_patterns import ActionPatterns
 from gitlab_mcp.policy.allowed_places import AllowedPlaces
 from gitlab_mcp.policy.callable_toolsets import (
@@ -85,10 +86,12 @@ def operator_guards(rules: Rules) -> tuple[Guard, ...]:
     return tuple(guards)
 
 
-def last_guards(rules: Rules, store: Store, rule: PersonalRule | None = None) -> tuple[Guard, ...]:
+def last_guards(
+    rules: Rules, store: Store, key: Callable[[], Secret] | None = None, rule: PersonalRule | None = None
+) -> tuple[Guard, ...]:
     """Those that use something up (a token, a quota), with what a personal rule adds. They see numbers where the caller
     gave names."""
-    answers = PersonsAnswers(ConfirmationTokens(store), store)
+    answers = PersonsAnswers(ConfirmationTokens(store, key=key), store)
     set_by: Mapping[str, str] = {}
     if rule is not None:
         of_operator, rules = rules.quotas, rules.with_limits(rule.limits)
