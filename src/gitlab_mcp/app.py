@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -114,7 +114,9 @@ class App:
         if self._policy is not None:
             url, token = self._whose(request_context)
             try:
-                rule = await self._rule_of(url, token, deadline=_QUICK)
+                rules = await self._policy.current()
+                ask = self._ask(_as(self._connected(url), token, deadline=_QUICK), token)
+                rule = await rules.rule_for(ask, url)
             except CallFailed as refused:
                 return () if refused.failure.code is Code.OUT_OF_SCOPE else None
             except Exception:
@@ -145,9 +147,15 @@ class App:
         caller = CallerKey(
             token.holder if token else "", url, request_context.request_id if request_context else None
         )
-        connect = partial(self._session, caller, url, token, report, limited=request_context is not None)
+
+        @cache
+        def gitlab() -> GitLabClient:
+            """One for the whole call, which has one deadline."""
+            return _as(self._connected(url), token, report)
+
+        connect = partial(self._session, caller, gitlab, token, limited=request_context is not None)
         with hiding(*(each.value.reveal() for each in (token, self._own_token()) if each)):
-            rule, guards = await self._personal_guards(url, token)
+            rule, guards = await self._personal_guards(gitlab, url, token)
             dispatch = self._dispatch_for(request_context, rule, guards, can_ask=consent.can_ask)
             return await dispatch(tool, arguments, caller, connect, consent)
 
@@ -293,24 +301,18 @@ class App:
             self._telemetry.close()
 
     async def _personal_guards(
-        self, url: str, token: Token | None
+        self, gitlab: Callable[[], GitLabClient], url: str, token: Token | None
     ) -> tuple[PersonalRule | None, tuple[Guard, ...]]:
         """The rule of the caller, and the guards that follow from there being a policy."""
         if self._policy is None:
             return None, ()
         try:
-            rule = await self._rule_of(url, token)
+            rules = await self._policy.current()
+            rule = await rules.rule_for(self._ask(gitlab(), token), url)
         except Exception as problem:
             # A guard raises it, so that it is told, logged and counted as the failure of this call.
             return None, (_Refuse(problem),)
         return rule, (rule,)
-
-    async def _rule_of(self, url: str, token: Token | None, deadline: float | None = None) -> PersonalRule:
-        assert self._policy is not None
-        rules = await self._policy.current()
-        return await rules.rule_for(
-            self._ask(_as(self._connected(url), token, deadline=deadline), token), url
-        )
 
     def _dispatch_for(
         self,
@@ -358,9 +360,9 @@ class App:
         return self._settings.url, request_context.token or self._token()
 
     def _session(
-        self, caller: CallerKey, url: str, token: Token | None, report: Report | None, *, limited: bool
+        self, caller: CallerKey, connected: Callable[[], GitLabClient], token: Token | None, *, limited: bool
     ) -> Session:
-        gitlab = _as(self._connected(url), token, report)
+        gitlab = connected()
         slot = self._calls_per_caller.slot(caller.token_holder) if limited else nullcontext()
         return Session(gitlab, self._ask(gitlab, token), slot, lambda: gitlab.user_id)
 
