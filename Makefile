@@ -65,8 +65,8 @@ lock: ## Pin the newest versions that pyproject.toml allows (needs uv)
 audit: ## Ask PyPI's database of advisories about every locked package (needs the network)
 	@test -x .venv/audit/bin/pip-audit || { "$(PYTHON)" -m venv .venv/audit && \
 		.venv/audit/bin/python -m pip --quiet --disable-pip-version-check install pip-audit; }
-	.venv/audit/bin/pip-audit --disable-pip --require-hashes -r requirements.lock
-	.venv/audit/bin/pip-audit --disable-pip --require-hashes -r requirements.runtime.lock
+	.venv/audit/bin/pip-audit --strict --disable-pip --require-hashes -r requirements.lock
+	.venv/audit/bin/pip-audit --strict --disable-pip --require-hashes -r requirements.runtime.lock
 
 pin: ## Pin the images of Dockerfile, compose.yaml and deploy/ by digest (needs docker and the network)
 	python3 scripts/pin_images.py

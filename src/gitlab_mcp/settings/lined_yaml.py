@@ -32,13 +32,13 @@ def read(text: str) -> Node:
     import yaml
 
     try:
-        events = iter(list(yaml.parse(text, Loader=yaml.CSafeLoader)))
+        # Event by event: what is refused is not read to its end.
+        return _document(yaml.parse(text, Loader=yaml.CSafeLoader))
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
         raise NotReadable(line, f"it is no YAML: {error.problem}") from None
     except yaml.YAMLError:
         raise NotReadable(1, "it is no YAML: it holds a character that is not allowed") from None
-    return _document(events)
 
 
 def _document(events: Iterator[Any]) -> Node:

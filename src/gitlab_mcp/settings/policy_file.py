@@ -36,6 +36,7 @@ _MOST_BYTES: Final = 100_000
 _LONGEST_CONTACT: Final = 200
 _MOST_GROUPS: Final = 50
 """GitLab is asked about each of them, for each caller."""
+_MOST_LINES: Final = 20
 _SETTLED_AFTER: Final = 1.0
 """Seconds since the file was last written: half a file can be a whole policy, and a wider one."""
 _REMINDER_SECONDS: Final = 300.0
@@ -291,7 +292,8 @@ class _Reading:
         known = [*dict.fromkeys(name.tool for name in names), *map(str, names)]
         for line, key, pattern in self._patterns:
             if pattern in unknown:
-                fix = f"`gitlab-mcp tools` lists them.{_near(pattern, known)}"
+                near = _near(pattern, known) if len(self._mistakes) < _MOST_LINES else ""
+                fix = f"`gitlab-mcp tools` lists them.{near}"
                 self._wrong(line, f"{key}: {pattern!r} fits no action; {fix}")
 
     def _allowed_gitlab(self, value: Any) -> str:
@@ -392,9 +394,10 @@ def _without_effect(rule: PersonalRule, settings: Settings) -> Iterator[Mistake]
         )
 
 
-def _lines(path: Path, mistakes: Sequence[Mistake], most: int = 20) -> list[str]:
-    lines = [f"{path}:{mistake.line}: {mistake.what}" for mistake in mistakes[:most]]
-    return [*lines, f"And {len(mistakes) - most} more."] if len(mistakes) > most else lines
+def _lines(path: Path, mistakes: Sequence[Mistake]) -> list[str]:
+    lines = [f"{path}:{mistake.line}: {mistake.what}" for mistake in mistakes[:_MOST_LINES]]
+    more = len(mistakes) - len(lines)
+    return [*lines, f"And {more} more."] if more else lines
 
 
 def _entries(node: Node) -> list[Node]:
