@@ -19,8 +19,6 @@ from gitlab_mcp.callers import NOBODY_TO_ASK, CallerKey, Consent, RequestContext
 from gitlab_mcp.calls.claims import Claims
 from gitlab_mcp.calls.dispatch import Dispatch, Session
 from gitlab_mcp.calls.local_files import LocalFiles, NoLocalFiles
-from gitlab_mcp.failures.codes import Code
-from gitlab_mcp.failures.failure import CallFailed
 from gitlab_mcp.failures.secret_text import hiding, redact_trace
 from gitlab_mcp.observability.audit import Audit, PlannedWrite, to_file, to_stderr, to_stdout
 from gitlab_mcp.observability.call_log import CallLog
@@ -29,7 +27,7 @@ from gitlab_mcp.observability.sentry import Sentry
 from gitlab_mcp.policy.calls_per_caller import CallsPerCaller
 from gitlab_mcp.policy.guard import Guard, ProposedCall
 from gitlab_mcp.policy.loop_detection import LoopDetection
-from gitlab_mcp.policy.personal_rules import PersonalRule
+from gitlab_mcp.policy.personal_rules import NoRule, PersonalRule
 from gitlab_mcp.policy.rules import last_guards, operator_guards, request_guards
 from gitlab_mcp.settings import Settings, SettingsError
 from gitlab_mcp.settings.errors import bad_tier_features, no_redis
@@ -112,13 +110,13 @@ class App:
     ) -> Sequence[Mapping[str, Any]] | None:
         """What `tools/list` answers this caller; None where that is what it answers everybody."""
         if self._policy is not None:
-            url, token = self._whose(request_context)
             try:
+                url, token = self._whose(request_context)
                 rules = await self._policy.current()
                 ask = self._ask(_as(self._connected(url), token, deadline=_QUICK), token)
                 rule = await rules.rule_for(ask, url)
-            except CallFailed as refused:
-                return () if refused.failure.code is Code.OUT_OF_SCOPE else None
+            except NoRule:
+                return ()
             except Exception:
                 # It cannot be told who asks. Whatever is called will be refused.
                 return self.listing(request_context)

@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import anyio
 
-from gitlab_mcp.actions.action import Action, encode_segment
+from gitlab_mcp.actions.action import encode_segment
 from gitlab_mcp.actions.arguments.defaults import InstanceDefaults
 from gitlab_mcp.actions.arguments.validation import validate
 from gitlab_mcp.actions.ask import TOKEN_KINDS, Ask, NobodyToAsk, User
 from gitlab_mcp.actions.call import Call
 from gitlab_mcp.actions.danger import Danger
-from gitlab_mcp.actions.exchange import GitLab
 from gitlab_mcp.actions.fields import NamesPlace
 from gitlab_mcp.actions.reach import reached
 from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.actions.shape import shapes
 from gitlab_mcp.app import App
-from gitlab_mcp.callers import CallerKey, Consent, TokenSort
+from gitlab_mcp.callers import CallerKey, Consent
 from gitlab_mcp.cli import exit_codes
 from gitlab_mcp.cli.call import arguments_from_pairs
+from gitlab_mcp.cli.person import AsTold, InGitLab, Person
 from gitlab_mcp.cli.terminal import format_answer, write_json, write_line
 from gitlab_mcp.cli.usage_error import UsageError, no_such
 from gitlab_mcp.failures.codes import Code
@@ -32,7 +32,7 @@ from gitlab_mcp.gitlab.instance import AnswerCache, CachedLookups
 from gitlab_mcp.policy.allowed_places import AllowedPlaces
 from gitlab_mcp.policy.confirmation_required import confirmation_required
 from gitlab_mcp.policy.guard import ProposedCall
-from gitlab_mcp.policy.personal_rules import PersonalRule, PersonalRules
+from gitlab_mcp.policy.personal_rules import NoRule, PersonalRule, PersonalRules
 from gitlab_mcp.policy.quotas import quota_kind
 from gitlab_mcp.policy.rules import operator_guards
 from gitlab_mcp.refusals.translate import translate
@@ -95,7 +95,7 @@ def explain(
     if username is None and not online:
         raise UsageError("It is not said who calls.", "Name the person with --as, or set a token.")
     told = anyio.run(
-        _explained, settings, rules, call, _Person(username, groups, token_kind or "personal"), online
+        _explained, settings, rules, call, Person(username, groups, token_kind or "personal"), online
     )
     shown = {**told, **({"filled_in": filled_in} if filled_in else {})}
     if as_json:
@@ -105,15 +105,8 @@ def explain(
     return exit_codes.OK if told["verdict"] != "refused" else exit_codes.FAILED
 
 
-@dataclass(frozen=True, slots=True)
-class _Person:
-    username: str | None
-    groups: Sequence[str] | None
-    token_kind: str
-
-
 async def _explained(
-    settings: Settings, rules: PersonalRules, call: Call, person: _Person, online: bool
+    settings: Settings, rules: PersonalRules, call: Call, person: Person, online: bool
 ) -> dict[str, Any]:
     if not online:
         assert person.username is not None
@@ -123,7 +116,7 @@ async def _explained(
         )
     app, token = App(replace(settings, policy=None)), settings.token_source()()
     try:
-        ask = _InGitLab(app.gitlab(), person, token.sort if token else None)
+        ask = InGitLab(app.gitlab(), person, token.sort if token else None)
         return await _verdict(settings, rules, call, ask, online=True)
     except (CallFailed, UsageError):
         raise
@@ -140,16 +133,11 @@ async def _verdict(
     told: dict[str, Any] = {"verdict": "refused"}
     told["who"] = f"{user.username}, {user.token_kind}" if user else "not told by GitLab"
     try:
-        rule, passed_over = await _first_rule(policy, ask, settings.url)
-    except CallFailed as failed:
-        return {**told, **_why(failed.failure)}
-    told |= {"passed_over": passed_over} if passed_over else {}
-    if rule is None:
-        return {
-            **told,
-            "code": Code.OUT_OF_SCOPE,
-            "because": f"No rule is for them; {policy.contact} can add one.",
-        }
+        rule = await policy.rule_for(ask, settings.url)
+    except NoRule as none:
+        return {**told, **_why(none.failure), "contact": policy.contact}
+    if passed_over := [before.name for before in policy.rules[: policy.rules.index(rule)]]:
+        told["passed_over"] = passed_over
     told |= {"rule": rule.name, "at": f"{settings.policy}:{rule.line}", "danger": str(call.danger)}
     operators = operator_rules(settings)
     guards = {"the settings": operator_guards(operators), f"the rule {rule.name}": tuple(rule.guards)}
@@ -179,16 +167,6 @@ async def _verdict(
     return told
 
 
-async def _first_rule(policy: PersonalRules, ask: Ask, gitlab: str) -> tuple[PersonalRule | None, list[str]]:
-    """The rule, and the names of those before it."""
-    passed_over: list[str] = []
-    for rule in policy.rules:
-        if rule.gitlab == gitlab and await rule.who.includes(ask):
-            return rule, passed_over
-        passed_over.append(rule.name)
-    return None, passed_over
-
-
 def _why(failure: Failure) -> dict[str, Any]:
     return {"code": failure.code, "because": failure.message}
 
@@ -201,68 +179,6 @@ def _needs_gitlab(settings: Settings, rule: PersonalRule, call: Call) -> bool:
     return bool(entries) and any(
         each.isdecimal() or each.rpartition("/")[2].startswith("group:") for each in (*entries, *named)
     )
-
-
-class AsTold(NobodyToAsk):
-    """A person and a tree of groups as the command line tells them: places are compared by their paths."""
-
-    def __init__(self, user: User, groups: Sequence[str], action: Action) -> None:
-        self._user = user
-        self._groups = {group.casefold() for group in groups}
-        self._projects = {
-            str(each.value).casefold()
-            for each in reached(action)
-            if isinstance(each.reach, NamesPlace) and each.reach.kind == "project"
-        }
-        self._paths: list[str] = []
-
-    async def user(self) -> User | None:
-        return self._user
-
-    async def is_member(self, group: str, *, direct: bool = False) -> bool | None:
-        if direct:
-            return not self._groups.isdisjoint((group, f"group:{group}"))
-        # Who is in a group is in all below it.
-        above = [group.rsplit("/", cut)[0] for cut in range(group.count("/") + 1)]
-        return not self._groups.isdisjoint({*above, f"group:{group}"})
-
-    async def project(self, id: str) -> Mapping[str, Any] | None:
-        path = id.casefold()
-        if path not in self._projects or "/" not in path:
-            return None
-        namespace = {"kind": "group", "id": self._number(path.rpartition("/")[0])}
-        return {"id": self._number(path), "path_with_namespace": path, "namespace": namespace}
-
-    async def group(self, id: str) -> Mapping[str, Any] | None:
-        path = self._paths[int(id) - 1] if id.isdecimal() else id.casefold()
-        above = path.rpartition("/")[0]
-        return {
-            "id": self._number(path),
-            "full_path": path,
-            "parent_id": self._number(above) if above else None,
-        }
-
-    def _number(self, path: str) -> int:
-        if path not in self._paths:
-            self._paths.append(path)
-        return self._paths.index(path) + 1
-
-
-class _InGitLab(CachedLookups):
-    """GitLab's word on the person who is named, or on whose token it is, as the token there is may see it."""
-
-    def __init__(self, gitlab: GitLab, person: _Person, sort: TokenSort | None) -> None:
-        super().__init__(gitlab, AnswerCache(), caller="", sort=sort)
-        self._person = person
-
-    async def _fetch_user(self) -> User | str:
-        if self._person.username is None:
-            return await super()._fetch_user()
-        found = (await self._gitlab.get("/users", username=self._person.username)).body
-        match found:
-            case [{"id": int(number), "username": str(username)}, *_]:
-                return User(number, username, self._person.token_kind, "")
-        raise UsageError("GitLab has no user of this name.", "Correct --as: it takes a username without @.")
 
 
 async def _not_there(settings: Settings, rules: PersonalRules) -> list[tuple[int, str]]:

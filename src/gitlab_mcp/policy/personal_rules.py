@@ -20,6 +20,10 @@ from gitlab_mcp.policy.guard import Guard, ProposedCall
 THE_OPERATOR: Final = "the operator of this server"
 
 
+class NoRule(CallFailed):
+    """Whatever this caller calls is refused."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
     """What a rule leaves of what the operator allows; by default all of it."""
@@ -66,7 +70,7 @@ class Who:
             return True
         user = await ask.user()
         if user is None:
-            raise CallFailed(_not_told())
+            raise NoRule(_not_told())
         if self.tokens and user.token_kind not in self.tokens:
             return False
         return self.is_anybody or self._names(user) or await self._has_as_member(ask)
@@ -79,7 +83,7 @@ class Who:
         for group, direct in groups:
             member = await ask.is_member(group.removeprefix("group:"), direct=direct)
             if member is None:
-                raise CallFailed(_membership_not_told())
+                raise NoRule(_membership_not_told())
             if member:
                 return True
         return False
@@ -129,11 +133,12 @@ class PersonalRules:
     """Of the file, so that it can be seen whether two servers have the same."""
 
     async def rule_for(self, ask: Ask, gitlab: str) -> PersonalRule:
-        """Raises CallFailed where there is none, and whatever GitLab refuses to say who calls with."""
+        """Raises NoRule where there is none or GitLab does not say it to this token, and what else GitLab refuses to
+        say it with."""
         for rule in self.rules:
             if rule.gitlab == gitlab and await rule.who.includes(ask):
                 return rule
-        raise CallFailed(
+        raise NoRule(
             Failure(Code.OUT_OF_SCOPE, "No rule of this server's policy is for you.").knowing(
                 contact=self.contact,
                 confidence="certain",
