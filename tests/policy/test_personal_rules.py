@@ -268,6 +268,17 @@ async def test_an_oauth_token_is_told_from_a_long_lived_one(standin: StandIn, se
     assert await code_of(app, *LIST, request_by("alice", kind="bearer")) == "OUT_OF_SCOPE"
 
 
+async def test_a_server_whose_token_is_replaced_by_another_persons_has_their_rule(
+    standin: StandIn, served: Any, tmp_path: Path
+) -> None:
+    file = tmp_path / "token"
+    file.write_text("dave")
+    app = served(token=None, token_file=file)
+    await app.call(*DELETE)
+    file.write_text("bob")
+    assert await code_of(app, *DELETE) == "TRUST_INSUFFICIENT"
+
+
 async def test_a_rule_for_everybody_asks_nobody(standin: StandIn, served: Any) -> None:
     app = served("rules: [{name: everybody, everybody: true, read_only: true}]")
     await app.call(*LIST, request_context=request_by("whoever"))
