@@ -182,7 +182,7 @@ async def test_a_name_can_change_hands_and_a_number_cannot(standin: StandIn, ser
     await app.call(*LIST, request_context=request_by("bob"))
     standin.answer("GET", "/user", 200, {"id": 3, "username": "robert"})
     await app.call(*LIST, request_context=request_by("bob2"))
-    standin.answer("GET", "/user", 200, {"id": 99, "username": "alice"})
+    standin.answer("GET", "/user", 200, {"id": 99, "username": "Alice"})
     await app.call(*LIST, request_context=request_by("carol"))
     standin.answer("GET", "/user", 200, {"id": 99, "username": "bob"})
     assert await code_of(app, *LIST, request_by("dave")) == "OUT_OF_SCOPE"
@@ -331,6 +331,8 @@ async def test_what_a_rule_forbids_is_no_next_step_and_no_hit_of_a_search(
     for who, is_found in (("dave", True), ("alice", False)):
         hits = (await app.call(*query, request_context=request_by(who))).data["hits"]
         assert ("manage_label delete" in [hit["action"] for hit in hits]) == is_found, who
+    found = await app.call("find_actions", {"query": "list runners"}, request_context=request_by("bob"))
+    assert "The rule contractors leaves out its toolset, ci." in found.data["not_allowed_here"]
 
 
 async def test_what_a_person_may_not_call_is_not_listed_to_them(standin: StandIn, served: Any) -> None:
