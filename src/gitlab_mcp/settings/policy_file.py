@@ -82,7 +82,7 @@ class PolicyFile:
         self._is_being_read = False
         self._said_at: float | None = None
         try:
-            self._rules = self._read()
+            self._take(self._read())
         except PolicyMistakes as unusable:
             source = settings.sources.get("policy", "--policy")
             raise SettingsError(bad_policy(source, _lines(path, unusable.mistakes))) from None
@@ -107,15 +107,19 @@ class PolicyFile:
             self._tried = stamp
             self._complain(_lines(self._path, unusable.mistakes))
         else:
+            # Else it was written to meanwhile, and is read again by the next call.
             if stamp == self._stamp():
-                self._rules, self._tried, self._said_at = rules, stamp, None
+                self._tried, self._said_at = stamp, None
+                self._take(rules)
 
     def _read(self) -> PersonalRules:
-        rules = read_policy(content_of(self._path), self._settings, self._registry)
+        return read_policy(content_of(self._path), self._settings, self._registry)
+
+    def _take(self, rules: PersonalRules) -> None:
+        self._rules = rules
         for doubt in doubts(rules, self._settings):
             log.warning("%s:%s: %s", self._path, doubt.line, doubt.what)
         log.info("the policy %s is in force: %s rules, %s", self._path, len(rules.rules), rules.digest)
-        return rules
 
     def _complain(self, lines: Sequence[str]) -> None:
         self._said_at = time.monotonic()
