@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from gitlab_mcp.cli import exit_codes
@@ -70,6 +71,14 @@ _COMMON = (
 
 
 class _Parser(argparse.ArgumentParser):
+    def __init__(self, **options: Any) -> None:
+        # argparse makes a formatter for every flag that is added, to check it, and each asks how wide the terminal is.
+        super().__init__(**options, formatter_class=partial(argparse.HelpFormatter, width=80), allow_abbrev=False)
+
+    def format_help(self) -> str:
+        self.formatter_class = argparse.RawDescriptionHelpFormatter
+        return super().format_help()
+
     def error(self, message: str) -> NoReturn:
         # argparse repeats what it did not understand, and that may be a token.
         wrong = re.sub(r"\bgl[a-z]+-[\w.-]+", "[token]", message)
@@ -208,8 +217,6 @@ def _parser() -> tuple[_Parser, Mapping[str, _Parser]]:
         usage=f"{_PROGRAM} [COMMAND] [flags]",
         description="A GitLab MCP server whose every failure teaches. Without a command, it serves stdio.",
         epilog=f"{_EXAMPLES}\n\nexit codes:\n{codes}",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
         add_help=False,
     )
     commands = parser.add_subparsers(
@@ -222,8 +229,6 @@ def _parser() -> tuple[_Parser, Mapping[str, _Parser]]:
             help=about,
             description=f"{about[0].upper()}{about[1:]}.",
             epilog=f"examples:\n{examples}\n\nEvery flag of `{_PROGRAM} help settings` works here too.",
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-            allow_abbrev=False,
         )
     general = parser.add_argument_group("flags", "before or after the command; all others: help settings")
     general.add_argument("-h", "--help", action="help", help="show this")
