@@ -73,7 +73,9 @@ _COMMON = (
 class _Parser(argparse.ArgumentParser):
     def __init__(self, **options: Any) -> None:
         # argparse makes a formatter for every flag that is added, to check it, and each asks how wide the terminal is.
-        super().__init__(**options, formatter_class=partial(argparse.HelpFormatter, width=80), allow_abbrev=False)
+        super().__init__(
+            **options, formatter_class=partial(argparse.HelpFormatter, width=80), allow_abbrev=False
+        )
 
     def format_help(self) -> str:
         self.formatter_class = argparse.RawDescriptionHelpFormatter
@@ -123,7 +125,8 @@ def run(argv: Sequence[str]) -> int:
                 return show_coverage(as_json=given.json)
             # All toolsets unless a flag says otherwise: the variable and the file say what agents are offered.
             wanted = load({"toolsets": flags["toolsets"] or "all"}, {}).toolsets
-            return show_tools(wanted, as_json=given.json, tiers=_tiers(flags) if given.tiers else None)
+            own = _tiers(flags) if given.tiers and load(flags).tier_features else None
+            return show_tools(wanted, as_json=given.json, with_tiers=given.tiers, own=own)
         case "call":
             from gitlab_mcp.cli.call import call
 
@@ -279,7 +282,9 @@ def _complete(name: str, command: _Parser) -> None:
                 "--group", metavar="GROUP", help="the group to ask about; else that of the project"
             )
             command.flags()["--project"].help = "the project to ask about; else one of your own"
-            command.flags()["--record"].help = "with --check, write what to send in: answers without what is in them"
+            command.flags()[
+                "--record"
+            ].help = "with --check, write what to send in: answers without what is in them"
         case "errors":
             command.add_argument("code", metavar="CODE", nargs="?", help="one code; without it, all of them")
     if name in ("tools", "call", "doctor", "tiers", "errors"):

@@ -9,7 +9,6 @@ from typing import Any, TextIO
 
 from gitlab_mcp.cli import exit_codes
 from gitlab_mcp.failures.failure import Failure
-from gitlab_mcp.failures.invisible_characters import without_invisible
 
 _COLORS = {"red": "31", "green": "32", "yellow": "33", "bold": "1", "dim": "2"}
 _NARROWEST_COLUMN = 8
@@ -42,6 +41,8 @@ def write_json(value: Any) -> None:
 
 def printable(text: str) -> str:
     """Without invisible characters: text from GitLab must not move the cursor or retitle the window."""
+    from gitlab_mcp.failures.invisible_characters import without_invisible
+
     return without_invisible(text)
 
 
