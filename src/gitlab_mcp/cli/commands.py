@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from gitlab_mcp.cli import exit_codes
 from gitlab_mcp.cli.usage_error import UsageError, no_such
-from gitlab_mcp.settings import SETTINGS, Setting, load
+from gitlab_mcp.settings import SETTINGS, Setting, Settings, load
 
 if TYPE_CHECKING:
     from gitlab_mcp.tiers.feature_map import TierMap
@@ -124,9 +124,10 @@ def run(argv: Sequence[str]) -> int:
             if given.coverage:
                 return show_coverage(as_json=given.json)
             # All toolsets unless a flag says otherwise: the variable and the file say what agents are offered.
-            wanted = load({"toolsets": flags["toolsets"] or "all"}, {}).toolsets
-            own = _tiers(flags) if given.tiers and load(flags).tier_features else None
-            return show_tools(wanted, as_json=given.json, with_tiers=given.tiers, own=own)
+            chosen = {"toolsets": flags["toolsets"] or "all"}
+            settings = load({**flags, **chosen}) if given.tiers else load(chosen, {})
+            own = _tiers(settings) if settings.tier_features else None
+            return show_tools(settings.toolsets, as_json=given.json, with_tiers=given.tiers, own=own)
         case "call":
             from gitlab_mcp.cli.call import call
 
@@ -141,8 +142,8 @@ def run(argv: Sequence[str]) -> int:
             from gitlab_mcp.cli.tiers import show_check, show_map
 
             if given.check:
-                return show_check(flags, _tiers(flags), given.group, as_json=given.json)
-            return show_map(_tiers(flags), as_json=given.json)
+                return show_check(flags, _tiers(load(flags)), given.group, as_json=given.json)
+            return show_map(_tiers(load(flags)), as_json=given.json)
         case "errors":
             from gitlab_mcp.cli.errors import show_errors
 
@@ -201,10 +202,10 @@ def _help_on(words: Sequence[str], parser: _Parser, commands: Mapping[str, _Pars
     return exit_codes.OK
 
 
-def _tiers(flags: Mapping[str, Any]) -> TierMap:
+def _tiers(settings: Settings) -> TierMap:
     from gitlab_mcp.tiers.feature_map import TierMapError, tier_map
 
-    own = load(flags).tier_features
+    own = settings.tier_features
     try:
         return tier_map(*([own] if own else []))
     except TierMapError as mistake:
