@@ -41,6 +41,8 @@ def serve(flags: Mapping[str, Any]) -> int:
         over_stdio = (app or _app(settings, registry)).over_stdio()
         for module in _EVERY_CALL_NEEDS:
             import_module(module)
+        from gitlab_mcp.actions.action_facts import action_facts
+        action_facts()
         return over_stdio
 
     return serve_with_front(tools, make)
@@ -58,13 +60,16 @@ def _app(settings: Settings, registry: Registry | None = None) -> App:
 
 _EVERY_CALL_NEEDS: Final = (
     "anyio._backends._asyncio",
-    "gitlab.v4.objects",
+    "gitlab_mcp.actions.scopes",
     "gitlab_mcp.failures.render",
     "gitlab_mcp.gitlab.attempt",
     "gitlab_mcp.gitlab.client",
     "gitlab_mcp.gitlab.instance",
+    "gitlab_mcp.gitlab.python_gitlab",
     "gitlab_mcp.results.present_answer",
+    "gitlab_mcp.results.markdown",
     "gitlab_mcp.success_checks.all_checks",
+    "hashlib",
 )
 """Else the first call waits for it."""
 
