@@ -18,7 +18,7 @@ from first_answers import first_answers
 from left_out import left_out, section
 from make_rows import rows_text
 
-from gitlab_mcp.actions.action_facts import action_facts as resolved
+from gitlab_mcp.actions.action_facts import facts_of
 from gitlab_mcp.actions.registry import declared
 from gitlab_mcp.actions.schema import catalogue_entry
 from gitlab_mcp.actions.tool import Tool
@@ -149,7 +149,7 @@ def main() -> int:
             ROOT / "src/gitlab_mcp/api/rows.jsonl": rows,
         }
     )
-    resolved.cache_clear()
+    facts_of.cache_clear()
     all_rows.cache_clear()
     stale = stale or settle(generated())
     for path in stale:

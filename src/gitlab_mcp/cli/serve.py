@@ -41,8 +41,6 @@ def serve(flags: Mapping[str, Any]) -> int:
         over_stdio = (app or _app(settings, registry)).over_stdio()
         for module in _EVERY_CALL_NEEDS:
             import_module(module)
-        from gitlab_mcp.actions.action_facts import action_facts
-        action_facts()
         return over_stdio
 
     return serve_with_front(tools, make)
