@@ -420,8 +420,9 @@ def test_tools_with_tiers_know_the_map_of_the_operator(
     assert (
         next(line for line in lines if "manage_epic" in line and " create " in line).split()[2] == "Ultimate"
     )
-    own.write_text("epics: {tier: Gold}\n", "utf-8")
-    assert main(words) == 2
+    wrong = tmp_path / "wrong.yaml"
+    wrong.write_text("epics: {tier: Gold}\n", "utf-8")
+    assert main([*words[:-1], str(wrong)]) == 2
     assert "Gold is none of" in capsys.readouterr().err
 
 
