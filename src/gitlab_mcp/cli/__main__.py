@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import gc
 import sys
 
 from gitlab_mcp.cli import main
-
-_SELDOM = 100_000
+from gitlab_mcp.cli.garbage import collect_seldom, keep_what_is_there
 
 
 def program() -> int:
-    # A start makes much and throws little away: the collector would look through all of it, again and again.
-    gc.set_threshold(_SELDOM)
+    collect_seldom()
     code = main()
-    # What there is now goes with the process: nobody has to look through it once more.
-    gc.freeze()
+    keep_what_is_there()
     return code
 
 
