@@ -49,6 +49,9 @@ def serve(flags: Mapping[str, Any]) -> int:
 
 
 def _be_ready_for_calls(*more: str) -> None:
+    from gitlab_mcp.gitlab.lean_requests import import_requests
+
+    import_requests()
     for module in (*_EVERY_CALL_NEEDS, *more):
         import_module(module)
     collect_as_usual()
