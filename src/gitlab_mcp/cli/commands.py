@@ -213,8 +213,8 @@ def _tiers(settings: Settings) -> TierMap:
 
 
 def _parser() -> tuple[_Parser, Mapping[str, _Parser]]:
-    """The parser, and those of its commands. These are listed, and know no flags yet: one of them is meant, and each
-    would take as long to complete as Python to start."""
+    """The parser, and those of its commands. These are listed and know no flags yet: only one is meant, and seventy
+    settings are flags of each."""
     codes = "\n".join(f"  {code:<4} {meaning}" for code, meaning in exit_codes.MEANINGS.items())
     parser = _Parser(
         prog=_PROGRAM,
@@ -283,9 +283,8 @@ def _complete(name: str, command: _Parser) -> None:
                 "--group", metavar="GROUP", help="the group to ask about; else that of the project"
             )
             command.flags()["--project"].help = "the project to ask about; else one of your own"
-            command.flags()[
-                "--record"
-            ].help = "with --check, write what to send in: answers without what is in them"
+            told = "with --check, write what to send in: answers without what is in them"
+            command.flags()["--record"].help = told
         case "errors":
             command.add_argument("code", metavar="CODE", nargs="?", help="one code; without it, all of them")
     if name in ("tools", "call", "doctor", "tiers", "errors"):

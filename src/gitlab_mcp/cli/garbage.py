@@ -15,7 +15,7 @@ def collect_seldom() -> None:
 
 
 def keep_what_is_there() -> None:
-    """It stays until the end, so nobody has to look through it: that would take 60 ms of some call, or of the exit."""
+    """It stays until the end. Looking through it takes tens of milliseconds, of some call or of the exit."""
     gc.freeze()
 
 
