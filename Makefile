@@ -15,10 +15,10 @@ UV ?= uv
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test coverage check demo docs lock dist bundle record bench inspect clean
+.PHONY: help setup test coverage check demo docs lock dist bundle record bench inspect conformance clean
 
 help: ## Show what can be made
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: $(READY) ## Make .venv with everything, as pinned in requirements.lock
 
@@ -81,6 +81,10 @@ bench: $(READY) ## Measure speed and memory beside the bare SDK, as one table
 inspect: $(READY) ## Drive the server with the MCP inspector's command line (needs node and npm)
 	npm install --silent --no-audit --no-fund --prefix .venv/inspector @modelcontextprotocol/inspector@0.15.0
 	$(BIN)/python -m pytest -n 0 tests/journeys/test_inspector.py
+
+conformance: $(READY) ## Run the official conformance suite of MCP, for both eras (needs node and npm)
+	npm install --silent --no-audit --no-fund --prefix .venv/conformance @modelcontextprotocol/conformance@0.2.0-alpha.12 node@22
+	$(BIN)/python -m interop.conformance .venv/conformance
 
 clean: ## Remove what was made
 	rm -rf .venv dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
