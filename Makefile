@@ -15,7 +15,7 @@ UV ?= uv
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test coverage check demo docs lock dist bundle record bench inspect conformance clean
+.PHONY: help setup test coverage check demo docs lock dist bundle record bench inspect conformance clients clean
 
 help: ## Show what can be made
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -85,6 +85,9 @@ inspect: $(READY) ## Drive the server with the MCP inspector's command line (nee
 conformance: $(READY) ## Run the official conformance suite of MCP, for both eras (needs node and npm)
 	npm install --silent --no-audit --no-fund --prefix .venv/conformance @modelcontextprotocol/conformance@0.2.0-alpha.12 node@22
 	$(BIN)/python -m interop.conformance .venv/conformance
+
+clients: $(READY) ## Have six agent libraries load all tools and call those that read (needs node and npm)
+	$(BIN)/python -m interop.clients .venv/clients
 
 clean: ## Remove what was made
 	rm -rf .venv dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

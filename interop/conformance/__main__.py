@@ -79,7 +79,7 @@ def _served() -> Iterator[str]:
 def _run(suite: Path, url: str, revision: str) -> Iterator[Scenario]:
     """The scenarios that this revision of the protocol requires."""
     programs = suite / "node_modules/.bin"
-    command = [programs / "node", programs / "conformance", "server", "--url", url]
+    command = [str(programs / "node"), str(programs / "conformance"), "server", "--url", url]
     with tempfile.TemporaryDirectory() as results:
         done = subprocess.run(
             [*command, "--requirements", revision, "--output-dir", results],
