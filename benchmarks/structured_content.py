@@ -22,7 +22,8 @@ ANY_OBJECT = {"type": "object"}
 
 
 def tokens(value: Any) -> int:
-    return openai.o200k_base().count(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
+    counted: int = openai.o200k_base().count(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
+    return counted
 
 
 async def main() -> None:

@@ -60,7 +60,7 @@ INSTRUCTIONS = (
 )
 
 
-_ICON = (
+ICON = (
     "data:image/svg+xml,%3Csvg%20xmlns='http://www.w3.org/2000/svg'%20viewBox='0%200%2016%2016'%3E"
     "%3Cpath%20d='M8%2015%201%208l2-6%202%204h6l2-4%202%206z'%20fill='%23e24329'/%3E%3C/svg%3E"
 )
@@ -104,7 +104,7 @@ class GitLabServer(MCPServer[None]):
             instructions=INSTRUCTIONS,
             version=__version__,
             website_url="https://docs.gitlab.com/api/",
-            icons=[Icon(src=_ICON, mime_type="image/svg+xml", sizes=["any"])],
+            icons=[Icon(src=ICON, mime_type="image/svg+xml", sizes=["any"])],
             cache_hints={
                 name: CacheHint(ttl_ms=_LISTING_HOLDS_MS) for name in ("tools/list", "prompts/list")
             },

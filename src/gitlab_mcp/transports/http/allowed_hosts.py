@@ -42,6 +42,10 @@ class AllowedHosts:
         root = self.public_url if self.public_url and self._is_public(host) else f"http://{host.lower()}"
         return root + self.path
 
+    def address(self, host: str) -> str:
+        """The URL to tell people: the public one where there is one."""
+        return self.public_url + self.path if self.public_url else self.resource(host)
+
     def metadata_url(self, host: str) -> str:
         parts = urlsplit(self.resource(host))
         return f"{parts.scheme}://{parts.netloc}{METADATA_PATH}{parts.path}"
