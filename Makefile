@@ -15,7 +15,7 @@ UV ?= uv
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test coverage check demo docs lock dist bundle record bench inspect conformance clients clean
+.PHONY: help setup test coverage check demo docs lock dist bundle record bench inspect site conformance clients clean
 
 help: ## Show what can be made
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -61,6 +61,19 @@ lock: ## Pin the newest versions that pyproject.toml allows (needs uv)
 	$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 		--no-emit-index-url --no-emit-find-links --no-annotate --no-header \
 		pyproject.toml --all-extras --constraint requirements.lock -o requirements.runtime.lock
+	$(UV) pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
+		--no-emit-index-url --no-emit-find-links --no-annotate --no-header \
+		--group site -o requirements.site.lock
+
+SITE := .venv/site
+
+$(SITE)/ready: requirements.site.lock
+	"$(PYTHON)" -m venv --clear $(SITE)
+	$(SITE)/bin/python -m pip --quiet --disable-pip-version-check install --require-hashes -r requirements.site.lock
+	@touch $@
+
+site: $(SITE)/ready ## Print the documentation as a static site into dist/site/html
+	$(SITE)/bin/python scripts/site_pages.py
 
 dist: $(READY) ## Build the source archive and the wheel into dist/
 	rm -rf dist

@@ -6,8 +6,10 @@ import json
 import re
 import shlex
 import tomllib
+from collections.abc import Callable
 from html import unescape
 from pathlib import Path
+from typing import Any
 
 import httpx2
 import pytest
@@ -144,12 +146,13 @@ def test_what_is_pasted_can_be_read_and_has_the_address_and_the_header(
 ) -> None:
     url = "https://mcp.example.com/a&b/mcp"
     snippet = client.snippet(url, credential)
-    parsed = {
+    readers: dict[str, Callable[[str], Any]] = {
         "json": json.loads,
         "toml": tomllib.loads,
         "yaml": yaml.safe_load,
         "console": shlex.split,
-    }[client.syntax](snippet)
+    }
+    parsed = readers[client.syntax](snippet)
     texts = set(strings(parsed))
     assert url in texts
     if client.title == "Codex":
