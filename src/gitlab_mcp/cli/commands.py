@@ -28,7 +28,7 @@ _EXAMPLES = """examples:
 The token comes from GITLAB_TOKEN or --token-file, never from a flag."""
 
 
-_COMMANDS = ("serve", "tools", "call", "doctor", "tiers", "errors", "version", "help")
+_COMMANDS = ("serve", "tools", "call", "doctor", "tiers", "errors", "completion", "version", "help")
 _COMMON = (
     "url", "token_file", "config", "toolsets", "read_only", "confirm", "http", "record", "replay", "log_level",
 )  # fmt: skip
@@ -99,6 +99,10 @@ def run(argv: Sequence[str]) -> int:
             from gitlab_mcp.cli.errors import show_errors
 
             return show_errors(given.code, as_json=given.json)
+        case "completion":
+            from gitlab_mcp.cli.completion import show_completion
+
+            return show_completion(given.shell)
         case "version":
             from gitlab_mcp.cli.version import show_version
 
@@ -107,6 +111,15 @@ def run(argv: Sequence[str]) -> int:
             from gitlab_mcp.cli.serve import serve
 
             return serve(flags)
+
+
+def complete() -> NoReturn:
+    """Answer a shell that asks how the line goes on."""
+    from gitlab_mcp.cli import completion
+
+    parser, commands = _parser()
+    refused = [flag for flag, action in parser.flags().items() if isinstance(action, _Refuse)]
+    completion.complete(parser, commands, refused)
 
 
 def _command_in(argv: Sequence[str], parser: _Parser) -> str | None:
@@ -259,6 +272,15 @@ def _parser() -> tuple[_Parser, Mapping[str, _Parser]]:
     errors.add_argument("code", metavar="CODE", nargs="?", help="one code; without it, all of them")
     for each in (tools, call, doctor, tiers, errors):
         each.add_argument("--json", action="store_true", help="print JSON for programs")
+    completion = _command(
+        commands,
+        "completion",
+        "print what bash, zsh or fish reads so that TAB completes",
+        "source <(gitlab-mcp completion bash)",
+        "source <(gitlab-mcp completion zsh)   # after compinit, in ~/.zshrc",
+        "gitlab-mcp completion fish > ~/.config/fish/completions/gitlab-mcp.fish",
+    )
+    completion.add_argument("shell", metavar="SHELL", help="bash, zsh or fish")
     _command(commands, "version", "show the version", "gitlab-mcp version")
     # Only for the list of commands: `run` handles it before parsing.
     commands.add_parser("help", help="help on a command, or on `settings`: all of them", add_help=False)
