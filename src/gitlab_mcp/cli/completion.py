@@ -21,9 +21,9 @@ SHELLS: Final = ("bash", "zsh", "fish")
 def show_completion(shell: str) -> int:
     if shell not in SHELLS:
         raise no_such("shell", shell, SHELLS, f"There is completion for {', '.join(SHELLS)}.")
-    import argcomplete
+    from argcomplete.shell_integration import shellcode
 
-    sys.stdout.write(argcomplete.shellcode(PROGRAMS, shell=shell))
+    sys.stdout.write(shellcode(PROGRAMS, shell=shell))
     return exit_codes.OK
 
 

@@ -22,6 +22,7 @@ from threading import Thread
 from typing import Any, Final
 
 from gitlab_mcp.transports.standard_streams import StandardStreams
+from gitlab_mcp.transports.stop_signals import STOP_SIGNALS
 
 _LONGEST_LINE: Final = 64 * 1024
 _MODERN: Final = "io.modelcontextprotocol/"
@@ -47,7 +48,7 @@ def serve_with_front(tools: Sequence[Mapping[str, Any]], make: Callable[[], Serv
     made = _Made(make)
     with StandardStreams() as streams:
         front = Front(tools)
-        signals = {each: signal.signal(each, _leave) for each in (signal.SIGTERM, signal.SIGINT)}
+        signals = {each: signal.signal(each, _leave) for each in STOP_SIGNALS}
         for line in streams.lines:
             if (answer := front.answer(line)) is None:
                 break
