@@ -16,6 +16,8 @@ from gitlab_mcp.actions.sent_files import LARGEST_FILE, SentFile
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
 
+_STANDS_FOR_ANOTHER: Final = 0x20000000
+"""Windows sets it in the tag of whatever stands for another file or folder; not for one that a cloud keeps."""
 _SEND_CONTENT: Final = "Send filename and content in place of path, with encoding base64 where it is no text."
 
 
@@ -132,7 +134,7 @@ def _opened_by_path(root: Path, steps: tuple[str, ...]) -> int:
         path /= step
         found = path.lstat()
         # A junction is no link to Python, and leads elsewhere like one.
-        if path.is_symlink() or getattr(found, "st_file_attributes", 0) & stat.FILE_ATTRIBUTE_REPARSE_POINT:
+        if path.is_symlink() or getattr(found, "st_reparse_tag", 0) & _STANDS_FOR_ANOTHER:
             raise OSError(errno.ELOOP, "a step is a link")
     if not stat.S_ISREG(found.st_mode):
         raise OSError(errno.EINVAL, "no regular file")
