@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -40,14 +40,10 @@ class Report:
     """By tool, what the library handed on of the answer."""
 
 
-def run(use: Callable[[Server], Awaitable[Report]]) -> None:
+def run(use: Callable[[Server], Coroutine[Any, Any, Report]]) -> None:
     job = json.loads(Path(sys.argv[1]).read_text("utf-8"))
     reports = []
     for server in job:
         calls = [Call(**call) for call in server.pop("calls")]
-        reports.append(asdict(asyncio.run(_awaited(use, Server(**server, calls=calls)))))
+        reports.append(asdict(asyncio.run(use(Server(**server, calls=calls)))))
     Path(sys.argv[2]).write_text(json.dumps(reports), "utf-8")
-
-
-async def _awaited(use: Callable[[Server], Awaitable[Report]], server: Server) -> Report:
-    return await use(server)
