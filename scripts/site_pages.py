@@ -18,7 +18,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 SITE = ROOT / "dist/site"
-TAKEN = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "AGENTS.md", "compose.yaml", "cassettes/README.md")
+TAKEN = (
+    *("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "AGENTS.md", "compose.yaml"),
+    *("cassettes/README.md", "interop/README.md"),
+)
 """Besides docs/ and deploy/."""
 ASKS = re.compile(
     r"""<(?:script|img|iframe|source|video|audio|embed|object)\b[^>]*?\b(?:src|data)=["']?((?:https?:)?//[^"'\s>]+)"""

@@ -7,6 +7,8 @@ import pytest
 import site_pages
 
 ROOT = Path(__file__).parents[2]
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+FENCED = re.compile(r"^ *```(\w*)\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
 
 
 def test_every_guide_and_reference_page_is_in_the_list_at_the_side() -> None:
@@ -23,6 +25,17 @@ def test_the_pages_keep_their_places_and_decisions_get_a_list(tmp_path: Path) ->
     }
     assert "](docs/decisions/README.md)" in (tmp_path / "README.md").read_text("utf-8")
     assert (tmp_path / "deploy/nginx.conf").exists()
+
+
+def test_every_link_between_pages_leads_to_something_that_is_put_in_place(tmp_path: Path) -> None:
+    site_pages.put_in_place(tmp_path)
+    broken = [
+        f"{page.relative_to(tmp_path)}: {link}"
+        for page in tmp_path.rglob("*.md")
+        for link in LINK.findall(FENCED.sub("", page.read_text("utf-8")))
+        if not re.match(r"https?://|#", link) and not (page.parent / link.partition("#")[0]).exists()
+    ]
+    assert broken == []
 
 
 @pytest.mark.parametrize(
