@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from dataclasses import dataclass
@@ -15,6 +16,8 @@ from gitlab_mcp.actions.sent_files import LARGEST_FILE, SentFile
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
 
+_STANDS_FOR_ANOTHER: Final = 0x20000000
+"""Windows sets it in the tag of whatever stands for another file or folder; not for one that a cloud keeps."""
 _SEND_CONTENT: Final = "Send filename and content in place of path, with encoding base64 where it is no text."
 
 
@@ -92,17 +95,24 @@ def _names_a_path(value: object) -> bool:
 def _below(root: Path, path: Path) -> tuple[str, ...]:
     """The steps from the root to the file; none where it is elsewhere."""
     if not path.is_absolute():
-        return path.parts
+        # On Windows `C:a` and `\\a` are not absolute, and yet lead elsewhere.
+        return () if path.anchor else path.parts
     # The root itself may be behind a link.
     roots = (each for each in (root, root.resolve()) if path.is_relative_to(each))
     return next((path.relative_to(each).parts for each in roots), ())
 
 
 def _content(root: Path, steps: tuple[str, ...]) -> bytes | None:
-    """What the file holds, and one byte more than may be sent; None where it is no regular file.
+    """What the file holds, and one byte more than may be sent; None where it is no regular file. No step is a link."""
+    file = _opened(root, steps) if os.open in os.supports_dir_fd else _opened_by_path(root, steps)
+    with os.fdopen(file, "rb") as opened:
+        if not stat.S_ISREG(os.fstat(file).st_mode):
+            return None
+        return opened.read(LARGEST_FILE + 1)
 
-    Each step is opened from the one before it and is no link, so nobody can swap one on the way.
-    """
+
+def _opened(root: Path, steps: tuple[str, ...]) -> int:
+    """Each step is opened from the one before it, so nobody can swap one on the way."""
     here = os.open(root, os.O_RDONLY | os.O_DIRECTORY)
     try:
         for step in steps[:-1]:
@@ -110,13 +120,25 @@ def _content(root: Path, steps: tuple[str, ...]) -> bytes | None:
             os.close(here)
             here = there
         # Without O_NONBLOCK, opening a pipe would wait for somebody to write into it.
-        file = os.open(steps[-1], os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=here)
+        return os.open(steps[-1], os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=here)
     finally:
         os.close(here)
-    with os.fdopen(file, "rb") as opened:
-        if not stat.S_ISREG(os.fstat(file).st_mode):
-            return None
-        return opened.read(LARGEST_FILE + 1)
+
+
+def _opened_by_path(root: Path, steps: tuple[str, ...]) -> int:
+    """On Windows, which opens nothing from a folder. Whoever can write below the root can swap a step meanwhile."""
+    path = root
+    for step in steps:
+        if ":" in step:
+            raise OSError(errno.EINVAL, "another drive, or another stream of a file")
+        path /= step
+        found = path.lstat()
+        # A junction is no link to Python, and leads elsewhere like one.
+        if path.is_symlink() or getattr(found, "st_reparse_tag", 0) & _STANDS_FOR_ANOTHER:
+            raise OSError(errno.ELOOP, "a step is a link")
+    if not stat.S_ISREG(found.st_mode):
+        raise OSError(errno.EINVAL, "no regular file")
+    return os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
 
 
 def _refused(field: str, why: str, received: str) -> Failure:
