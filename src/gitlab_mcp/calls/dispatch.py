@@ -39,6 +39,7 @@ from gitlab_mcp.gitlab.known_answers import KnowingGitLab
 from gitlab_mcp.observability.audit import PlannedWrite
 from gitlab_mcp.observability.call_log import CallLog
 from gitlab_mcp.observability.outcome import Outcome
+from gitlab_mcp.policy.allowed_places import AllowedPlaces
 from gitlab_mcp.policy.confirmation import AskForConfirmation, AskForMoreDanger
 from gitlab_mcp.policy.guard import Guard, ProposedCall
 from gitlab_mcp.policy.next_steps import callable_here
@@ -451,6 +452,12 @@ class _Server:
 
     def may_be_called(self, tool: str) -> bool:
         return self.dispatch.offered.may_be_called(tool)
+
+    async def may_reach(self, project_id: int) -> bool:
+        fences = [guard for guard in self.dispatch.guards if isinstance(guard, AllowedPlaces)]
+        return all(
+            [await fence.allows(str(project_id), self.caller.gitlab_url, self.ask) for fence in fences]
+        )
 
     def refusal(self, action: type[Action]) -> tuple[Code, str] | None:
         return self.dispatch.offered.refusal(action)

@@ -92,6 +92,7 @@ def _names_the_commit(write: LostWrite, found: Mapping[str, Any]) -> bool:
     },
     shows="id title dry_run web_url",
     recover_with=RecoveryLookup("browse_commits list", "project_id ref_name=branch", proof=_names_the_commit),
+    seldom_given="dry_run message",
     undo=Undo("revert", "project_id branch", "sha=id", without="dry_run"),
 )
 class CherryPick(OfCommit):
@@ -114,6 +115,7 @@ class CherryPick(OfCommit):
     },
     shows="id title dry_run web_url",
     recover_with=RecoveryLookup("browse_commits list", "project_id ref_name=branch", proof=_names_the_commit),
+    seldom_given="dry_run",
     undo=Undo("revert", "project_id branch", "sha=id", without="dry_run"),
 )
 class Revert(OfCommit):

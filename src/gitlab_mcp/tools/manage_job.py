@@ -76,6 +76,7 @@ class CancelJob(OfJob):
         "browse_jobs get", "project_id job_id", proof=lambda _, found: found["status"] != "manual"
     ),
     has_line=True,
+    seldom_given="job_variables_attributes",
 )
 class PlayJob(OfJob):
     """Start a manual job."""

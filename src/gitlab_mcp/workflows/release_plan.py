@@ -13,15 +13,19 @@ from typing import Any, Final
 from gitlab_mcp.actions.action import fill
 from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.actions.result import Notice, Result, partial_read_notices
+from gitlab_mcp.failures import allowed_words as words
 from gitlab_mcp.failures.codes import NoticeCode
 from gitlab_mcp.failures.counted import counted
 from gitlab_mcp.gitlab.concurrently import answered, concurrently, unread
+from gitlab_mcp.gitlab.faults import Refused
 from gitlab_mcp.gitlab.paging import every_page, has_next_page, items_if_read
 from gitlab_mcp.results.shown_fields import without_empty
 
 FIRST_VERSION: Final = "v0.1.0"
 MOST_LINES: Final = 100
 """Of a section of the notes."""
+_FIT_TO_RELEASE: Final = ("success", "skipped")
+"""Of the newest pipeline of the ref."""
 _LONGEST_TITLE: Final = 200
 _VERSION: Final = re.compile(r"(.*?)(\d{1,9})\.(\d{1,9})\.(\d{1,9})(-[0-9A-Za-z.-]+)?(?:\+.*)?")
 _CONVENTIONAL: Final = re.compile(r"(\w+)(?:\([^)]*\))?(!)?:\s")
@@ -112,8 +116,9 @@ async def plan_release(gitlab: GitLab, project_id: str, from_ref: str | None, to
 
 async def _plan(gitlab: GitLab, path: str, span: _Span, last: _Tag | None, tags: Sequence[_Tag]) -> Result:
     updated = {"updated_after": span.date} if span.date else {}
-    found, requests, issues = await concurrently(
+    pipelines, found, requests, issues = await concurrently(
         [
+            partial(gitlab.get, f"{path}/pipelines", ref=span.to_ref, per_page=1),
             partial(_all, gitlab, f"{path}/repository/commits", ref_name=span.as_range),
             partial(_all, gitlab, f"{path}/merge_requests", state="merged", **updated),
             partial(_all, gitlab, f"{path}/issues", state="closed", **updated),
@@ -143,13 +148,27 @@ async def _plan(gitlab: GitLab, path: str, span: _Span, last: _Tag | None, tags:
         "then": "manage_release create with project_id and what release holds, as it is or changed.",
     }
     cut = isinstance(requests, Answer) and has_next_page(requests)
-    warnings = partial_read_notices(unread({"merge_requests": requests, "issues": issues}))
+    # Pipelines are refused where CI/CD is switched off.
+    no_ci = isinstance(pipelines, Refused) and pipelines.status in (403, 404)
+    asked = {"merge_requests": requests, "issues": issues, **({} if no_ci else {"pipelines": pipelines})}
+    missing = unread(asked)
+    warnings = [*_not_green(items_if_read(pipelines)), *partial_read_notices(missing)]
     if has_next_page(commits) or cut:
         message = (
             f"More happened than is looked at: the first {counted(len(commits.body), 'commit')} are in it."
         )
         warnings.append(Notice(NoticeCode.TRUNCATED, message))
     return Result(data=without_empty(data), warnings=warnings)
+
+
+def _not_green(newest: Sequence[Mapping[str, Any]]) -> list[Notice]:
+    """The warning that the ref is not fit to be released, as far as its newest pipeline says so."""
+    status = words.ci_status(newest[0].get("status")) if newest else None
+    if status is None or status in _FIT_TO_RELEASE:
+        return []
+    told = "failed" if status == "failed" else f"has not succeeded: it is {status}"
+    facts = {"pipeline_id": newest[0]["id"], "look_with": "browse_pipelines failure_digest"}
+    return [Notice(NoticeCode.NOT_GREEN, f"The newest pipeline of the ref {told}.", facts)]
 
 
 async def _all(gitlab: GitLab, path: str, **query: Any) -> Answer:
