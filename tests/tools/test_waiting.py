@@ -277,7 +277,9 @@ async def test_others_are_served_while_more_wait_than_may_ask_at_once(standin: S
     with anyio.fail_after(30):
         async with anyio.create_task_group() as tasks:
             for _ in range(80):
-                tasks.start_soon(Wait(project_id="1", pipeline_id=5).run, upstream.as_caller("alice"))
+                tasks.start_soon(
+                    Wait(project_id="1", pipeline_id=5).wait, upstream.as_caller("alice"), everywhere
+                )
             await all_wait.wait()
             assert (await upstream.as_caller("bob").get("/user")).body["username"] == "bob"
             assert (await upstream.as_caller("alice").get(PIPELINE)).body["id"] == 5

@@ -8,9 +8,10 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from typing import Annotated, Final, Literal, Self
+from collections.abc import Mapping
+from typing import Annotated, Any, Final, Literal, Self
 
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
 from gitlab_mcp.actions.entry import Entry
 from gitlab_mcp.actions.exchange import File
@@ -73,4 +74,15 @@ class SentFile(Entry):
         return type(self).model_validate(given)
 
 
+def _listed(value: Any) -> Any:
+    return [value] if isinstance(value, Mapping) else value
+
+
 FileField = Annotated[SentFile, FromJson, Expects("an object with filename and content, or path")]
+FileFields = Annotated[
+    list[SentFile],
+    BeforeValidator(_listed),
+    FromJson,
+    Field(min_length=1, max_length=10),
+    Expects("an array of objects with filename and content, or path"),
+]

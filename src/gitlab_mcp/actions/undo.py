@@ -28,6 +28,8 @@ class Undo:
     """Its arguments, from the fields of the write that were given: `project_id new_branch=branch`."""
     answered: str = ""
     """Those that are in the answer: `label_id=id note_id=notes.0.id`. Without any of them there is no undo."""
+    each: str = ""
+    """The one that is in the answer as a list: `discussion_id=resolved`. There is a call for each, all in one batch."""
     turned: Mapping[str, Turn] = field(default_factory=dict)
     """Fields of the write whose value is turned round."""
     changed_at: str = ""
@@ -41,8 +43,16 @@ class Undo:
         tool, _, name = self.call.rpartition(" ")
         return tool or action.spec.tool.name, name
 
-    def arguments(self, action: Action, answer: Mapping[str, Any]) -> dict[str, Any] | None:
-        """None where the write, as it was made, cannot be taken back."""
+    def calls(self, action: Action, answer: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """The arguments of each call. None where the write, as it was made, cannot be taken back."""
+        arguments = self._arguments(action, answer)
+        if arguments is None or not self.each:
+            return [arguments] if arguments is not None else []
+        [(name, path)] = _pairs(self.each)
+        found = _at(answer, path)
+        return [{**arguments, name: each} for each in found] if isinstance(found, list) else []
+
+    def _arguments(self, action: Action, answer: Mapping[str, Any]) -> dict[str, Any] | None:
         given = action.given()
         if given.keys() & set(self.without.split()):
             return None
@@ -58,7 +68,7 @@ class Undo:
 
     def taken_from(self, name: str) -> str:
         """The member of the answer that an argument is taken from; empty for those of the caller."""
-        return dict(_pairs(self.answered)).get(name, "").rpartition(".")[2]
+        return dict(_pairs(f"{self.answered} {self.each}")).get(name, "").rpartition(".")[2]
 
 
 _CONDITIONS: Final = ("expected_updated_at",)

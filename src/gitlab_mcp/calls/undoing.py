@@ -26,6 +26,8 @@ log = logging.getLogger("gitlab_mcp.errors")
 
 Validate = Callable[[str, Mapping[str, Any]], Action]
 
+_MOST_CALLS: Final = 10
+"""Of a batch that takes several writes back: an answer is no longer than it is worth."""
 _NO_DIFFERENCE: Final = re.compile(r"[\W_]+")
 _CLOCKS_MAY_DIFFER: Final = timedelta(seconds=2)
 """`Date` has whole seconds, and a proxy may write it."""
@@ -57,8 +59,19 @@ class Undoing:
         answer = _certain(outcome)
         if answer is None or (undo.changed_at and not _is_new(outcome, answer, undo.changed_at, seconds)):
             return None
-        arguments = undo.arguments(action, answer)
-        if arguments is None or not _says_nothing_of_others(undo, action, arguments):
+        calls = [self._call(undo, action, arguments) for arguments in undo.calls(action, answer)]
+        ready = [call for call in calls if call is not None]
+        if not ready or len(ready) < len(calls) or len(ready) > _MOST_CALLS:
+            return None
+        if len(ready) == 1:
+            return ready[0]
+        together = self.validate("run_batch run", {"calls": ready})
+        if self.offered.refusal(type(together)):
+            return None
+        return ready_to_send({"tool": "run_batch", "arguments": {"calls": ready}}, self.offered)
+
+    def _call(self, undo: Undo, action: Action, arguments: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        if not _says_nothing_of_others(undo, action, arguments):
             return None
         if redact_json(arguments) != arguments or remove_invisible_in_json(arguments).removed:
             # What cannot be shown cannot be sent again.

@@ -199,18 +199,22 @@ class CreateDraft(OfMergeRequest):
     has_line=True,
 )
 class ApplySuggestions(OfMergeRequest):
-    """Commit suggestions to the source branch. Threads show their ids since GitLab 19.3, before that only its pages."""
+    """Commit suggestions to the source branch; the only open one needs no id. Threads show their ids since GitLab 19.3,
+    before that only its pages."""
 
-    suggestion_ids: Annotated[
-        list[Annotated[Id, Anywhere("suggestion")]],
-        Listed,
-        Field(min_length=1, max_length=100),
-        Expects("an array of numbers"),
-    ]
+    suggestion_ids: (
+        Annotated[
+            list[Annotated[Id, Anywhere("suggestion")]],
+            Listed,
+            Field(min_length=1, max_length=100),
+            Expects("an array of numbers"),
+        ]
+        | None
+    ) = None
 
     @model_validator(mode="after")
     def _each_once(self) -> Self:
-        if len(set(self.suggestion_ids)) < len(self.suggestion_ids):
+        if len(set(self.suggestion_ids or ())) < len(self.suggestion_ids or ()):
             raise broken_rule("each suggestion once", field="suggestion_ids")
         return self
 

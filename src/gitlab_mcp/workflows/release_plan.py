@@ -96,16 +96,21 @@ class _Span:
         return datetime.fromisoformat(str(time)) >= datetime.fromisoformat(self.date)
 
 
-async def plan_release(gitlab: GitLab, project_id: str, from_ref: str | None, to_ref: str | None) -> Result:
-    """Since `from_ref`, or else the highest version tag, up to `to_ref`, or else the default branch."""
+async def plan_release(
+    gitlab: GitLab, project_id: str, from_ref: str | None, to_ref: str | None, tag_name: str | None = None
+) -> Result:
+    """Since `from_ref`, or else the highest version tag, up to `to_ref`, or else the default branch. Where the release
+    gets `tag_name`: since the version below it, and up to that tag where it is there."""
     path = fill("/projects/{project_id}", project_id=project_id)
     start = fill("/repository/commits/{ref}", ref=from_ref) if from_ref else "/repository/tags"
     answers = await concurrently([partial(gitlab.get, path), partial(gitlab.get, path + start)])
     project, begin = map(answered, answers)
-    end = to_ref or project.body.get("default_branch")
+    rows = [{"name": from_ref, "commit": begin.body}] if from_ref else begin.body
+    is_tagged = any(each["name"] == tag_name for each in rows)
+    end = to_ref or (tag_name if is_tagged else project.body.get("default_branch"))
     if not end:
         return Result(data={"commits": 0, "why_empty": "The repository is empty."})
-    tags = _versions([{"name": from_ref, "commit": begin.body}] if from_ref else begin.body)
+    tags = _before(tag_name, _versions(rows))
     last = next((tag for tag in tags if from_ref or not tag.is_candidate), None)
     if from_ref:
         span = _Span(from_ref, str(begin.body.get("committed_date") or ""), end)
@@ -187,6 +192,12 @@ def _versions(tags: Iterable[Mapping[str, Any]]) -> list[_Tag]:
             version = (int(major), int(minor), int(patch))
             found.append(_Tag(str(tag["name"]), prefix, version, candidate is not None, date))
     return sorted(found, key=lambda tag: (tag.version, not tag.is_candidate), reverse=True)
+
+
+def _before(tag_name: str | None, tags: list[_Tag]) -> list[_Tag]:
+    """Without the version that is released, and those above it."""
+    wanted = _versions([{"name": tag_name}]) if tag_name else []
+    return [each for each in tags if each.version < wanted[0].version] if wanted else tags
 
 
 def _merged_with(
