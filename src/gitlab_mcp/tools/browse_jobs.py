@@ -269,8 +269,9 @@ class ListArtifacts(OfArtifacts):
     lists=False,
 )
 class ReadArtifactFile(OfArtifacts):
-    """Read one file of the artifacts of a job. Without one: of the newest job of the ref, or of the default branch, that
-    has the file, however the job ended."""
+    """Read one file of the artifacts of a job; where none is named, of the newest job of ref_name that has the file.
+
+    However that job ended. Without ref_name it is one of the default branch."""
 
     artifact_path: ArtifactPath
     start_line: LineNumber | None = None

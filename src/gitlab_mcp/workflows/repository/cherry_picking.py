@@ -7,12 +7,10 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from gitlab_mcp.actions.action import fill
-from gitlab_mcp.actions.exchange import Answer
 from gitlab_mcp.actions.result import Result
 from gitlab_mcp.actions.server import Server
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
-from gitlab_mcp.gitlab.concurrently import answered, concurrently
 from gitlab_mcp.gitlab.faults import Refused
 from gitlab_mcp.workflows.steps import not_done, require_steps, take
 
@@ -47,15 +45,14 @@ class PickOnNewBranch:
 
     async def _is_there(self, server: Server) -> bool:
         """Whether a call before this one made the branch, and got no further."""
-        branch, start = await concurrently(
-            [
-                lambda: server.gitlab.get(self._path("branches", self.branch)),
-                lambda: server.gitlab.get(self._path("commits", self.start_ref)),
-            ]
-        )
-        if isinstance(branch, Refused) and branch.status == 404:
+        try:
+            branch = (await server.gitlab.get(self._path("branches", self.branch))).body
+        except Refused as refused:
+            if refused.status != 404:
+                raise
             return False
-        if answered(branch).body["commit"]["id"] != (start.body["id"] if isinstance(start, Answer) else None):
+        start = (await server.gitlab.get(self._path("commits", self.start_ref))).body
+        if branch["commit"]["id"] != start["id"]:
             raise CallFailed(_is_taken())
         return True
 
