@@ -59,6 +59,7 @@ RECORDED_ELSEWHERE: dict[str, Recorded] = {
     "manage_todo mark_all_done": _NEWEST,
     "browse_variables list_instance": _ROOT,
     "browse_variables get_instance": _ROOT,
+    "manage_variable set": _NEWEST,
     "manage_variable create_instance": Recorded(caller="root", arguments=INSTANCE_VARIABLE),
     "manage_variable update_instance": _ROOT,
     "manage_variable delete_instance": _ROOT,

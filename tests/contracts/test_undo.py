@@ -62,7 +62,7 @@ def test_each_names_an_action_and_fields_that_there_are(action: type[Action]) ->
     assert action.spec.writes
     other = REGISTRY.action(*undo.names(action))
     assert other is not None and other.spec.writes
-    arguments = {word.partition("=")[0] for word in f"{undo.give} {undo.answered}".split()}
+    arguments = {word.partition("=")[0] for word in f"{undo.give} {undo.answered} {undo.each}".split()}
     assert {*arguments, *undo.turned} <= shapes(other).keys()
     assert {*sources(undo.give), *undo.without.split(), *undo.turned} <= shapes(action).keys()
 
@@ -86,6 +86,8 @@ def plausible(action: type[Action]) -> tuple[dict[str, Any], dict[str, Any]]:
         given = {name: value for name, value in given.items() if name in sources(undo.give)}
         given |= {"state_event": "close"} if undo.turned else {}
     answer: dict[str, Any] = {undo.changed_at: "2026-11-18T12:00:00.500Z"} if undo.changed_at else {}
+    for word in undo.each.split():
+        _put(answer, word.partition("=")[2], ["a" * 40])
     for word in undo.answered.split():
         name, _, path = word.partition("=")
         words = {
@@ -128,7 +130,7 @@ def test_none_is_made_of_an_answer_that_shows_nothing_or_is_somebodys_text(actio
     given, answer = plausible(action)
     written = made(name_of(action), given)
     undoing = Undoing(made, EVERYTHING)
-    if undo.answered or undo.changed_at:
+    if undo.answered or undo.changed_at or undo.each:
         assert undoing.of(written, Answer(200, {}, {}), 1.0) is None
     told = str(undoing.of(written, Answer(200, {}, _poisoned(answer)), 1.0))
     assert CANARY not in told

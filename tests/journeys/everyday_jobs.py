@@ -168,14 +168,14 @@ async def release_notes(do: Do, shop: Shop) -> None:
 
 
 def approved_and_merged(shop: Shop) -> None:
-    request = shop.thing("projects/77/merge_requests", 6)
+    request = shop.thing("projects/77/merge_requests", 22)
     assert request["state"] == "merged"
     assert request["approved_by"][0]["user"]["username"] == "alice"
 
 
-@job(6, "Approve !6 of acme/shop and merge it when the pipeline is green.", leaves=approved_and_merged)
+@job(6, "Approve !22 of acme/shop and merge it when the pipeline is green.", leaves=approved_and_merged)
 async def approve_and_merge(do: Do, shop: Shop) -> None:
-    merged = await do("manage_merge_request", "merge", **SHOP, merge_request_iid=6, approve=True)
+    merged = await do("manage_merge_request", "merge", **SHOP, merge_request_iid=22, approve=True)
     assert (merged["state"], merged["approved"]) == ("merged", "now")
 
 

@@ -74,14 +74,15 @@ class SentFile(Entry):
         return type(self).model_validate(given)
 
 
-def _listed(value: Any) -> Any:
-    return [value] if isinstance(value, Mapping) else value
+def _one_as_list(value: Any) -> Any:
+    is_file = isinstance(value, Mapping) and not SentFile.model_fields.keys().isdisjoint(value)
+    return [value] if is_file else value
 
 
 FileField = Annotated[SentFile, FromJson, Expects("an object with filename and content, or path")]
 FileFields = Annotated[
     list[SentFile],
-    BeforeValidator(_listed),
+    BeforeValidator(_one_as_list),
     FromJson,
     Field(min_length=1, max_length=10),
     Expects("an array of objects with filename and content, or path"),

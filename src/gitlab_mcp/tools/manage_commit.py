@@ -67,6 +67,10 @@ class OfNamedCommit(InProject):
         sha = own_commit_of(request) if request is not None else None
         return self if sha is None else self.model_copy(update={"sha": sha})
 
+
+class OfPickedCommit(OfNamedCommit):
+    branch: Branch
+
     async def run_with(self, server: Server) -> Answer | Result:
         iid = merge_request_named(self.sha)
         if iid is None:
@@ -136,7 +140,7 @@ def _names_the_commit(write: LostWrite, found: Mapping[str, Any]) -> bool:
     undo=Undo("revert", "project_id branch", "sha=id", without="dry_run start_ref"),
     rewrites=_BY_MERGE_REQUEST,
 )
-class CherryPick(OfNamedCommit):
+class CherryPick(OfPickedCommit):
     """Repeat a commit on another branch, which start_ref creates; dry_run only tries it."""
 
     branch: Branch
@@ -184,7 +188,7 @@ class CherryPick(OfNamedCommit):
     undo=Undo("revert", "project_id branch", "sha=id", without="dry_run"),
     rewrites=_BY_MERGE_REQUEST,
 )
-class Revert(OfNamedCommit):
+class Revert(OfPickedCommit):
     """Take a commit back with a new commit on a branch; dry_run only tries it."""
 
     branch: Branch

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gitlab_mcp.actions.action import DELETE, GET, POST, PUT, Danger, Role
 from gitlab_mcp.actions.action_facts import Differs
-from gitlab_mcp.actions.exchange import Answer, GitLab, Request
+from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.actions.fields import DiscussionId, Flag, Id, Sha
 from gitlab_mcp.actions.other_names import Instead
 from gitlab_mcp.actions.quick_actions import CommentText
@@ -188,7 +188,7 @@ class OfThread(OfIssueOrMergeRequest):
     async def set_resolved(self, gitlab: GitLab, resolved: bool) -> Answer:
         """Reads the thread first: GitLab answers 500 for an unknown one and an unexplained 403 for a plain comment."""
         request = self.request(resolved=resolved)
-        thread = await gitlab.send(Request("GET", request.path))
+        thread = await gitlab.get(request.path)
         states = [note["resolved"] for note in thread.body["notes"] if note["resolvable"]]
         if not states:
             raise CallFailed(_cannot_be_resolved())
@@ -231,10 +231,11 @@ class Resolve(OfThread):
     "resolve_all",
     GET(ISSUE + "/discussions", MERGE_REQUEST + "/discussions"),
     danger=Danger.REVERSIBLE,
-    example={"project_id": "acme/shop", "merge_request_iid": 12},
+    example={"project_id": "acme/shop", "merge_request_iid": 25},
     role=Differs(Role.DEVELOPER, "each thread is resolved as resolve does it"),
     repeatable=True,
     lists=False,
+    recover_with=RecoveryLookup("browse_discussions list", "project_id issue_iid merge_request_iid"),
     seldom_given="dry_run",
     undo=Undo("unresolve", "project_id issue_iid merge_request_iid", each="discussion_id=resolved"),
 )

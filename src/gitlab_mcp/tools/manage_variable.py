@@ -188,7 +188,7 @@ async def _refuse_another_scope(action: OfVariable, gitlab: GitLab) -> None:
     "set",
     PUT("/projects/{project_id}/variables/{key}", "/groups/{group_id}/variables/{key}"),
     danger=Danger.REVERSIBLE,
-    example={"project_id": 24, "key": "EXAMPLE_KEY", "value": "example-value-2", "masked": True},
+    example={"project_id": 111, "key": "PLAIN", "value": "prod2", "environment_scope": "production"},
     shows=VARIABLE,
     not_taken={
         "masked_and_hidden": "only create makes a variable hidden",
