@@ -98,6 +98,7 @@ RECORDED_ELSEWHERE: dict[str, Recorded] = {
 NOT_RECORDED: dict[str, str] = {
     "browse_project_details templates": "asked for another type of templates",
     "browse_project_details template": "asked for another type of templates",
+    "manage_discussion resolve_all": "nobody resolved all threads of a recorded merge request",
     "manage_draft publish_draft": "recorded by bob, and the comments were not read before and after",
     "browse_commit_details signature": "no commit of the recorded world is signed",
     "browse_registry tags": "the recorded GitLab had no registry",

@@ -231,7 +231,7 @@ class Resolve(OfThread):
     "resolve_all",
     GET(ISSUE + "/discussions", MERGE_REQUEST + "/discussions"),
     danger=Danger.REVERSIBLE,
-    example={"project_id": "acme/shop", "merge_request_iid": 25},
+    example={"project_id": "acme/shop", "merge_request_iid": 12},
     role=Differs(Role.DEVELOPER, "each thread is resolved as resolve does it"),
     repeatable=True,
     lists=False,

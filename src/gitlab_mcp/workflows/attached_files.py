@@ -12,6 +12,8 @@ from gitlab_mcp.actions.result import Result
 from gitlab_mcp.actions.scopes import InProject
 from gitlab_mcp.actions.sent_files import FileFields
 from gitlab_mcp.actions.server import Server
+from gitlab_mcp.failures.codes import Code
+from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.workflows.steps import require_steps, take
 
 UPLOAD: Final = "manage_upload create"
@@ -43,8 +45,17 @@ class WithFiles(InProject):
                 "project_id": self.project_id,
                 "attached_file": file.model_dump(exclude_unset=True),
             }
-            parts.append(str((await take(server, UPLOAD, arguments))["markdown"]))
+            shown = (await take(server, UPLOAD, arguments)).get("markdown")
+            if not isinstance(shown, str):
+                raise CallFailed(_not_shown())
+            parts.append(shown)
         text = "\n\n".join(filter(None, parts))
         return await self.model_copy(update={self.text_field: text, "attached_files": None}).run(
             server.gitlab
         )
+
+
+def _not_shown() -> Failure:
+    message = "GitLab took the file, and did not say how a text shows it. The text was not written."
+    fix = "browse_uploads list shows what is uploaded; write the text without the file."
+    return Failure(Code.BAD_RESPONSE, message).knowing(suggested_fix=fix, retryable=False)
