@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from gitlab_mcp.actions.action import DELETE, POST, PUT, Danger, Role
+from gitlab_mcp.actions.action import DELETE, POST, PUT, Danger, Role, something_to_change
 from gitlab_mcp.actions.entry import Entry
 from gitlab_mcp.actions.exchange import Answer, GitLab, Request
 from gitlab_mcp.actions.fields import (
@@ -36,6 +36,7 @@ from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.gitlab.faults import FAULTS, Refused
 from gitlab_mcp.workflows.release_plan import plan_release
+from gitlab_mcp.workflows.unchanged_since import IfSame, checksum_of_release
 
 manage = Tool(
     "manage_release",
@@ -134,14 +135,20 @@ def _nothing_to_release(why: str) -> Failure:
     },
     shows=RELEASE,
     role=Role.DEVELOPER,
+    seldom_given="expected_checksum",
 )
-class UpdateRelease(OfRelease):
-    """Change a release; milestones replaces those it has."""
+class UpdateRelease(IfSame, OfRelease):
+    """Change a release; milestones replaces those it has. expected_checksum refuses it if somebody changed it since."""
 
     name: NonEmpty | None = None
     description: str | None = None
     milestones: Titles | None = None
     released_at: Time | None = None
+
+    _changes_something = something_to_change("description")
+
+    async def present_checksum(self, gitlab: GitLab) -> str:
+        return checksum_of_release((await gitlab.get(self.request().path)).body)
 
     async def run(self, gitlab: GitLab) -> Answer:
         request = self.request()

@@ -115,6 +115,15 @@ def checksum_of_page(page: Mapping[str, Any]) -> str:
     return _checksum(page, "slug", "title", "format", "content")
 
 
+def checksum_of_release(release: Mapping[str, Any]) -> str:
+    titles = sorted(str(each.get("title")) for each in release.get("milestones") or ())
+    return _checksum({**release, "milestones": titles}, "name", "description", "released_at", "milestones")
+
+
+def checksum_of_label(label: Mapping[str, Any]) -> str:
+    return _checksum(label, "name", "description", "color", "priority")
+
+
 def checksum_of_variable(variable: Mapping[str, Any]) -> str:
     """Shown only beside the value: a short value could be guessed from it."""
     names = (
