@@ -78,13 +78,17 @@ OTHER_EXAMPLES = {
 """Notes on commits stay: GitLab has nothing to delete them with."""
 
 
+BEFORE = {"state": "opened", "title": "Before", "body": "Before"}
+"""What an update has read before it wrote. Synthetic."""
+
+
 def plausible(action: type[Action]) -> tuple[dict[str, Any], dict[str, Any]]:
     """A call that can be undone, and what GitLab could answer. Synthetic."""
     undo, given = undo_of(action), dict(OTHER_EXAMPLES.get(name_of(action), example_of(action)))
     given = {name: value for name, value in given.items() if name not in undo.without.split()}
     if undo.changed_at:
         given = {name: value for name, value in given.items() if name in sources(undo.give)}
-        given |= {"state_event": "close"} if undo.turned else {}
+        given |= {"state_event": "close"} if undo.turned else {"body": "Mine"} if undo.former else {}
     answer: dict[str, Any] = {undo.changed_at: "2026-11-18T12:00:00.500Z"} if undo.changed_at else {}
     for word in undo.each.split():
         _put(answer, word.partition("=")[2], ["a" * 40])
@@ -118,9 +122,11 @@ def test_each_makes_a_call_that_this_server_takes(action: type[Action]) -> None:
     given, answer = plausible(action)
     written = made(name_of(action), given)
     headers = {"date": formatdate(1795003200, usegmt=True)}
-    call = Undoing(made, EVERYTHING).of(written, Answer(200, headers, answer), 1.0)
-    assert call is not None
-    other = validate(REGISTRY, call["tool"], call["arguments"], DEFAULTS).action
+    state = {"state": "active"} if "milestone" in name_of(action) else {}
+    before = {**BEFORE, **state} if undo_of(action).former else None
+    ready = Undoing(made, EVERYTHING).of(written, Answer(200, headers, answer, before=before), 1.0)
+    assert ready is not None
+    other = validate(REGISTRY, ready.call["tool"], ready.call["arguments"], DEFAULTS).action
     assert type(other) is REGISTRY.action(*undo_of(action).names(action))
 
 

@@ -54,7 +54,6 @@ WITHOUT_A_CONDITION = {
     "manage_commit_status set": "it adds a status, and replaces none",
     "manage_draft update_draft": "a draft is the caller's own, and nobody else can write it",
     "manage_file commit": "each of its actions takes last_commit_id",
-    "manage_file create": "it replaces nothing: GitLab refuses a file that is there",
     "manage_group update": "GitLab neither dates a group nor has a version of it; owners alone change it",
     "manage_runner update": "GitLab does not date a runner; its description is its owner's",
     "manage_schedule set_variable": "its value is kept back, so nobody has read what to compare it with",

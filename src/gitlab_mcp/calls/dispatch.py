@@ -25,7 +25,7 @@ from gitlab_mcp.actions.ids import as_sent, ids_among, is_short
 from gitlab_mcp.actions.memory import HeldAnswers, held_answers, held_by_call
 from gitlab_mcp.actions.names import has_names
 from gitlab_mcp.actions.registry import Registry
-from gitlab_mcp.actions.result import Notice, Result
+from gitlab_mcp.actions.result import Notice, Result, UndoCall
 from gitlab_mcp.actions.shape import shapes
 from gitlab_mcp.callers import NOBODY_TO_ASK, CallerKey, Consent
 from gitlab_mcp.calls.claims import Claims
@@ -327,7 +327,7 @@ class Dispatch:
         with held_answers() as held:
             return present() if held.taken < _MUCH_TO_PRESENT else await _aside(present)
 
-    def _undo_of(self, call: Call, answer: Answer | Result, seconds: float) -> Mapping[str, Any] | None:
+    def _undo_of(self, call: Call, answer: Answer | Result, seconds: float) -> UndoCall | None:
         # What commands in a text have done is not taken back with the text.
         if call.action.spec.undo is None or call.options.quick_actions or not self.tells_undo:
             return None

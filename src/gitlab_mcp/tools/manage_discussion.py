@@ -13,7 +13,7 @@ from gitlab_mcp.actions.result import Result
 from gitlab_mcp.actions.scopes import OfIssueOrMergeRequest
 from gitlab_mcp.actions.server import Server
 from gitlab_mcp.actions.tool import Tool
-from gitlab_mcp.actions.undo import Undo
+from gitlab_mcp.actions.undo import FORMER, Undo
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.workflows.attached_files import WithFiles
@@ -157,6 +157,12 @@ class CreateNote(WrittenComment):
         "browse_discussions get_note", "project_id issue_iid merge_request_iid note_id"
     ),
     seldom_given="expected_updated_at",
+    undo=Undo(
+        "update_note",
+        "project_id issue_iid merge_request_iid note_id",
+        former=FORMER,
+        changed_at="updated_at",
+    ),
 )
 class UpdateNote(IfUnchanged, OfIssueOrMergeRequest):
     """Rewrite your own comment."""

@@ -44,7 +44,7 @@ from gitlab_mcp.actions.result import Result
 from gitlab_mcp.actions.scopes import InProject, OfIssue
 from gitlab_mcp.actions.server import Server
 from gitlab_mcp.actions.tool import Tool
-from gitlab_mcp.actions.undo import CLOSED_AND_REOPENED, Undo, between
+from gitlab_mcp.actions.undo import CLOSED_AND_REOPENED, FORMER, Undo, between
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.counted import counted
 from gitlab_mcp.failures.failure import CallFailed, Failure
@@ -167,6 +167,7 @@ class CreateIssue(WithFiles):
         "update",
         "project_id issue_iid",
         turned=_TURNED,
+        former=FORMER,
         changed_at="updated_at",
     ),
 )

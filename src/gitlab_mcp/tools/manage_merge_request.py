@@ -37,7 +37,7 @@ from gitlab_mcp.actions.result import Notice, Result
 from gitlab_mcp.actions.scopes import AtHead, InProject, OfMergeRequest
 from gitlab_mcp.actions.server import Server
 from gitlab_mcp.actions.tool import Tool
-from gitlab_mcp.actions.undo import CLOSED_AND_REOPENED, Undo
+from gitlab_mcp.actions.undo import CLOSED_AND_REOPENED, FORMER, Undo, between
 from gitlab_mcp.failures.codes import Code, NoticeCode
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.gitlab.faults import FAULTS, Refused
@@ -225,7 +225,13 @@ class CreateMergeRequest(InProject):
     shows=UPDATED,
     not_taken=ADDING,
     seldom_given="allow_collaboration discussion_locked remove_source_branch expected_updated_at",
-    undo=Undo("update", "project_id merge_request_iid", turned=CLOSED_AND_REOPENED, changed_at="updated_at"),
+    undo=Undo(
+        "update",
+        "project_id merge_request_iid",
+        turned={**CLOSED_AND_REOPENED, "draft": between(True, False)},
+        former=FORMER,
+        changed_at="updated_at",
+    ),
 )
 class UpdateMergeRequest(IfUnchanged, OfMergeRequest):
     """Change, close or reopen a merge request."""
