@@ -91,14 +91,14 @@ class Deployments:
         return Reply.of(200, [now, before])
 
 
-@job(9, "Which vulnerabilities does acme/shop have? (Free)", beside=Free)
+@job(9, "Which vulnerabilities does acme/shop have?", beside=Free, says=("Ultimate",))
 async def vulnerabilities_on_free(do: Do, shop: Shop) -> None:
     refusal = await do.refused("browse_vulnerabilities", "list", **SHOP)
     assert (refusal["error_code"], refusal["tier_required"]) == ("TIER_RESTRICTED", "Ultimate")
     assert refusal["alternatives"]
 
 
-@job(14, "Who may push to main?")
+@job(14, "Who may push to main of acme/shop?", says=("alice", "mike"))
 async def who_may_push(do: Do, shop: Shop) -> None:
     found = await do("browse_members", "who_can", **SHOP, what="push", branch="main")
     people = {each["username"]: each["access_level"] for each in found["people"]}
@@ -106,20 +106,28 @@ async def who_may_push(do: Do, shop: Shop) -> None:
     assert "bob" not in people
 
 
-@job(19, "Show the coverage from the last artifact.", beside=Coverage)
+@job(
+    19,
+    "Show the coverage from the newest coverage.xml among the artifacts of acme/shop.",
+    beside=Coverage,
+    says=("87",),
+)
 async def coverage(do: Do, shop: Shop) -> None:
     found = await do("browse_jobs", "artifact_file", **SHOP, artifact_path="coverage.xml")
     assert (found["job_id"], found["ref"]) == (284, "main") and 'line-rate="0.87"' in found["text"]
 
 
-@job(23, "Make Carol a developer in acme/shop until Friday.")
+def developer_for_two_days(shop: Shop) -> None:
+    [carol] = shop.named("projects/77/members", username="carol")
+    assert (carol["access_level"], carol["expires_at"]) == (30, FRIDAY)
+
+
+@job(23, f"Make carol a developer in acme/shop until {FRIDAY}.", leaves=developer_for_two_days)
 async def developer_until_friday(do: Do, shop: Shop) -> None:
     done = await do(
         "manage_member", "update", **SHOP, user_id="carol", access_level="developer", expires_at=FRIDAY
     )
     assert (done["access_level"], done["expires_at"]) == ("developer", FRIDAY)
-    [carol] = shop.named("projects/77/members", username="carol")
-    assert (carol["access_level"], carol["expires_at"]) == (30, FRIDAY)
 
 
 @job(24, "Run the pipeline of main every night at two.", beside=lambda: Schedules(PLACE))
@@ -134,7 +142,8 @@ async def every_night(do: Do, shop: Shop) -> None:
 
 @job(
     27,
-    "Is .gitlab-ci.yml valid, and what would run on the tag v1.1.0?",
+    "Is .gitlab-ci.yml of acme/shop valid, and what would run on the tag v1.1.0?",
+    says=("build", "publish"),
     beside=lambda: CiLint(PLACE, dict.fromkeys(("main", "v1.1.0"), Linted({"v1.1.0": ["build", "publish"]}))),
 )
 async def is_it_valid(do: Do, shop: Shop) -> None:
@@ -159,7 +168,8 @@ async def task_list(do: Do, shop: Shop) -> None:
 
 @job(
     31,
-    "What was deployed to production last, by whom, which merge requests were in it?",
+    "What was deployed to production of acme/shop last, by whom, which merge requests were in it?",
+    says=("alice", "Add coupons", "Add taxes"),
     beside=Deployments,
 )
 async def last_deployment(do: Do, shop: Shop) -> None:
@@ -180,7 +190,7 @@ async def apply_suggestion(do: Do, shop: Shop) -> None:
     assert do.beside.lines == ["x2 = 20", "c = 33"]
 
 
-@job(42, "Who can see acme/shop, and are there public projects in the group acme?")
+@job(42, "Who can see acme/shop, and are there public projects in the group acme?", says=("bob", "carol"))
 async def who_can_see(do: Do, shop: Shop) -> None:
     public = {"group_id": "acme", "visibility": "public", "include_subgroups": True}
     seen, listed = await do.batch(

@@ -155,11 +155,16 @@ JOBS: list[Job] = []
 job = Declares(JOBS)
 
 
-@job(22, "Set the CI variable DEPLOY_ENV to staging, masked values stay out of the answer.")
+def variable_is_set(shop: Shop) -> None:
+    assert shop.thing("projects/77/variables", "DEPLOY_ENV")["value"] == "staging-7421"
+
+
+@job(
+    22, "Set the CI variable DEPLOY_ENV of acme/shop to staging-7421, masked in logs.", leaves=variable_is_set
+)
 async def set_variable(do: Do, shop: Shop) -> None:
     made = await do("manage_variable", "set", **SHOP, key="DEPLOY_ENV", value="staging-7421", masked=True)
     assert made["created"]["masked"] is True and "staging-7421" not in json.dumps(made)
-    assert shop.thing("projects/77/variables", "DEPLOY_ENV")["value"] == "staging-7421"
 
 
 @job(48, "What is on my to-do list? Tick the first one off.", beside=Store)

@@ -243,6 +243,22 @@ async def test_one_file_need_not_be_a_list_and_goes_by_other_names(
     assert len(store.uploads) == 1
 
 
+@pytest.mark.parametrize(
+    ("file", "stored"),
+    [
+        ({"filename": "a.png", "content": "iVBORw0KGgo="}, b"\x89PNG\r\n\x1a\n"),
+        ({"filename": "a.png", "content": "data:image/png;base64,iVBORw0KGgo="}, b"\x89PNG\r\n\x1a\n"),
+        ({"filename": "a.txt", "content": "iVBORw0KGgo=", "encoding": "text"}, b"iVBORw0KGgo="),
+        ({"filename": "a.txt", "content": "aGVsbG8="}, b"aGVsbG8="),
+    ],
+)
+async def test_a_picture_is_not_kept_as_the_letters_of_its_base64(
+    store: Store, shop: Shop, against: Against, file: dict[str, str], stored: bytes
+) -> None:
+    await against().call("manage_discussion", {**COMMENT, "attached_files": [file]})
+    assert list(store.uploads.values()) == [stored]
+
+
 async def test_an_issue_is_opened_with_a_screenshot(
     store: Store, shop: Shop, standin: StandIn, against: Against
 ) -> None:

@@ -21,6 +21,11 @@ LARGEST_FILE: Final = 10_000_000
 """Bytes. What the arguments of a call may hold is limited alike."""
 _DATA_URL: Final = re.compile(r"data:[^,]{0,100};base64,")
 
+_IS_BASE64: Final = re.compile(
+    r"data:[^,]{0,100};base64,|iVBORw0KGgo|/9j/|R0lGODlh|R0lGODdh|JVBERi0|UklGR|UEsDB"
+)
+"""How base64 begins of a PNG, JPEG, GIF, PDF, WebP or ZIP: without a word on the encoding, none of these is a text."""
+
 
 class SentFile(Entry):
     model_config = ConfigDict(regex_engine="python-re")
@@ -54,7 +59,7 @@ class SentFile(Entry):
 
     def _bytes(self) -> bytes:
         assert self.content is not None
-        if self.encoding != "base64":
+        if self.encoding == "text" or (self.encoding is None and not _IS_BASE64.match(self.content)):
             return self.content.encode()
         text = "".join(_DATA_URL.sub("", self.content, count=1).split())
         try:
