@@ -119,7 +119,8 @@ class DeleteTags(OfRepository):
             deleted.refuse_where_all_failed("tag", "deleted")
         if deleted.done:
             data["deleted"] = [tag for tag in named if tag in deleted.done]
-        warnings = deleted.warnings("tag", "deleted", "tag_name")
+        then = "Send those alone as tag_names, once that is mended."
+        warnings = deleted.warnings("tag", "deleted", "tag_name", then)
         return Result(data=data, warnings=warnings, own_members=frozenset({"deleted"}))
 
 

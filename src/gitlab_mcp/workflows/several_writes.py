@@ -50,19 +50,20 @@ class Outcomes(Generic[T]):
         """`noun` is what one of the things is called, `verb` what was to be done to it: `changed`."""
         if not self.failed or self.done:
             return
-        none = f"one of {counted(len(self.failed), noun)} was {verb}"
+        nothing = f"none of {counted(len(self.failed), noun)} was {verb}"
         failures: list[Failure] = list(self.failed.values())
         if len({failure.code for failure in failures}) > 1:
             raise CallFailed(
-                Failure(Code.BATCH_PARTIAL_FAILURE, f"N{none}.").knowing(
+                Failure(Code.BATCH_PARTIAL_FAILURE, f"{nothing.capitalize()}.").knowing(
                     results=[{"error": failure} for _, failure in sorted(self.failed.items())]
                 )
             )
-        told = f"n{none}, and {len(self.not_tried)} were not tried"
+        told = f"{nothing}, and {len(self.not_tried)} were not tried"
         raise CallFailed(failures[0].knowing(evidence=[*failures[0].facts.get("evidence", ()), told]))
 
-    def warnings(self, noun: str, verb: str, member: str) -> list[Notice]:
-        """What is told of those that failed or were not tried; `member` names one of them."""
+    def warnings(self, noun: str, verb: str, member: str, then: str = "") -> list[Notice]:
+        """What is told of those that failed or were not tried; `member` names one of them. `then` says how to go on
+        where the same call, sent again, does not leave out what is done."""
         not_done = len(self.failed) + len(self.not_tried)
         if not not_done:
             return []
@@ -70,7 +71,7 @@ class Outcomes(Generic[T]):
         facts: dict[str, Any] = {"failed": told_of(member, self.failed)}
         if self.not_tried:
             facts["not_tried"] = self.not_tried
-        then = f"Send the same call again once that is mended: what is {verb} is left out."
+        then = then or f"Send the same call again once that is mended: what is {verb} is left out."
         return [Notice(NoticeCode.PARTIAL, message, {**facts, "then": then})]
 
 
