@@ -7,7 +7,7 @@ import os
 import stat
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import anyio.to_thread
 
@@ -30,18 +30,23 @@ class LocalFiles:
 
     async def read_into(self, action: Action) -> Action:
         """The action with the content of each file it names by a path. A yes of a person is to that content."""
-        named = {name: value for name, value in action.given().items() if _names_a_path(value)}
+        named = {
+            name: value for name, value in action.given().items() if any(map(_names_a_path, _each(value)))
+        }
         if not named:
             return action
         if self.root is None:
             raise CallFailed(
                 _refused(next(iter(named)), "No local file may be sent.", "--upload-root is not set")
             )
-        read = {
-            name: await anyio.to_thread.run_sync(self._read, name, value, self.root)
-            for name, value in named.items()
-        }
+        read = {name: await self._read_all(name, value, self.root) for name, value in named.items()}
         return action.model_copy(update=read)
+
+    async def _read_all(self, field: str, value: Any, root: Path) -> Any:
+        """One file, or several with the content of those that have a path."""
+        if not isinstance(value, list):
+            return await anyio.to_thread.run_sync(self._read, field, value, root)
+        return [await self._read_all(field, each, root) if _names_a_path(each) else each for each in value]
 
     def _read(self, field: str, file: SentFile, root: Path) -> SentFile:
         path = Path(file.path or "")
@@ -77,7 +82,7 @@ class NoLocalFiles:
 
     async def read_into(self, action: Action) -> Action:
         for name, value in action.given().items():
-            if _names_a_path(value):
+            if any(map(_names_a_path, _each(value))):
                 raise CallFailed(
                     _refused(
                         name,
@@ -86,6 +91,10 @@ class NoLocalFiles:
                     )
                 )
         return action
+
+
+def _each(value: object) -> list[object]:
+    return value if isinstance(value, list) else [value]
 
 
 def _names_a_path(value: object) -> bool:
