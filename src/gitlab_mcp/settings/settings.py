@@ -12,7 +12,7 @@ from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
 from typing import Final
 
-from gitlab_mcp.callers import Secret, Token
+from gitlab_mcp.callers import Secret, Token, token_kind
 from gitlab_mcp.settings import parsers
 from gitlab_mcp.settings.errors import SettingsError, audit_on_stdout, no_audit_log, token_exposed
 from gitlab_mcp.settings.metadata import (
@@ -25,7 +25,7 @@ from gitlab_mcp.settings.metadata import (
     whole_number,
 )
 from gitlab_mcp.settings.parsers import Address
-from gitlab_mcp.settings.token_sources import SecretFile, token_from_file, token_kind
+from gitlab_mcp.settings.token_sources import SecretFile, token_from_file
 
 DEFAULT: Final = "default"
 """The source of a setting that nobody gave."""

@@ -1,12 +1,11 @@
-"""Where the token comes from: a file that may change, or a fixed value; and what kind of token it is."""
+"""Where the token comes from: a file that may change, or a fixed value."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from pathlib import Path
 
-from gitlab_mcp.callers import JOB_TOKEN, Secret, Token, TokenKind, sort_of
+from gitlab_mcp.callers import Secret, Token, token_kind
 from gitlab_mcp.settings import parsers
 from gitlab_mcp.settings.errors import SettingsError, bad_secret_file
 
@@ -44,11 +43,3 @@ def token_from_file(file: SecretFile) -> Callable[[], Token]:
         return Token(secret, token_kind(secret))
 
     return token
-
-
-def token_kind(secret: Secret) -> TokenKind:
-    token = secret.reveal()
-    if sort_of(token) is JOB_TOKEN:
-        return "job"
-    # OAuth access tokens have no prefix: 64 hexadecimal digits, which GitLab takes as Bearer only.
-    return "bearer" if re.fullmatch(r"[0-9a-f]{64}", token) else "private"

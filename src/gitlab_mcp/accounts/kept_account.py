@@ -1,0 +1,134 @@
+"""The token of a kept account as it is now: read when it is needed, and renewed once for all that share it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from threading import Lock
+from typing import Final
+
+import anyio
+import anyio.to_thread
+
+from gitlab_mcp.accounts.credential import Credential
+from gitlab_mcp.accounts.keeping import AccountName, TokenKeeper
+from gitlab_mcp.actions.exchange import Request
+from gitlab_mcp.callers import Token
+from gitlab_mcp.failures.codes import Code
+from gitlab_mcp.failures.failure import CallFailed, Failure
+from gitlab_mcp.gitlab.faults import BadAnswer, Refused, Unreachable, UnreachableReason
+
+_READ_AGAIN: Final = 60.0
+"""Seconds after which it is looked whether somebody signed in or out meanwhile."""
+_TO_FINISH: Final = 5.0
+"""Seconds that a server which ends leaves to a renewal."""
+
+Renew = Callable[[Credential], Credential]
+
+
+class KeptAccount:
+    """`renew` asks GitLab; with it the old refresh token is spent, so one process at a time may do it."""
+
+    def __init__(
+        self,
+        name: AccountName,
+        keeper: TokenKeeper,
+        renew: Renew,
+        *,
+        deadline: float,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._name = name
+        self._keeper = keeper
+        self._renew = renew
+        self._deadline = deadline
+        self._clock = clock
+        self._lock = Lock()
+        self._credential: Credential | None = None
+        self._read_at = 0.0
+
+    async def token(self) -> Token | None:
+        """None where nobody has signed in."""
+        known = self._credential
+        if known is not None and self._is_fresh(known):
+            return known.as_token()
+        return await self._aside(self._current)
+
+    async def token_after(self, refused: Token) -> Token | None:
+        """Another one than this, which GitLab has just refused; None where there is none."""
+        return await self._aside(lambda: self._other_than(refused))
+
+    def finish(self) -> None:
+        """Waits a moment for a renewal under way: what GitLab gave in place of a spent token would be lost."""
+        if self._lock.acquire(timeout=_TO_FINISH):
+            self._lock.release()
+
+    @property
+    def last_known(self) -> Credential | None:
+        return self._credential
+
+    async def _aside(self, work: Callable[[], Credential | None]) -> Token | None:
+        """In a thread: a keyring may ask its person, and another process may be renewing."""
+        with anyio.move_on_after(self._deadline):
+            credential = await anyio.to_thread.run_sync(work, abandon_on_cancel=True)
+            return credential.as_token() if credential else None
+        host = self._name.url.partition("://")[2]
+        raise Unreachable(Request("POST", "/oauth/token"), UnreachableReason.DEADLINE, host, sent=False)
+
+    def _current(self) -> Credential | None:
+        with self._lock:
+            if self._credential is None or not self._is_fresh(self._credential):
+                credential = self._read()
+                if credential is not None and credential.is_due(self._clock()):
+                    self._renewed(lambda now: now.is_due(self._clock()))
+            return self._credential
+
+    def _other_than(self, refused: Token) -> Credential | None:
+        with self._lock:
+            credential = self._credential
+            if credential is None or credential.token == refused.value:
+                credential = self._read()
+            if credential is not None and credential.token == refused.value and credential.renewal:
+                self._renewed(lambda now: now.token == refused.value)
+            found = self._credential
+            return found if found is not None and found.token != refused.value else None
+
+    def _renewed(self, needs_it: Callable[[Credential], bool]) -> None:
+        """Unless another process has done so while this one waited for it."""
+        with self._keeper.alone(self._name):
+            credential = self._read()
+            if credential is None or not needs_it(credential):
+                return
+            try:
+                renewed = self._renew(credential)
+            except (Unreachable, Refused, BadAnswer):
+                now = self._clock()
+                if credential.is_due(now) and not credential.is_due(now, margin=0.0):
+                    # It still holds for a moment, and the next call tries again.
+                    return
+                raise
+            except CallFailed as failed:
+                raise CallFailed(self._ended(failed.failure)) from None
+            self._keeper.write(self._name, renewed)
+            self._credential = renewed
+
+    def _read(self) -> Credential | None:
+        kept = self._keeper.read(self._name)
+        self._credential, self._read_at = (kept.credential if kept else None), self._clock()
+        return self._credential
+
+    def _is_fresh(self, credential: Credential) -> bool:
+        now = self._clock()
+        return not credential.is_due(now) and abs(now - self._read_at) < _READ_AGAIN
+
+    def _ended(self, failure: Failure) -> Failure:
+        if failure.code != Code.AUTHENTICATION_FAILED:
+            return failure
+        command = "gitlab-mcp login" + (f" --profile {self._name.profile}" if self._name.profile else "")
+        said = replace(failure, message=f"The sign-in at {self._name} has ended: it cannot be renewed.")
+        return said.knowing(
+            confidence="certain",
+            token_problem="expired",
+            suggested_fix=f"Run `{command}` in a terminal, then call again.",
+        )
