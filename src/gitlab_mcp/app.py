@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext, suppress
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -36,8 +36,9 @@ from gitlab_mcp.store.memory import MemoryStore
 if TYPE_CHECKING:
     from requests.adapters import BaseAdapter
 
+    from gitlab_mcp.accounts.kept_account import KeptAccount
     from gitlab_mcp.failures.failure import Failure
-    from gitlab_mcp.gitlab.client import GitLabClient, Upstream
+    from gitlab_mcp.gitlab.client import GitLabClient, Renew, Upstream
     from gitlab_mcp.gitlab.instance import AnswerCache
     from gitlab_mcp.protocol.server import GitLabServer
     from gitlab_mcp.tiers.feature_map import TierMap
@@ -54,7 +55,7 @@ class App:
 
     def __init__(self, settings: Settings, registry: Registry | None = None) -> None:
         self._settings = settings
-        self._token = settings.token_source()
+        self._own = _own_token(settings)
         self._upstreams: dict[str, Upstream] = {}
         self._answers: AnswerCache | None = None
         self._tier_map: TierMap | None = None
@@ -103,27 +104,43 @@ class App:
         request_context: RequestContext | None = None,
         consent: Consent = NOBODY_TO_ASK,
     ) -> Result:
-        url, token = self._whose(request_context)
+        url, token, own = self._settings.url, None, None
+        connect: Callable[[], Session]
+        try:
+            own = await self._own.token()
+            url, token = self._whose(request_context, own)
+            connect = partial(
+                self._session,
+                url,
+                token,
+                report,
+                renew=self._renewal(token, own),
+                limited=request_context is not None,
+            )
+        except Exception as problem:
+            # A call without a token fails as calls do: told, logged and counted.
+            connect = partial(_raise, problem)
         caller = CallerKey(
             token.holder if token else "", url, request_context.request_id if request_context else None
         )
-        connect = partial(self._session, caller, url, token, report, limited=request_context is not None)
         dispatch = self._dispatch_for(request_context, can_ask=consent.can_ask)
-        with hiding(*(each.value.reveal() for each in (token, self._own_token()) if each)):
+        with hiding(*(each.value.reveal() for each in (token, own) if each)):
             return await dispatch(tool, arguments, caller, connect, consent)
 
-    def _own_token(self) -> Token | None:
-        with suppress(SettingsError):
-            return self._token()
-        return None
+    def _renewal(self, token: Token | None, own: Token | None) -> Renew | None:
+        """Only the server's own token is renewed here; a caller's is the caller's."""
+        return self._own.token_after if token is not None and token is own else None
 
     def record_refusal(self, failure: Failure) -> Failure:
         """Log and count a request that was refused before it became a call."""
         return self._dispatch.call_log.record(Outcome(failure.call.operation, 0.0, failure)) or failure
 
-    def gitlab(self, report: Report | None = None) -> GitLabClient:
-        """GitLab with the rights of the configured token."""
-        return _as(self._connected(self._settings.url), self._token(), report)
+    async def gitlab(self, report: Report | None = None, token: Token | None = None) -> GitLabClient:
+        """GitLab with the rights of this token, or of the server's own."""
+        if token is not None:
+            return _as(self._connected(self._settings.url), token, report)
+        token = await self._own.token()
+        return _as(self._connected(self._settings.url), token, report, renew=self._own.token_after)
 
     async def token_is_accepted(self, request_context: RequestContext) -> bool | None:
         """Whether GitLab accepts the token of this request; None where it does not say."""
@@ -154,7 +171,7 @@ class App:
         upstream = Upstream(
             self._settings.url,
             Timeouts(_QUICK, _QUICK, _QUICK),
-            verify=self._verify(),
+            verify=self._settings.verify,
             needs_token=False,
         )
         try:
@@ -234,6 +251,7 @@ class App:
     def close(self) -> None:
         if self._sentry is not None:
             self._sentry.close()
+        self._own.finish()
         while self._upstreams:
             self._upstreams.popitem()[1].close()
         self._store.close()
@@ -265,21 +283,21 @@ class App:
             local_files=NoLocalFiles(),
         )
 
-    def _whose(self, request_context: RequestContext | None) -> tuple[str, Token | None]:
+    def _whose(self, request_context: RequestContext | None, own: Token | None) -> tuple[str, Token | None]:
         """The GitLab that is meant, and the token for it."""
         if request_context is None:
-            return self._settings.url, self._token()
+            return self._settings.url, own
         if request_context.gitlab_url is not None:
             # The server's own token is for the server's own GitLab.
             return request_context.gitlab_url, request_context.token
-        return self._settings.url, request_context.token or self._token()
+        return self._settings.url, request_context.token or own
 
     def _session(
-        self, caller: CallerKey, url: str, token: Token | None, report: Report | None, *, limited: bool
+        self, url: str, token: Token | None, report: Report | None, *, renew: Renew | None, limited: bool
     ) -> Session:
         from gitlab_mcp.gitlab.instance import CachedLookups
 
-        gitlab = _as(self._connected(url), token, report)
+        gitlab = _as(self._connected(url), token, report, renew=renew)
         ask = CachedLookups(
             gitlab,
             self._remembered(),
@@ -287,7 +305,8 @@ class App:
             tier=self._settings.tier,
             sort=token.sort if token else None,
         )
-        slot = self._calls_per_caller.slot(caller.token_holder) if limited else nullcontext()
+        holder = token.holder if token else ""
+        slot = self._calls_per_caller.slot(holder) if limited else nullcontext()
         return Session(gitlab, ask, slot, lambda: gitlab.user_id)
 
     def _tiers(self) -> TierMap:
@@ -320,14 +339,11 @@ class App:
             self._upstreams[url] = Upstream(
                 url,
                 Timeouts(settings.connect_timeout, settings.read_timeout, settings.deadline),
-                verify=self._verify(),
+                verify=settings.verify,
                 adapter=self._adapter() if taped else None,
                 needs_token=not settings.replay,
             )
         return self._upstreams[url]
-
-    def _verify(self) -> bool | str:
-        return str(self._settings.ca_file) if self._settings.ca_file else not self._settings.insecure
 
     def _adapter(self) -> Callable[[], BaseAdapter]:
         """What stands between us and the network when exchanges are recorded or played."""
@@ -342,7 +358,7 @@ class App:
             from gitlab_mcp.recording.record import RecordingAdapter
 
             assert settings.record is not None
-            token = self._token()
+            token = self._own.last_known
             named = {token.value.reveal(): settings.record_as} if token and settings.record_as else None
             return RecordingAdapter(
                 settings.record, settings.url, aliases=named, scrub_emails=settings.scrub_emails
@@ -352,11 +368,49 @@ class App:
 
 
 def _as(
-    upstream: Upstream, token: Token | None, report: Report | None = None, deadline: float | None = None
+    upstream: Upstream,
+    token: Token | None,
+    report: Report | None = None,
+    deadline: float | None = None,
+    renew: Renew | None = None,
 ) -> GitLabClient:
     if token is None:
         return upstream.as_caller(None, report=report, deadline=deadline)
-    return upstream.as_caller(token.value.reveal(), kind=token.kind, report=report, deadline=deadline)
+    value = token.value.reveal()
+    return upstream.as_caller(value, kind=token.kind, report=report, deadline=deadline, renew=renew)
+
+
+class _GivenToken:
+    """The one that the settings name."""
+
+    def __init__(self, source: Callable[[], Token | None]) -> None:
+        self._source = source
+
+    @property
+    def last_known(self) -> Token | None:
+        return self._source()
+
+    async def token(self) -> Token | None:
+        return self._source()
+
+    async def token_after(self, refused: str) -> Token | None:
+        """A file may have another one by now."""
+        token = self._source()
+        return token if token is not None and token.value.reveal() != refused else None
+
+    def finish(self) -> None:
+        """Nothing is under way."""
+
+
+def _own_token(settings: Settings) -> _GivenToken | KeptAccount:
+    if not settings.uses_kept_token:
+        return _GivenToken(settings.token_source())
+    account = settings.account()
+    return account.kept() if account else _GivenToken(lambda: None)
+
+
+def _raise(problem: Exception) -> Session:
+    raise problem
 
 
 def _rules(settings: Settings) -> Rules:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from threading import Lock
 from typing import Final
 
@@ -55,7 +54,7 @@ class KeptAccount:
             return known.as_token()
         return await self._aside(self._current)
 
-    async def token_after(self, refused: Token) -> Token | None:
+    async def token_after(self, refused: str) -> Token | None:
         """Another one than this, which GitLab has just refused; None where there is none."""
         return await self._aside(lambda: self._other_than(refused))
 
@@ -65,8 +64,8 @@ class KeptAccount:
             self._lock.release()
 
     @property
-    def last_known(self) -> Credential | None:
-        return self._credential
+    def last_known(self) -> Token | None:
+        return self._credential.as_token() if self._credential else None
 
     async def _aside(self, work: Callable[[], Credential | None]) -> Token | None:
         """In a thread: a keyring may ask its person, and another process may be renewing."""
@@ -79,26 +78,33 @@ class KeptAccount:
     def _current(self) -> Credential | None:
         with self._lock:
             if self._credential is None or not self._is_fresh(self._credential):
-                credential = self._read()
-                if credential is not None and credential.is_due(self._clock()):
+                now_kept = self._read()
+                if now_kept is not None and now_kept.is_due(self._clock()):
                     self._renewed(lambda now: now.is_due(self._clock()))
             return self._credential
 
-    def _other_than(self, refused: Token) -> Credential | None:
+    def _other_than(self, refused: str) -> Credential | None:
         with self._lock:
-            credential = self._credential
-            if credential is None or credential.token == refused.value:
-                credential = self._read()
-            if credential is not None and credential.token == refused.value and credential.renewal:
-                self._renewed(lambda now: now.token == refused.value)
-            found = self._credential
-            return found if found is not None and found.token != refused.value else None
+            if self._is_the(refused, self._credential):
+                # Another process may have renewed it, or somebody signed in again.
+                self._read()
+            if self._is_the(refused, self._credential):
+                self._renewed(lambda now: self._is_the(refused, now))
+            if self._credential is None:
+                raise CallFailed(
+                    self._sign_in_again(f"Nobody is signed in at {self._name} any more.", "revoked")
+                )
+            return None if self._is_the(refused, self._credential) else self._credential
+
+    @staticmethod
+    def _is_the(token: str, credential: Credential | None) -> bool:
+        return credential is not None and credential.token.reveal() == token
 
     def _renewed(self, needs_it: Callable[[Credential], bool]) -> None:
         """Unless another process has done so while this one waited for it."""
         with self._keeper.alone(self._name):
             credential = self._read()
-            if credential is None or not needs_it(credential):
+            if credential is None or credential.renewal is None or not needs_it(credential):
                 return
             try:
                 renewed = self._renew(credential)
@@ -109,7 +115,10 @@ class KeptAccount:
                     return
                 raise
             except CallFailed as failed:
-                raise CallFailed(self._ended(failed.failure)) from None
+                if failed.failure.code != Code.AUTHENTICATION_FAILED:
+                    raise
+                message = f"The sign-in at {self._name} has ended: GitLab does not renew it."
+                raise CallFailed(self._sign_in_again(message, "expired")) from None
             self._keeper.write(self._name, renewed)
             self._credential = renewed
 
@@ -122,13 +131,10 @@ class KeptAccount:
         now = self._clock()
         return not credential.is_due(now) and abs(now - self._read_at) < _READ_AGAIN
 
-    def _ended(self, failure: Failure) -> Failure:
-        if failure.code != Code.AUTHENTICATION_FAILED:
-            return failure
+    def _sign_in_again(self, message: str, problem: str) -> Failure:
         command = "gitlab-mcp login" + (f" --profile {self._name.profile}" if self._name.profile else "")
-        said = replace(failure, message=f"The sign-in at {self._name} has ended: it cannot be renewed.")
-        return said.knowing(
+        return Failure(Code.AUTHENTICATION_FAILED, message).knowing(
             confidence="certain",
-            token_problem="expired",
+            token_problem=problem,
             suggested_fix=f"Run `{command}` in a terminal, then call again.",
         )

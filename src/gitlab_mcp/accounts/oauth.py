@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeGuard
 from urllib.parse import urlsplit
 
 from oauthlib.common import generate_token
-from oauthlib.oauth2 import DeviceClient, OAuth2Error, OAuth2Token, WebApplicationClient
+from oauthlib.oauth2 import (
+    DeviceClient,
+    MismatchingStateError,
+    OAuth2Error,
+    OAuth2Token,
+    WebApplicationClient,
+)
 
 from gitlab_mcp.accounts.credential import Credential, Renewal
 from gitlab_mcp.actions.exchange import Request
@@ -28,6 +35,7 @@ TOKEN_INFO: Final = "/oauth/token/info"
 _LOOPBACK: Final = ("localhost", "127.0.0.1", "::1")
 _USUAL_LIFETIME: Final = 7200
 """Seconds. GitLab's, where it says none."""
+_LONGEST_LIFETIME: Final = 365 * 24 * 3600
 _USUAL_INTERVAL: Final = 5
 """Seconds between two questions whether the person has confirmed; RFC 8628 says so where GitLab says nothing."""
 
@@ -101,8 +109,10 @@ class OAuth:
         came_back = f"{authorization.redirect}?{query}"
         try:
             found = client.parse_request_uri_response(_as_https(came_back), state=authorization.state)
+        except MismatchingStateError:
+            raise CallFailed(_OF_ANOTHER_SIGN_IN) from None
         except OAuth2Error as error:
-            raise CallFailed(_not_signed_in(error)) from None
+            raise OAuthRefused(str(error.error)) from None
         form = client.prepare_request_body(
             code=found["code"],
             redirect_uri=authorization.redirect,
@@ -183,12 +193,18 @@ class OAuth:
     def _credential(self, answer: Mapping[str, Any], before: Credential | None = None) -> Credential:
         token, refresh_token = answer.get("access_token"), answer.get("refresh_token")
         lifetime = answer.get("expires_in", _USUAL_LIFETIME)
-        if not (isinstance(token, str) and isinstance(refresh_token, str) and isinstance(lifetime, int)):
+        if not (_is_token(token) and _is_token(refresh_token) and isinstance(lifetime, int)):
             raise _unlike_gitlab(TOKEN)
-        renewal = Renewal(Secret(refresh_token), self.client_id, self.clock() + lifetime)
+        ends = self.clock() + min(max(lifetime, 0), _LONGEST_LIFETIME)
+        renewal = Renewal(Secret(refresh_token), self.client_id, ends)
         if before is None:
             return Credential(Secret(token), renewal)
         return Credential(Secret(token), renewal, before.username, before.sign_in)
+
+
+def _is_token(value: object) -> TypeGuard[str]:
+    """Whether it can stand in a header and in a form."""
+    return isinstance(value, str) and re.fullmatch(r"[!-~]+", value) is not None
 
 
 def may_sign_in(url: str) -> bool:
@@ -256,11 +272,6 @@ def _refused(error: str) -> Failure:
     return Failure(Code.AUTHENTICATION_FAILED, message).knowing(confidence="certain", suggested_fix=fix)
 
 
-def _not_signed_in(error: OAuth2Error) -> Failure:
-    if type(error).__name__ == "MismatchingStateError":
-        return Failure(
-            Code.AUTHENTICATION_FAILED,
-            "What the browser brought back belongs to another sign-in; it was not used.",
-            {"suggested_fix": "Run the command again, and use the page that it opens."},
-        )
-    return _refused(str(error.error))
+_OF_ANOTHER_SIGN_IN: Final = Failure(
+    Code.AUTHENTICATION_FAILED, "What the browser brought back belongs to another sign-in; it was not used."
+).knowing(confidence="certain", suggested_fix="Run the command again, and use the page that it opens.")

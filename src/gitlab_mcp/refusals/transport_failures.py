@@ -210,5 +210,6 @@ def no_token() -> Failure:
     ).knowing(
         setting="GITLAB_TOKEN",
         token_problem="missing",
-        suggested_fix="Set GITLAB_TOKEN, or send the token with the request where this server runs over HTTP.",
+        suggested_fix="Run `gitlab-mcp init` or `gitlab-mcp login` in a terminal, or set GITLAB_TOKEN; where this "
+        "server runs over HTTP, send the token with the request.",
     )
