@@ -7,7 +7,7 @@ from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from gitlab_mcp.actions.arguments.defaults import InstanceDefaults
 from gitlab_mcp.actions.arguments.wrapped_calls import looks_like
@@ -40,12 +40,19 @@ if TYPE_CHECKING:
     from gitlab_mcp.failures.failure import Failure
     from gitlab_mcp.gitlab.client import GitLabClient, Renew, Upstream
     from gitlab_mcp.gitlab.instance import AnswerCache
-    from gitlab_mcp.protocol.server import GitLabServer
+    from gitlab_mcp.protocol.server import Application, GitLabServer
     from gitlab_mcp.tiers.feature_map import TierMap
     from gitlab_mcp.transports.front import Opening
     from gitlab_mcp.transports.http import HttpOptions
     from gitlab_mcp.transports.standard_streams import StandardStreams
 
+    class Served(Application, Protocol):
+        """What is served, and closed at the end."""
+
+        def close(self) -> None: ...
+
+
+ServeStdio = Callable[["StandardStreams", "Opening"], int]
 _QUICK = 5.0
 """Seconds for a question about GitLab or a token, not about anything in it."""
 
@@ -135,6 +142,10 @@ class App:
         """Log and count a request that was refused before it became a call."""
         return self._dispatch.call_log.record(Outcome(failure.call.operation, 0.0, failure)) or failure
 
+    def not_made(self, tool: str, arguments: Mapping[str, Any], failure: Failure) -> Failure:
+        """Log and count a call that was refused before it was clear which account it is for."""
+        return self._dispatch.not_made(tool, arguments, CallerKey("", ""), failure)
+
     async def gitlab(self, report: Report | None = None, token: Token | None = None) -> GitLabClient:
         """GitLab with the rights of this token, or of the server's own."""
         if token is not None:
@@ -194,19 +205,9 @@ class App:
 
         self._dispatch = replace(self._dispatch, call_log=replace(call_log, observe=all_of_them))
 
-    def over_stdio(self) -> Callable[[StandardStreams, Opening], int]:
+    def over_stdio(self) -> ServeStdio:
         """What serves over standard input and output, with all that takes long to import."""
-        from gitlab_mcp.transports import stdio
-
-        server = self._server()
-
-        def serve(streams: StandardStreams, opening: Opening) -> int:
-            try:
-                return stdio.serve(server, self.close, streams, opening)
-            finally:
-                self.close()
-
-        return serve
+        return over_stdio(self, self._settings)
 
     def serve_http(self) -> int:
         address = self._settings.serving_address()
@@ -238,15 +239,7 @@ class App:
             self.close()
 
     def _server(self) -> GitLabServer:
-        from gitlab_mcp.protocol.server import GitLabServer
-
-        settings = self._settings
-        return GitLabServer(
-            self,
-            error_style=settings.error_style,
-            format=settings.format,
-            ask_for_values=settings.ask_for_values,
-        )
+        return _server_of(self, self._settings)
 
     def close(self) -> None:
         if self._sentry is not None:
@@ -365,6 +358,32 @@ class App:
             )
 
         return adapter
+
+
+def over_stdio(application: Served, settings: Settings) -> ServeStdio:
+    """What serves the application over standard input and output, and closes it in the end."""
+    from gitlab_mcp.transports import stdio
+
+    server = _server_of(application, settings)
+
+    def serve(streams: StandardStreams, opening: Opening) -> int:
+        try:
+            return stdio.serve(server, application.close, streams, opening)
+        finally:
+            application.close()
+
+    return serve
+
+
+def _server_of(application: Application, settings: Settings) -> GitLabServer:
+    from gitlab_mcp.protocol.server import GitLabServer
+
+    return GitLabServer(
+        application,
+        error_style=settings.error_style,
+        format=settings.format,
+        ask_for_values=settings.ask_for_values,
+    )
 
 
 def _as(

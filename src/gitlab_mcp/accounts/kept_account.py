@@ -16,7 +16,7 @@ from gitlab_mcp.actions.exchange import Request
 from gitlab_mcp.callers import Token
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
-from gitlab_mcp.gitlab.faults import BadAnswer, Refused, Unreachable, UnreachableReason
+from gitlab_mcp.gitlab.faults import BadAnswer, NoToken, Refused, Unreachable, UnreachableReason
 
 _READ_AGAIN: Final = 60.0
 """Seconds after which it is looked whether somebody signed in or out meanwhile."""
@@ -47,12 +47,15 @@ class KeptAccount:
         self._credential: Credential | None = None
         self._read_at = 0.0
 
-    async def token(self) -> Token | None:
-        """None where nobody has signed in."""
+    async def token(self) -> Token:
+        """Raises NoToken where nothing is kept, and CallFailed where it cannot be read or renewed."""
         known = self._credential
         if known is not None and self._is_fresh(known):
             return known.as_token()
-        return await self._aside(self._current)
+        token = await self._aside(self._current)
+        if token is None:
+            raise NoToken(self._name.profile)
+        return token
 
     async def token_after(self, refused: str) -> Token | None:
         """Another one than this, which GitLab has just refused; None where there is none."""

@@ -12,7 +12,7 @@ from gitlab_mcp.accounts.keeping import Kept
 from gitlab_mcp.callers import Token
 from gitlab_mcp.doctor.where_set import where_set
 from gitlab_mcp.failures.failure import CallFailed, Failure
-from gitlab_mcp.gitlab.faults import BadAnswer, Refused, Unreachable
+from gitlab_mcp.gitlab.faults import BadAnswer, NoToken, Refused, Unreachable
 from gitlab_mcp.settings import Settings
 
 
@@ -69,7 +69,7 @@ async def _signed_in(account: Account, kept: Kept, command: str) -> HeldToken:
         now = await anyio.to_thread.run_sync(account.keeper().read, account.name)
     except CallFailed as failed:
         return HeldToken(None, kept.place, command, problem=failed.failure)
-    except (Unreachable, Refused, BadAnswer):
+    except (Unreachable, Refused, BadAnswer, NoToken):
         # The connection is a check of its own.
         token, now = kept.credential.as_token(), kept
     if now is None or now.credential.renewal is None:

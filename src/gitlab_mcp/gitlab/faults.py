@@ -158,6 +158,9 @@ class ForeignHost(Exception):
 class NoToken(Exception):
     """The caller has no token, and GitLab needs one."""
 
+    profile: str | None = None
+    """The account of which none is kept, where it has a name."""
+
 
 AttemptFault = Refused | Unreachable | BadAnswer
 """How one attempt at a request can fail."""

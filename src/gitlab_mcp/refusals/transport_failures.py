@@ -17,6 +17,7 @@ from gitlab_mcp.gitlab.faults import (
     BadAnswerReason,
     CircuitOpen,
     ForeignHost,
+    NoToken,
     ReplayMiss,
     Unreachable,
     UnreachableReason,
@@ -204,7 +205,15 @@ def moment_in(seconds: float) -> str:
     return (datetime.now(UTC) + timedelta(seconds=seconds)).isoformat(timespec="seconds")
 
 
-def no_token() -> Failure:
+def no_token(problem: NoToken) -> Failure:
+    if problem.profile is not None:
+        named = f"--profile {problem.profile}"
+        return Failure(
+            Code.CONFIGURATION_ERROR, f"No token is kept for the profile {problem.profile}."
+        ).knowing(
+            token_problem="missing",
+            suggested_fix=f"Run `gitlab-mcp init {named}` or `gitlab-mcp login {named}` in a terminal.",
+        )
     return Failure(
         Code.CONFIGURATION_ERROR, "No GitLab token was given, so nobody can be asked anything."
     ).knowing(
