@@ -25,6 +25,7 @@ _SERVICE: Final = "gitlab-mcp"
 """The name under which the keyring shows what is ours."""
 _USABLE: Final = 1
 """The least priority of a keyring that is safe, by the library's own scale."""
+_NOT_THERE: Final = (FileNotFoundError, NotADirectoryError)
 _SECONDS_FOR_A_RENEWAL: Final = 30.0
 
 
@@ -157,7 +158,7 @@ class _PrivateFiles:
     def read(self, name: AccountName) -> str | None:
         try:
             return self._file(name).read_text("utf-8")
-        except FileNotFoundError:
+        except _NOT_THERE:
             return None
         except (OSError, ValueError):
             raise CallFailed(_not_readable(name, str(self))) from None
@@ -182,7 +183,7 @@ class _PrivateFiles:
     def delete(self, name: AccountName) -> bool:
         try:
             self._file(name).unlink()
-        except FileNotFoundError:
+        except _NOT_THERE:
             return False
         except OSError as error:
             raise CallFailed(_not_written(name, str(self))) from error

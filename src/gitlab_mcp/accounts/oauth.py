@@ -24,7 +24,7 @@ from gitlab_mcp.actions.exchange import Request
 from gitlab_mcp.callers import Secret
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
-from gitlab_mcp.gitlab.faults import BadAnswer, BadAnswerReason
+from gitlab_mcp.gitlab.faults import BadAnswer, BadAnswerReason, Refused
 from gitlab_mcp.gitlab.oauth_endpoints import OAuthEndpoints
 
 AUTHORIZE: Final = "/oauth/authorize"
@@ -124,7 +124,10 @@ class OAuth:
         prepared = DeviceClient(self.client_id).prepare_request_uri(
             _as_https(self.endpoints.url + DEVICE), scope=[scope]
         )
-        answer = _object(DEVICE, self.endpoints.post(DEVICE, urlsplit(prepared).query))
+        try:
+            answer = _object(DEVICE, self.endpoints.post(DEVICE, urlsplit(prepared).query))
+        except Refused as refused:
+            raise CallFailed(_NO_DEVICE_FLOW) if refused.status == 404 else refused from None
         if "error" in answer:
             raise OAuthRefused(str(answer["error"]))
         try:
@@ -233,7 +236,7 @@ def _object(path: str, text: str) -> Mapping[str, Any]:
 
 
 def _unlike_gitlab(path: str) -> BadAnswer:
-    return BadAnswer(Request("POST", path), BadAnswerReason.UNEXPECTED_SHAPE, 200)
+    return BadAnswer(Request("POST", path, repeatable=True), BadAnswerReason.UNEXPECTED_SHAPE, 200)
 
 
 _REFUSALS: Final = {
@@ -275,3 +278,10 @@ def _refused(error: str) -> Failure:
 _OF_ANOTHER_SIGN_IN: Final = Failure(
     Code.AUTHENTICATION_FAILED, "What the browser brought back belongs to another sign-in; it was not used."
 ).knowing(confidence="certain", suggested_fix="Run the command again, and use the page that it opens.")
+
+_NO_DEVICE_FLOW: Final = Failure(
+    Code.FEATURE_UNAVAILABLE, "This GitLab lets nobody sign in with a code; GitLab 17.1 and newer do."
+).knowing(
+    confidence="likely",
+    suggested_fix="Run the command where a browser can be opened, or keep a token: `gitlab-mcp init`.",
+)

@@ -36,7 +36,8 @@ class OAuthEndpoints:
         return self._send("GET", path, "", {"Authorization": f"Bearer {token}", "Accept": "application/json"})
 
     def _send(self, method: str, path: str, form: str, headers: dict[str, str]) -> str:
-        request, host = Request(method, path), self.url.partition("://")[2]
+        # Whatever becomes of it, nothing of the call that needs the token has been sent.
+        request, host = Request(method, path, repeatable=True), self.url.partition("://")[2]
         timeouts = (self.connect_timeout, self.read_timeout)
         with open_session(HTTPAdapter(max_retries=0), self.verify) as session:
             try:
@@ -52,7 +53,7 @@ class OAuthEndpoints:
                 ) as response:
                     content = _beginning(response)
             except (ConnectionError, Timeout) as error:
-                raise Unreachable(request, reason_of(error, sent=True), host, sent=True) from error
+                raise Unreachable(request, reason_of(error, sent=True), host, sent=False) from error
             except requests.RequestException as error:
                 raise BadAnswer(request, BadAnswerReason.CUT_OFF, 0) from error
         return _text(request, response, content)
