@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from gitlab_mcp.app import App, ServeStdio
     from gitlab_mcp.callers import Consent, RequestContext
     from gitlab_mcp.failures.failure import Failure
+    from gitlab_mcp.protocol.server import GitLabServer
 
 
 def accounts_of(settings: Settings) -> Mapping[str, Settings]:
@@ -100,6 +101,10 @@ class Profiles:
         from gitlab_mcp.app import over_stdio
 
         return over_stdio(self, self._settings)
+
+    def measure(self, server: GitLabServer) -> None:
+        for app in self._apps.values():
+            app.measure(server)
 
     def close(self) -> None:
         for app in self._apps.values():
