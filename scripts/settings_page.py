@@ -20,8 +20,8 @@ the variable, the variable over the file. The settings file is TOML: `--config F
 `%APPDATA%\\gitlab-mcp\\config.toml`), which `gitlab-mcp init` writes ([Accounts](accounts.md)). Relative paths in it
 start at the file; a leading `~` is the home directory. A variable that is set but empty counts as not given, except
 where it would be a limit (`toolsets`, `only_in`, `never_in`, `only_actions`, `never_actions`): that stops the start. In
-a compose file, `GITLAB_MCP_ONLY_IN:` without a value hands the variable on only where it is set; `${GITLAB_MCP_ONLY_IN:-}`
-always does.
+a compose file, `GITLAB_MCP_ONLY_IN:` without a value hands the variable on only where it is set;
+`${GITLAB_MCP_ONLY_IN:-}` always does.
 
 Where several variables are named, the first that is set counts. The first is ours; the others are what other GitLab
 programs read, so that a set-up made for them works here.

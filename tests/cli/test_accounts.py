@@ -178,7 +178,7 @@ def test_without_a_keyring_a_private_file_keeps_the_token(run: Run, gitlab: Stan
     done = run("init", "--url", gitlab.url, stdin=TOKEN, **none)
     folder = tmp_path / ".config" / "gitlab-mcp" / "tokens"
     assert f"files below {folder}" in done.stdout
-    assert [file.stat().st_mode & 0o777 for file in folder.iterdir()] == [0o600]
+    assert {file.stat().st_mode & 0o777 for file in folder.iterdir()} == {0o600}
     assert "alice" in run("call", "browse_users", "me", **none).stdout
     assert f"files below {folder}" in run("doctor", **none).stdout
 

@@ -94,7 +94,7 @@ class TokenKeeper:
         from filelock import FileLock, Timeout
 
         try:
-            lock = FileLock(_private(self._folder) / f"{_digest(name)}.lock")
+            lock = FileLock(_private(self._folder) / f"{_digest(name)}.lock", mode=0o600)
             lock.acquire(timeout=self._seconds_for_a_renewal)
         except Timeout:
             raise CallFailed(_held_by_another(name)) from None

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from gitlab_mcp.actions.account_field import FIELD
+from gitlab_mcp.actions.arguments.limits import check_transportable
 from gitlab_mcp.actions.arguments.urls import is_of
 from gitlab_mcp.actions.arguments.wrapped_calls import looks_like, names_another_call
 from gitlab_mcp.actions.registry import Registry
@@ -33,6 +34,7 @@ class AccountChoice:
         self, registry: Registry, tool: str, arguments: Mapping[str, Any]
     ) -> tuple[str, dict[str, Any]]:
         """The account, and the arguments without its name. Raises CallFailed where that cannot be told."""
+        check_transportable(arguments)
         named: list[Any] = []
         rest = _taken_out(tool, arguments, named)
         names = set(map(str, (each for each in named if each not in (None, ""))))

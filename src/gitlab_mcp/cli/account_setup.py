@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -157,20 +158,26 @@ async def _checked(setup: Setup, credential: Credential) -> Report:
         app.close()
 
 
-def keep(setup: Setup, credential: Credential, before: Kept | None, values: Mapping[str, str]) -> None:
-    """Both or neither: the token where tokens are kept, and the values in the settings file. Says what is where."""
+def keep(setup: Setup, credential: Credential, values: Mapping[str, str]) -> None:
+    """Both or neither: the token where tokens are kept, and the values in the settings file. A sign-in that was there
+    is given up. Says what is where."""
     change = changed(setup.file, values, setup.profile)
     account = setup.account
     keeper = account.keeper()
-    place = keeper.write(account.name, credential)
-    try:
-        change.write()
-    except BaseException:
-        if before is None:
-            keeper.forget(account.name)
-        else:
-            keeper.write(account.name, before.credential)
-        raise
+    # A server that is renewing the former sign-in would put it back in place of this one.
+    with keeper.alone(account.name):
+        before = kept_so_far(setup)
+        place = keeper.write(account.name, credential)
+        try:
+            change.write()
+        except BaseException:
+            if before is None:
+                keeper.forget(account.name)
+            else:
+                keeper.write(account.name, before.credential)
+            raise
+    if before is not None:
+        give_up(account, before.credential)
     what = "token" if credential.renewal is None else "sign-in"
     write_line(f"The {what} of {printable(credential.username or 'you')} at {account.name} is in {place}.")
     write_line(f"The address is in {setup.file}.")
@@ -179,6 +186,16 @@ def keep(setup: Setup, credential: Credential, before: Kept | None, values: Mapp
             source = setup.settings.sources.get(name, name)
             write_line(f"{source} is set and comes first: as long as it is, what was kept is not used.")
     write_line(f"Next: `gitlab-mcp doctor{setup.asking}` looks at all of it.")
+
+
+def give_up(account: Account, credential: Credential) -> bool:
+    """Whether GitLab knows that it is over. A token that was pasted may be in use elsewhere and stays as it is."""
+    if credential.renewal is None:
+        return False
+    with suppress(CallFailed, Unreachable, Refused, BadAnswer):
+        account.oauth(credential.renewal.client_id).revoke(credential)
+        return True
+    return False
 
 
 def failing(report: Report) -> list[str]:

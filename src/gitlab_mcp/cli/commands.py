@@ -34,7 +34,8 @@ _COMMANDS = (
     "serve", "init", "login", "logout", "tools", "call", "doctor", "tiers", "errors", "version", "help",
 )  # fmt: skip
 _COMMON = (
-    "url", "token_file", "config", "toolsets", "read_only", "confirm", "http", "record", "replay", "log_level",
+    "url", "token_file", "config", "profile", "toolsets", "read_only", "confirm", "http", "record", "replay",
+    "log_level",
 )  # fmt: skip
 """The settings that `--help` shows; `help settings` shows all."""
 

@@ -47,7 +47,7 @@ def init(flags: Mapping[str, Any], *, yes: bool) -> int:
         write_line("Nothing was kept.", sys.stderr)
         return exit_codes.FAILED if report.gitlab_reached else exit_codes.UNREACHABLE
     credential = Credential(credential.token, username=report.username)
-    keep(setup, credential, before, {"url": setup.settings.url})
+    keep(setup, credential, {"url": setup.settings.url})
     return exit_codes.OK
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import webbrowser
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
@@ -20,6 +19,7 @@ from gitlab_mcp.cli.account_setup import (
     ask_url,
     checked,
     failing,
+    give_up,
     keep,
     kept_so_far,
     may_replace,
@@ -28,8 +28,6 @@ from gitlab_mcp.cli.account_setup import (
 )
 from gitlab_mcp.cli.terminal import printable, write_line
 from gitlab_mcp.cli.usage_error import UsageError
-from gitlab_mcp.failures.failure import CallFailed
-from gitlab_mcp.gitlab.faults import BadAnswer, Refused, Unreachable
 from gitlab_mcp.settings import parsers
 
 _TEXT_BROWSERS: Final = ("www-browser", "links", "elinks", "lynx", "w3m")
@@ -47,8 +45,7 @@ def login(flags: Mapping[str, Any], *, device: bool, yes: bool) -> int:
             "Use the https address, or a token: `gitlab-mcp init`.",
         )
     client_id = setup.settings.oauth_client_id or _ask_client_id(setup)
-    before = kept_so_far(setup)
-    if not may_replace(setup, before, yes=yes):
+    if not may_replace(setup, kept_so_far(setup), yes=yes):
         write_line("Nothing was changed.", sys.stderr)
         return exit_codes.OK
     oauth = setup.account.oauth(client_id)
@@ -56,14 +53,12 @@ def login(flags: Mapping[str, Any], *, device: bool, yes: bool) -> int:
     credential = told(lambda: _signed_in(oauth, scope, device=device))
     report = checked(setup, credential)
     if problems := failing(report):
-        _give_up(oauth, credential)
+        give_up(setup.account, credential)
         write_line("\n".join(problems), sys.stderr)
         write_line("Nothing was kept.", sys.stderr)
         return exit_codes.FAILED if report.gitlab_reached else exit_codes.UNREACHABLE
     credential = replace(credential, username=report.username)
-    keep(setup, credential, before, {"url": setup.settings.url, "oauth_client_id": client_id})
-    if before is not None and before.credential.renewal is not None:
-        _give_up(setup.account.oauth(before.credential.renewal.client_id), before.credential)
+    keep(setup, credential, {"url": setup.settings.url, "oauth_client_id": client_id})
     return exit_codes.OK
 
 
@@ -78,7 +73,7 @@ def logout(flags: Mapping[str, Any]) -> int:
             write_line(f"{'Forgotten' if had_one else 'Nobody is signed in'} at {account.name}.")
             return exit_codes.OK
         renewal = kept.credential.renewal
-        revoked = renewal is not None and _give_up(account.oauth(renewal.client_id), kept.credential)
+        revoked = give_up(account, kept.credential)
         keeper.forget(account.name)
     if revoked:
         write_line(f"Signed out of {account.name}: GitLab takes the tokens no more, and they are forgotten.")
@@ -124,14 +119,6 @@ def _opened(url: str) -> bool:
     except Exception:
         # Every system opens browsers in a way of its own, and fails in one of its own.
         return False
-
-
-def _give_up(oauth: OAuth, credential: Credential) -> bool:
-    """Whether GitLab knows that it is over."""
-    with suppress(CallFailed, Unreachable, Refused, BadAnswer):
-        oauth.revoke(credential)
-        return True
-    return False
 
 
 def _ask_client_id(setup: Setup) -> str:
