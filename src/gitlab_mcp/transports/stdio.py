@@ -94,7 +94,8 @@ async def _write(written: Any, streams: StandardStreams, answered: Iterable[str 
 
 
 async def _on_signal(stopping: anyio.Event) -> None:
-    with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
+    # Windows has no signals of this kind: Ctrl-C interrupts there, and an end of the process is one at once.
+    with suppress(NotImplementedError), anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
         async for _ in signals:
             stopping.set()
             return
