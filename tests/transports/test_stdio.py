@@ -24,7 +24,7 @@ from tests.support.standin.faults import Delay, ReplyWith, Silence
 
 LABELS = [{"id": 1, "name": "bug", "color": "#d9534f", "description": None, "text_color": "#fff"}]
 LIST = {"action": "list", "project_id": "1"}
-CLIENT = {"capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+CLIENT: dict[str, Any] = {"capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
 ERAS = pytest.mark.parametrize("era", ["legacy", "auto"])
 
 
@@ -239,7 +239,7 @@ sys.exit(main())
 def test_a_system_whose_loop_knows_no_signals_serves_all_the_same(labels: StandIn) -> None:
     """As Windows does it, emulated: there `add_signal_handler` is not implemented."""
     call = {"name": "browse_labels", "arguments": LIST}
-    lines = [
+    lines: list[dict[str, Any]] = [
         {"id": 1, "method": "initialize", "params": {"protocolVersion": "2025-06-18", **CLIENT}},
         {"method": "notifications/initialized"},
         {"id": 2, "method": "tools/call", "params": call},
