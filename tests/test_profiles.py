@@ -119,6 +119,12 @@ async def test_each_account_goes_to_its_gitlab_with_its_token(
             "run_batch",
             {"calls": [{"tool": "browse_users", "arguments": {"action": "me"}}], "profile": "home"},
         ),
+        (
+            "run_batch",
+            {
+                "calls": '[{"tool": "browse_projects", "arguments": {"action": "get", "url": "{home}/acme/x"}}]'
+            },
+        ),
         ("browse_instance", {"action": "explain_url", "url": "{home}/acme/site"}),
     ],
     ids=lambda value: json.dumps(value)[:60],

@@ -122,28 +122,30 @@ class App:
         request_context: RequestContext | None = None,
         consent: Consent = NOBODY_TO_ASK,
     ) -> Result:
-        url, token, own = self._settings.url, None, None
+        own, problem = await self._own_or_problem()
+        url, token = self._whose(request_context, own)
+        limited = request_context is not None
         connect: Callable[[], Session]
-        try:
-            own = await self._own.token()
-            url, token = self._whose(request_context, own)
-            connect = partial(
-                self._session,
-                url,
-                token,
-                report,
-                renew=self._renewal(token, own),
-                limited=request_context is not None,
-            )
-        except Exception as problem:
-            # A call without a token fails as calls do: told, logged and counted.
+        if problem is not None and token is None:
+            # Such a call fails as calls do: told, logged and counted.
             connect = partial(_raise, problem)
+        else:
+            connect = partial(
+                self._session, url, token, report, renew=self._renewal(token, own), limited=limited
+            )
         caller = CallerKey(
             token.holder if token else "", url, request_context.request_id if request_context else None
         )
         dispatch = self._dispatch_for(request_context, can_ask=consent.can_ask)
         with hiding(*(each.value.reveal() for each in (token, own) if each)):
             return await dispatch(tool, arguments, caller, connect, consent)
+
+    async def _own_or_problem(self) -> tuple[Token | None, Exception | None]:
+        """A caller with a token of their own is served though the server's cannot be had."""
+        try:
+            return await self._own.token(), None
+        except Exception as problem:
+            return None, problem
 
     def _renewal(self, token: Token | None, own: Token | None) -> Renew | None:
         """Only the server's own token is renewed here; a caller's is the caller's."""

@@ -13,7 +13,7 @@ from gitlab_mcp.accounts.account import Account
 from gitlab_mcp.accounts.credential import Credential
 from gitlab_mcp.accounts.keeping import AccountName
 from gitlab_mcp.app import App
-from gitlab_mcp.callers import Secret
+from gitlab_mcp.callers import RequestContext, Secret, Token
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed
 from gitlab_mcp.settings import Settings
@@ -225,3 +225,21 @@ def test_a_kept_token_is_not_sent_to_another_gitlab(settings: Settings, credenti
     elsewhere = replace(settings, url="http://127.0.0.1:1").account()
     assert elsewhere is not None and elsewhere.name == AccountName("http://127.0.0.1:1")
     assert elsewhere.keeper().read(elsewhere.name) is None
+
+
+async def test_a_caller_with_a_token_is_served_though_the_servers_own_cannot_be_read(
+    standin: StandIn, tmp_path: Path
+) -> None:
+    standin.answer("GET", "/user", 200, {"id": 2, "username": "alice"})
+    file = tmp_path / "token"
+    file.write_text("glpat-of-the-server-aaaaaaaa")
+    app = App(Settings(url=standin.url, token_file=file, toolsets=("all",)))
+    file.unlink()
+    theirs = RequestContext("1", Token(Secret("glpat-of-the-caller-aaaaaaaa"), "private"))
+    assert (await app.call(*ME, request_context=theirs)).data["username"] == "alice"
+    assert {each.token for each in standin.requests} == {"glpat-of-the-caller-aaaaaaaa"}
+    with pytest.raises(CallFailed) as failed:
+        await app.call(*ME, request_context=RequestContext("2"))
+    assert failed.value.failure.code == Code.CONFIGURATION_ERROR
+    assert failed.value.failure.facts["tool"] == "browse_users"
+    app.close()

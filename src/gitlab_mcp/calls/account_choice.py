@@ -147,8 +147,8 @@ def _from_calls(calls: Any, named: list[Any]) -> Any:
 
 
 def _parsed(value: Any) -> Any:
-    """From JSON text, where the name may be in it."""
-    if isinstance(value, str) and FIELD in value and value.lstrip()[:1] in ("{", "["):
+    """From JSON text, where it is one."""
+    if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
         try:
             return json.loads(value)
         except (ValueError, RecursionError):
