@@ -17,6 +17,7 @@ from gitlab_mcp.callers import RequestContext, Secret, Token
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed
 from gitlab_mcp.settings import Settings
+from gitlab_mcp.settings.parsers import Address
 from tests.support.standin import StandIn
 from tests.support.standin.faults import Silence
 from tests.support.standin.oauth import APPLICATION, REDIRECT, GitLabOAuth
@@ -242,4 +243,16 @@ async def test_a_caller_with_a_token_is_served_though_the_servers_own_cannot_be_
         await app.call(*ME, request_context=RequestContext("2"))
     assert failed.value.failure.code == Code.CONFIGURATION_ERROR
     assert failed.value.failure.facts["tool"] == "browse_users"
+    app.close()
+
+
+async def test_over_http_nobody_acts_with_what_is_kept(
+    settings: Settings, credential: Credential, standin: StandIn
+) -> None:
+    app = App(replace(settings, http=Address("127.0.0.1", 8080)))
+    asked = len(standin.requests)
+    with pytest.raises(CallFailed) as failed:
+        await app.call(*ME, request_context=RequestContext("1"))
+    assert failed.value.failure.facts["token_problem"] == "missing"
+    assert len(standin.requests) == asked
     app.close()

@@ -15,8 +15,11 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
+import keyring
 import pytest
+from keyring.core import load_keyring
 
+from gitlab_mcp.accounts.keeping import AccountName, TokenKeeper
 from tests.support.forked import command
 from tests.support.process import INHERITED
 from tests.support.standin import StandIn
@@ -27,6 +30,7 @@ BROWSER = """
 import sys, urllib.request
 print(urllib.request.urlopen(sys.argv[1], timeout=10).read().decode(), file=open({seen!r}, "w"))
 """
+NO_KEYRING = "keyring.backends.null.Keyring"
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
@@ -174,7 +178,7 @@ def test_a_script_gives_the_token_on_standard_input(run: Run, gitlab: StandIn, t
 
 
 def test_without_a_keyring_a_private_file_keeps_the_token(run: Run, gitlab: StandIn, tmp_path: Path) -> None:
-    none = {"PYTHON_KEYRING_BACKEND": "keyring.backends.null.Keyring"}
+    none = {"PYTHON_KEYRING_BACKEND": NO_KEYRING}
     done = run("init", "--url", gitlab.url, stdin=TOKEN, **none)
     folder = tmp_path / ".config" / "gitlab-mcp" / "tokens"
     assert f"files below {folder}" in done.stdout
@@ -375,7 +379,7 @@ def test_two_processes_at_once_renew_once(
 ) -> None:
     run("login", "--device", "--url", standin.url, "--oauth-client-id", APPLICATION)
     oauth.end_access_tokens()
-    oauth.seconds_for_a_renewal = 0.5
+    oauth.seconds_for_a_renewal = 2.0
     words = [*command(), "call", "browse_users", "me"]
     both = [
         subprocess.Popen(words, env=environ, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -392,7 +396,7 @@ def test_a_server_that_is_ended_in_a_renewal_keeps_what_gitlab_gave(
 ) -> None:
     run("login", "--device", "--url", standin.url, "--oauth-client-id", APPLICATION)
     oauth.end_access_tokens()
-    oauth.seconds_for_a_renewal = 1.0
+    oauth.seconds_for_a_renewal = 3.0
     server = subprocess.Popen(
         command(),
         env=environ,
@@ -422,6 +426,36 @@ def test_a_server_that_is_ended_in_a_renewal_keeps_what_gitlab_gave(
     oauth.seconds_for_a_renewal = 0.0
     assert "alice" in run("call", "browse_users", "me").stdout
     assert (oauth.renewals, oauth.refused_renewals) == (1, 0)
+
+
+def test_a_renewal_elsewhere_does_not_put_the_former_sign_in_back(
+    gitlab: StandIn, environ: dict[str, str], tmp_path: Path, run: Run
+) -> None:
+    none = {"PYTHON_KEYRING_BACKEND": NO_KEYRING}
+    run("init", "--url", gitlab.url, stdin=TOKEN, **none)
+    before = keyring.get_keyring()
+    keyring.set_keyring(load_keyring(NO_KEYRING))
+    keeper = TokenKeeper(tmp_path / ".config" / "gitlab-mcp" / "tokens")
+    name = AccountName(gitlab.url)
+    former = keeper.read(name)
+    assert former is not None
+    asked = len(gitlab.requests)
+    words = [*command(), "init", "--url", gitlab.url, "--yes"]
+    with keeper.alone(name):
+        replacing = subprocess.Popen(
+            words, env={**environ, **none}, cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL
+        )
+        assert replacing.stdin
+        replacing.stdin.write(TOKEN.encode())
+        replacing.stdin.close()
+        # It has tried the new token, and is about to keep it.
+        assert gitlab.wait_for(lambda standin: len(standin.requests) >= asked + 4)
+        time.sleep(1)
+        keeper.write(name, former.credential)
+    assert replacing.wait(20) == 0
+    now = keeper.read(name)
+    keyring.set_keyring(before)
+    assert now is not None and now.credential.sign_in != former.credential.sign_in
 
 
 def test_doctor_lists_the_profiles_and_where_their_tokens_are(
