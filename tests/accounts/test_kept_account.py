@@ -19,7 +19,7 @@ from gitlab_mcp.failures.failure import CallFailed
 from gitlab_mcp.settings import Settings
 from gitlab_mcp.settings.parsers import Address
 from tests.support.standin import StandIn
-from tests.support.standin.faults import Silence
+from tests.support.standin.faults import Delay, Silence
 from tests.support.standin.oauth import APPLICATION, REDIRECT, GitLabOAuth
 
 pytestmark = pytest.mark.anyio
@@ -117,10 +117,10 @@ async def test_a_token_that_gitlab_ended_early_is_renewed_in_the_middle_of_the_c
 
 
 async def test_two_servers_do_not_both_spend_the_refresh_token(
-    settings: Settings, account: Account, gitlab: GitLabOAuth, credential: Credential
+    settings: Settings, account: Account, gitlab: GitLabOAuth, credential: Credential, standin: StandIn
 ) -> None:
     has_ended(account)
-    gitlab.seconds_for_a_renewal = 0.3
+    standin.fault("POST", "/oauth/token", Delay(0.3), times=None)
     apps = [App(settings) for _ in range(3)]
     async with anyio.create_task_group() as tasks:
         for app in apps:

@@ -23,6 +23,7 @@ from gitlab_mcp.accounts.keeping import AccountName, TokenKeeper
 from tests.support.forked import command
 from tests.support.process import INHERITED
 from tests.support.standin import StandIn
+from tests.support.standin.faults import Delay
 from tests.support.standin.oauth import APPLICATION, GitLabOAuth
 
 TOKEN = "glpat-alices-own-aaaaaaaaaa"
@@ -379,7 +380,7 @@ def test_two_processes_at_once_renew_once(
 ) -> None:
     run("login", "--device", "--url", standin.url, "--oauth-client-id", APPLICATION)
     oauth.end_access_tokens()
-    oauth.seconds_for_a_renewal = 2.0
+    standin.fault("POST", "/oauth/token", Delay(1.0), times=None)
     words = [*command(), "call", "browse_users", "me"]
     both = [
         subprocess.Popen(words, env=environ, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -396,7 +397,7 @@ def test_a_server_that_is_ended_in_a_renewal_keeps_what_gitlab_gave(
 ) -> None:
     run("login", "--device", "--url", standin.url, "--oauth-client-id", APPLICATION)
     oauth.end_access_tokens()
-    oauth.seconds_for_a_renewal = 3.0
+    standin.fault("POST", "/oauth/token", Delay(3.0))
     server = subprocess.Popen(
         command(),
         env=environ,
@@ -423,7 +424,7 @@ def test_a_server_that_is_ended_in_a_renewal_keeps_what_gitlab_gave(
     assert standin.wait_for(lambda gitlab: any(b"refresh_token" in each.body for each in gitlab.requests))
     server.send_signal(signal.SIGTERM)
     server.communicate(timeout=20)
-    oauth.seconds_for_a_renewal = 0.0
+    assert oauth.renewals == 1
     assert "alice" in run("call", "browse_users", "me").stdout
     assert (oauth.renewals, oauth.refused_renewals) == (1, 0)
 

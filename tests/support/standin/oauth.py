@@ -130,7 +130,6 @@ class GitLabOAuth:
     scopes: tuple[str, ...] = ("api", "read_api")
     answers: dict[str, Any] = field(default_factory=dict)
     """Of the API to whoever has an alive token, by route."""
-    seconds_for_a_renewal: float = 0.0
     renewals: int = 0
     refused_renewals: int = 0
     tokens: list[_Token] = field(default_factory=list)
@@ -192,8 +191,6 @@ class GitLabOAuth:
 
     def _give_token(self, form: _Request) -> Reply:
         renews = form.payload.grant_type == "refresh_token"
-        if renews:
-            time.sleep(self.seconds_for_a_renewal)
         reply: Reply = self._server.create_token_response(form)
         if renews:
             self.renewals += reply.status == 200
