@@ -91,7 +91,8 @@ class KeptAccount:
             if self._is_the(refused, self._credential):
                 # Another process may have renewed it, or somebody signed in again.
                 self._read()
-            if self._is_the(refused, self._credential):
+            known = self._credential
+            if known is not None and known.renewal is not None and self._is_the(refused, known):
                 self._renewed(lambda now: self._is_the(refused, now))
             if self._credential is None:
                 raise CallFailed(
