@@ -16,10 +16,11 @@ _OPENING = """# Settings
 
 A setting can be given as a flag, as an environment variable, or as a key of the settings file; the flag wins over
 the variable, the variable over the file. The settings file is TOML: `--config FILE`, else
-`~/.config/gitlab-mcp/config.toml` (below `$XDG_CONFIG_HOME` where that is set). Relative paths in it start at the
-file; a leading `~` is the home directory. A variable that is set but empty counts as not given, except where it would
-be a limit (`toolsets`, `only_in`, `never_in`, `only_actions`, `never_actions`, `policy`): that stops the start. In a
-compose file, `GITLAB_MCP_ONLY_IN:` without a value hands the variable on only where it is set;
+`~/.config/gitlab-mcp/config.toml` (below `$XDG_CONFIG_HOME` where that is set; on Windows
+`%APPDATA%\\gitlab-mcp\\config.toml`), which `gitlab-mcp init` writes ([Accounts](accounts.md)). Relative paths in it
+start at the file; a leading `~` is the home directory. A variable that is set but empty counts as not given, except
+where it would be a limit (`toolsets`, `only_in`, `never_in`, `only_actions`, `never_actions`, `policy`): that stops the
+start. In a compose file, `GITLAB_MCP_ONLY_IN:` without a value hands the variable on only where it is set;
 `${GITLAB_MCP_ONLY_IN:-}` always does.
 
 Where several variables are named, the first that is set counts. The first is ours; the others are what other GitLab
@@ -35,12 +36,24 @@ token_file = "~/.config/gitlab-mcp/token"
 toolsets = ["core", "planning"]
 read_only = true
 ```
+
+A table below `profiles` is an account of its own, with a name that `--profile` and calls use. What it does not say is
+as outside of it, except for which GitLab it is and who calls: that it says itself or not at all. Entries below tell
+whether a profile may have them.
+
+```toml
+[profiles.work]
+url = "https://gitlab.example.com"
+read_only = false
+```
 """
 
 _TOKENS = """
 ## Tokens
 
-There is no flag for a token: everybody on the machine can read a command line. Put it into `GITLAB_TOKEN`, or into a
+There is no flag for a token: everybody on the machine can read a command line. `gitlab-mcp init` and
+`gitlab-mcp login` keep it in the keyring of the system ([Accounts](accounts.md)); one that is given here comes before.
+Put it into `GITLAB_TOKEN`, or into a
 file that only you can read and name that file with `token_file`. Of a token and a token file, the one given nearer
 to you counts (flag, variable, file); where both are given the same way, the file. A token never appears in logs,
 errors or recordings.
@@ -69,7 +82,7 @@ def _entry(setting: Setting) -> str:
     if setting.environment:
         ways.append("variable " + ", ".join(f"`{name}`" for name in setting.environment))
     if setting.in_file:
-        ways.append(f"key `{setting.name}`")
+        ways.append(f"key `{setting.name}`" + (", also of a profile" if setting.in_profile else ""))
     lines = [
         f"\n### {setting.name}\n\n{setting.help}\n",
         f"- Given as: {'; '.join(ways)}",

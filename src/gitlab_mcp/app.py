@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext, suppress
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from gitlab_mcp.actions.arguments.defaults import InstanceDefaults
 from gitlab_mcp.actions.arguments.wrapped_calls import looks_like
@@ -40,18 +40,28 @@ from gitlab_mcp.store.memory import MemoryStore
 if TYPE_CHECKING:
     from requests.adapters import BaseAdapter
 
+    from gitlab_mcp.accounts.kept_account import KeptAccount
     from gitlab_mcp.failures.failure import Failure
-    from gitlab_mcp.gitlab.client import GitLabClient, Upstream
+    from gitlab_mcp.gitlab.client import GitLabClient, Renew, Upstream
     from gitlab_mcp.gitlab.instance import AnswerCache, CachedLookups
     from gitlab_mcp.observability.metrics import Metrics
     from gitlab_mcp.observability.telemetry import Telemetry
-    from gitlab_mcp.protocol.server import GitLabServer
+    from gitlab_mcp.protocol.server import Application, GitLabServer
     from gitlab_mcp.settings.policy_file import PolicyFile
     from gitlab_mcp.tiers.feature_map import TierMap
     from gitlab_mcp.transports.front import Opening
     from gitlab_mcp.transports.http import HttpOptions
     from gitlab_mcp.transports.standard_streams import StandardStreams
 
+    class Served(Application, Protocol):
+        """What is served, and closed at the end."""
+
+        def measure(self, server: GitLabServer) -> None: ...
+
+        def close(self) -> None: ...
+
+
+ServeStdio = Callable[["StandardStreams", "Opening"], int]
 log = logging.getLogger("gitlab_mcp")
 
 _QUICK = 5.0
@@ -65,7 +75,7 @@ class App:
 
     def __init__(self, settings: Settings, registry: Registry | None = None) -> None:
         self._settings = settings
-        self._token = settings.token_source()
+        self._own = _own_token(settings)
         self._upstreams: dict[str, Upstream] = {}
         self._answers: AnswerCache | None = None
         self._people: AnswerCache | None = None
@@ -111,7 +121,10 @@ class App:
         """What `tools/list` answers this caller; None where that is what it answers everybody."""
         if self._policy is not None:
             try:
-                url, token = self._whose(request_context)
+                own, problem = await self._own_or_problem()
+                url, token = self._whose(request_context, own)
+                if problem is not None and token is None:
+                    raise problem
                 rules = await self._policy.current()
                 ask = self._ask(_as(self._connected(url), token, deadline=_QUICK), token)
                 rule = await rules.rule_for(ask, url)
@@ -141,7 +154,8 @@ class App:
         request_context: RequestContext | None = None,
         consent: Consent = NOBODY_TO_ASK,
     ) -> Result:
-        url, token = self._whose(request_context)
+        own, problem = await self._own_or_problem()
+        url, token = self._whose(request_context, own)
         caller = CallerKey(
             token.holder if token else "", url, request_context.request_id if request_context else None
         )
@@ -149,26 +163,42 @@ class App:
         @cache
         def gitlab() -> GitLabClient:
             """One for the whole call, which has one deadline."""
-            return _as(self._connected(url), token, report)
+            if problem is not None and token is None:
+                # Such a call fails as calls do: told, logged and counted.
+                raise problem
+            return _as(self._connected(url), token, report, renew=self._renewal(token, own))
 
         connect = partial(self._session, caller, gitlab, token, limited=request_context is not None)
-        with hiding(*(each.value.reveal() for each in (token, self._own_token()) if each)):
+        with hiding(*(each.value.reveal() for each in (token, own) if each)):
             rule, guards = await self._personal_guards(gitlab, url, token)
             dispatch = self._dispatch_for(request_context, rule, guards, can_ask=consent.can_ask)
             return await dispatch(tool, arguments, caller, connect, consent)
 
-    def _own_token(self) -> Token | None:
-        with suppress(SettingsError):
-            return self._token()
-        return None
+    async def _own_or_problem(self) -> tuple[Token | None, Exception | None]:
+        """A caller with a token of their own is served though the server's cannot be had."""
+        try:
+            return await self._own.token(), None
+        except Exception as problem:
+            return None, problem
+
+    def _renewal(self, token: Token | None, own: Token | None) -> Renew | None:
+        """Only the server's own token is renewed here; a caller's is the caller's."""
+        return self._own.token_after if token is not None and token is own else None
 
     def record_refusal(self, failure: Failure) -> Failure:
         """Log and count a request that was refused before it became a call."""
         return self._dispatch.call_log.record(Outcome(failure.call.operation, 0.0, failure)) or failure
 
-    def gitlab(self, report: Report | None = None) -> GitLabClient:
-        """GitLab with the rights of the configured token."""
-        return _as(self._connected(self._settings.url), self._token(), report)
+    def not_made(self, tool: str, arguments: Mapping[str, Any], failure: Failure) -> Failure:
+        """Log and count a call that was refused before it was clear which account it is for."""
+        return self._dispatch.not_made(tool, arguments, CallerKey("", ""), failure)
+
+    async def gitlab(self, report: Report | None = None, token: Token | None = None) -> GitLabClient:
+        """GitLab with the rights of this token, or of the server's own."""
+        if token is not None:
+            return _as(self._connected(self._settings.url), token, report)
+        token = await self._own.token()
+        return _as(self._connected(self._settings.url), token, report, renew=self._own.token_after)
 
     async def token_is_accepted(self, request_context: RequestContext) -> bool | None:
         """Whether GitLab accepts the token of this request; None where it does not say."""
@@ -199,7 +229,7 @@ class App:
         upstream = Upstream(
             self._settings.url,
             Timeouts(_QUICK, _QUICK, _QUICK),
-            verify=self._verify(),
+            verify=self._settings.verify,
             needs_token=False,
         )
         try:
@@ -222,21 +252,14 @@ class App:
 
         self._dispatch = replace(self._dispatch, call_log=replace(call_log, observe=all_of_them))
 
-    def over_stdio(self) -> Callable[[StandardStreams, Opening], int]:
+    def over_stdio(self) -> ServeStdio:
         """What serves over standard input and output, with all that takes long to import."""
-        from gitlab_mcp.transports import stdio
+        return over_stdio(self, self._settings)
 
-        server = self._server()
+    def measure(self, server: GitLabServer) -> None:
+        """Tell the collector of telemetry what is called, where there is one."""
         if self._telemetry is not None:
             self._measure(server)
-
-        def serve(streams: StandardStreams, opening: Opening) -> int:
-            try:
-                return stdio.serve(server, self.close, streams, opening)
-            finally:
-                self.close()
-
-        return serve
 
     def serve_http(self) -> int:
         address = self._settings.serving_address()
@@ -278,20 +301,12 @@ class App:
         return metrics
 
     def _server(self) -> GitLabServer:
-        from gitlab_mcp.protocol.server import GitLabServer
-
-        settings = self._settings
-        return GitLabServer(
-            self,
-            error_style=settings.error_style,
-            format=settings.format,
-            ask_for_values=settings.ask_for_values,
-            listing_by_policy=settings.policy is not None,
-        )
+        return _server_of(self, self._settings)
 
     def close(self) -> None:
         if self._sentry is not None:
             self._sentry.close()
+        self._own.finish()
         while self._upstreams:
             self._upstreams.popitem()[1].close()
         self._store.close()
@@ -348,14 +363,14 @@ class App:
             local_files=NoLocalFiles(),
         )
 
-    def _whose(self, request_context: RequestContext | None) -> tuple[str, Token | None]:
+    def _whose(self, request_context: RequestContext | None, own: Token | None) -> tuple[str, Token | None]:
         """The GitLab that is meant, and the token for it."""
         if request_context is None:
-            return self._settings.url, self._token()
+            return self._settings.url, own
         if request_context.gitlab_url is not None:
             # The server's own token is for the server's own GitLab.
             return request_context.gitlab_url, request_context.token
-        return self._settings.url, request_context.token or self._token()
+        return self._settings.url, request_context.token or own
 
     def _session(
         self, caller: CallerKey, connected: Callable[[], GitLabClient], token: Token | None, *, limited: bool
@@ -401,15 +416,12 @@ class App:
             self._upstreams[url] = Upstream(
                 url,
                 Timeouts(settings.connect_timeout, settings.read_timeout, settings.deadline),
-                verify=self._verify(),
+                verify=settings.verify,
                 adapter=self._adapter() if taped else None,
                 needs_token=not settings.replay,
                 spans=self._spans,
             )
         return self._upstreams[url]
-
-    def _verify(self) -> bool | str:
-        return str(self._settings.ca_file) if self._settings.ca_file else not self._settings.insecure
 
     def _adapter(self) -> Callable[[], BaseAdapter]:
         """What stands between us and the network when exchanges are recorded or played."""
@@ -424,7 +436,7 @@ class App:
             from gitlab_mcp.recording.record import RecordingAdapter
 
             assert settings.record is not None
-            token = self._token()
+            token = self._own.last_known
             named = {token.value.reveal(): settings.record_as} if token and settings.record_as else None
             return RecordingAdapter(
                 settings.record, settings.url, aliases=named, scrub_emails=settings.scrub_emails
@@ -433,12 +445,74 @@ class App:
         return adapter
 
 
+def over_stdio(application: Served, settings: Settings) -> ServeStdio:
+    """What serves the application over standard input and output, and closes it in the end."""
+    from gitlab_mcp.transports import stdio
+
+    server = _server_of(application, settings)
+    application.measure(server)
+
+    def serve(streams: StandardStreams, opening: Opening) -> int:
+        try:
+            return stdio.serve(server, application.close, streams, opening)
+        finally:
+            application.close()
+
+    return serve
+
+
+def _server_of(application: Application, settings: Settings) -> GitLabServer:
+    from gitlab_mcp.protocol.server import GitLabServer
+
+    return GitLabServer(
+        application,
+        error_style=settings.error_style,
+        format=settings.format,
+        ask_for_values=settings.ask_for_values,
+        listing_by_policy=settings.policy is not None,
+    )
+
+
 def _as(
-    upstream: Upstream, token: Token | None, report: Report | None = None, deadline: float | None = None
+    upstream: Upstream,
+    token: Token | None,
+    report: Report | None = None,
+    deadline: float | None = None,
+    renew: Renew | None = None,
 ) -> GitLabClient:
     if token is None:
         return upstream.as_caller(None, report=report, deadline=deadline)
-    return upstream.as_caller(token.value.reveal(), kind=token.kind, report=report, deadline=deadline)
+    value = token.value.reveal()
+    return upstream.as_caller(value, kind=token.kind, report=report, deadline=deadline, renew=renew)
+
+
+class _GivenToken:
+    """The one that the settings name."""
+
+    def __init__(self, source: Callable[[], Token | None]) -> None:
+        self._source = source
+
+    @property
+    def last_known(self) -> Token | None:
+        return self._source()
+
+    async def token(self) -> Token | None:
+        return self._source()
+
+    async def token_after(self, refused: str) -> Token | None:
+        """A file may have another one by now."""
+        token = self._source()
+        return token if token is not None and token.value.reveal() != refused else None
+
+    def finish(self) -> None:
+        """Nothing is under way."""
+
+
+def _own_token(settings: Settings) -> _GivenToken | KeptAccount:
+    if not settings.uses_kept_token:
+        return _GivenToken(settings.token_source())
+    account = settings.account()
+    return account.kept() if account else _GivenToken(lambda: None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -87,6 +87,8 @@ class Token:
     value: Secret
     kind: TokenKind
     """The header it is sent in: `private` (PRIVATE-TOKEN), `bearer` (Authorization) or `job` (JOB-TOKEN)."""
+    sign_in: str | None = None
+    """Where it is renewed from time to time: what stays the same meanwhile."""
 
     @property
     def sort(self) -> TokenSort | None:
@@ -94,13 +96,22 @@ class Token:
 
     @property
     def holder(self) -> str:
-        """A hash of the value alone: the same token is the same caller, whichever header it came in."""
-        return _sha256(self.value.reveal())
+        """A hash of the value alone: the same token is the same caller, whichever header it came in. A token that is
+        renewed is the same caller too."""
+        return _sha256(self.sign_in or self.value.reveal())
 
     @property
     def fingerprint(self) -> str:
         """A hash that tells tokens apart where the token itself must not be kept."""
         return _sha256(f"{self.kind}:{self.value.reveal()}")
+
+
+def token_kind(secret: Secret) -> TokenKind:
+    token = secret.reveal()
+    if sort_of(token) is JOB_TOKEN:
+        return "job"
+    # GitLab takes them as Bearer only.
+    return "bearer" if sort_of(token) is OAUTH_TOKEN else "private"
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,7 +68,7 @@ async def test_proofs_can_read_what_a_real_gitlab_shows(replayed: App) -> None:
         tool, name = look.read.split()
         read = validate(REGISTRY, tool, {"action": name, **look.arguments(write)}, HERE).action.request()
         try:
-            body = (await replayed.gitlab().send(read)).body
+            body = (await (await replayed.gitlab()).send(read)).body
         except (Refused, ReplayMiss):
             continue
         lost = LostWrite(write, write.request().body or {}, datetime(2000, 1, 1, tzinfo=UTC), 2)

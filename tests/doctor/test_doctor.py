@@ -18,6 +18,7 @@ from gitlab_mcp.actions.exchange import Answer, Request
 from gitlab_mcp.cli import main
 from gitlab_mcp.doctor.diagnosis import report_on
 from gitlab_mcp.doctor.evidence import Evidence
+from gitlab_mcp.doctor.held_token import HeldToken
 from gitlab_mcp.gitlab.faults import Unreachable, UnreachableReason
 from gitlab_mcp.settings import SETTINGS, Settings
 from tests.support.recordings import rows
@@ -26,6 +27,7 @@ from tests.support.standin import StandIn
 NOW = datetime.datetime.now(datetime.UTC)
 DAY = datetime.timedelta(days=1)
 SECOND = datetime.timedelta(seconds=1)
+NO_TOKEN = HeldToken(None, "GITLAB_TOKEN")
 Doctor = Callable[..., tuple[int, dict[str, dict[str, Any]]]]
 
 
@@ -187,7 +189,7 @@ def test_an_address_of_one_word_where_nothing_answers_is_a_warning(doctor: Docto
 @pytest.mark.parametrize("why", [why for why in UnreachableReason if why is not UnreachableReason.TLS])
 def test_an_unreached_gitlab_is_told_in_a_sentence(why: UnreachableReason) -> None:
     unreached = Unreachable(Request("GET", "/version"), why, "gitlab.example.com", sent=False)
-    checks = {check.name: check for check in report_on(Settings(), Evidence(unreached, NOW)).checks}
+    checks = {check.name: check for check in report_on(Settings(), Evidence(unreached, NOW), NO_TOKEN).checks}
     found = checks["connection"].found
     assert "gitlab.example.com" in found
     assert len(found.split()) > 2
@@ -223,7 +225,7 @@ def test_something_else_at_the_address_is_told_apart_from_gitlab(
 )
 def test_a_clock_that_is_off_is_a_warning(off_by: datetime.timedelta, mark: str, word: str) -> None:
     version = Answer(200, {"date": format_datetime(NOW + off_by, usegmt=True)}, {"version": "17.2.0"})
-    checks = {check.name: check for check in report_on(Settings(), Evidence(version, NOW)).checks}
+    checks = {check.name: check for check in report_on(Settings(), Evidence(version, NOW), NO_TOKEN).checks}
     assert checks["clock"].mark == mark
     assert word in checks["clock"].found
 

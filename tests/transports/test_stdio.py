@@ -6,6 +6,8 @@ import json
 import os
 import signal
 import socket
+import subprocess
+import sys
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -15,13 +17,14 @@ import pytest
 from mcp import Client
 from mcp.types import CallToolResult
 
-from tests.support.process import Spoken, parameters
+from tests.support.process import Spoken, environment, parameters
 from tests.support.standin import StandIn
 from tests.support.standin.exchange import Reply
 from tests.support.standin.faults import Delay, ReplyWith, Silence
 
 LABELS = [{"id": 1, "name": "bug", "color": "#d9534f", "description": None, "text_color": "#fff"}]
 LIST = {"action": "list", "project_id": "1"}
+CLIENT: dict[str, Any] = {"capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
 ERAS = pytest.mark.parametrize("era", ["legacy", "auto"])
 
 
@@ -219,3 +222,35 @@ def test_a_client_that_stops_reading_in_the_middle_of_an_answer_leaves_no_traceb
         server.end_of_input()
         assert server.process.wait(10) == 0
     assert "Traceback" not in server.said_badly
+
+
+WITHOUT_SIGNALS = """
+import asyncio, sys
+
+def refuse(*_):
+    raise NotImplementedError
+
+asyncio.SelectorEventLoop.add_signal_handler = refuse
+from gitlab_mcp.cli import main
+sys.exit(main())
+"""
+
+
+def test_a_system_whose_loop_knows_no_signals_serves_all_the_same(labels: StandIn) -> None:
+    """As Windows does it, emulated: there `add_signal_handler` is not implemented."""
+    call = {"name": "browse_labels", "arguments": LIST}
+    lines: list[dict[str, Any]] = [
+        {"id": 1, "method": "initialize", "params": {"protocolVersion": "2025-06-18", **CLIENT}},
+        {"method": "notifications/initialized"},
+        {"id": 2, "method": "tools/call", "params": call},
+    ]
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_SIGNALS],
+        env=environment(labels.url),
+        input="".join(json.dumps({"jsonrpc": "2.0", **line}) + "\n" for line in lines),
+        capture_output=True,
+        encoding="utf-8",
+        timeout=30,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "bug" in done.stdout.splitlines()[-1]

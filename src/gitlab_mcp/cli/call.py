@@ -12,7 +12,6 @@ from typing import Any
 import anyio
 
 from gitlab_mcp.actions.result import Result
-from gitlab_mcp.app import App
 from gitlab_mcp.callers import Consent
 from gitlab_mcp.cli import exit_codes
 from gitlab_mcp.cli.terminal import (
@@ -26,6 +25,7 @@ from gitlab_mcp.cli.terminal import (
 from gitlab_mcp.cli.usage_error import UsageError
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.observability import logs
+from gitlab_mcp.profiles import application
 from gitlab_mcp.settings import DEFAULT, Settings, load
 
 
@@ -58,7 +58,7 @@ def call(
 
 
 async def _call(settings: Settings, tool: str, arguments: dict[str, Any], yes: bool) -> Result:
-    app = App(settings)
+    app = application(settings)
     consent = Consent(can_ask=True)
     try:
         while True:
@@ -96,8 +96,11 @@ def _for_the_shell(failure: Failure, settings: Settings) -> Failure:
     if exit_codes.for_failure(failure.code) != exit_codes.FAILED:
         facts.pop("event_id", None)
         facts.pop("docs_url", None)
-    if facts.get("token_problem") == "missing":
-        facts["suggested_fix"] = "Put a token into GITLAB_TOKEN, or into a file named by --token-file."
+    if facts.get("setting") == "GITLAB_TOKEN":
+        facts["suggested_fix"] = (
+            "Run `gitlab-mcp init` or `gitlab-mcp login`, or put a token into GITLAB_TOKEN or a file named by "
+            "--token-file."
+        )
     where = settings.sources["url"]
     if where != DEFAULT and "suggested_fix" in facts:
         facts["suggested_fix"] = facts["suggested_fix"].replace("GITLAB_URL", where)

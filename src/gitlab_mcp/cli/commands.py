@@ -20,6 +20,8 @@ _EXAMPLES = """examples:
   gitlab-mcp                                          serve MCP over stdio, as clients start it
   gitlab-mcp --url https://gitlab.example.com --read-only
   gitlab-mcp serve --http 127.0.0.1:8080              serve a team over HTTP, each with their own token
+  gitlab-mcp init                                     keep the address and a token of your GitLab
+  gitlab-mcp login                                    or sign in to it in a browser
   gitlab-mcp doctor                                   say what is wrong with the set-up
   gitlab-mcp tools --toolset planning                 list what agents can call
   gitlab-mcp call browse_issues list project_id=acme/website state=opened
@@ -27,11 +29,14 @@ _EXAMPLES = """examples:
   gitlab-mcp tiers --check                            hold what is known of tiers against your GitLab
   gitlab-mcp errors TIER_RESTRICTED                   explain an error code
 
-The token comes from GITLAB_TOKEN or --token-file, never from a flag."""
+The token comes from init, login, GITLAB_TOKEN or --token-file, never from a flag."""
 
 
 _COMMANDS = {
     "serve": "serve MCP over stdio, as without a command, or over HTTP",
+    "init": "ask for GitLab's address and a token once, try them, and keep them",
+    "login": "sign in to GitLab in a browser, and stay signed in",
+    "logout": "sign out of GitLab, and forget what is kept for it",
     "tools": "list every tool and action, whichever toolsets are on",
     "call": "make one call, as an agent would",
     "doctor": "check address, certificates, token, version and tier, and say how to mend what is wrong",
@@ -44,6 +49,17 @@ _COMMANDS = {
 }
 _EXAMPLES_OF = {
     "serve": ("gitlab-mcp serve --read-only", "gitlab-mcp serve --http 127.0.0.1:8080"),
+    "init": (
+        "gitlab-mcp init",
+        "gitlab-mcp init --profile work",
+        "gitlab-mcp init --url https://gitlab.example.com < token.txt",
+    ),
+    "login": (
+        "gitlab-mcp login",
+        "gitlab-mcp login --device",
+        "gitlab-mcp login --profile work --url https://gitlab.example.com --oauth-client-id 0123456789abcdef",
+    ),
+    "logout": ("gitlab-mcp logout", "gitlab-mcp logout --profile work"),
     "tools": (
         "gitlab-mcp tools --toolset ci",
         "gitlab-mcp tools --tiers | grep -v Free",
@@ -78,7 +94,8 @@ _EXAMPLES_OF = {
     "version": ("gitlab-mcp version",),
 }
 _COMMON = (
-    "url", "token_file", "config", "toolsets", "read_only", "confirm", "http", "record", "replay", "log_level",
+    "url", "token_file", "config", "profile", "toolsets", "read_only", "confirm", "http", "record", "replay",
+    "log_level",
 )  # fmt: skip
 """The settings that `--help` shows; `help settings` shows all."""
 
@@ -149,6 +166,18 @@ def run(argv: Sequence[str]) -> int:
             return call(
                 flags, given.tool, given.action, given.pairs, given.args, as_json=given.json, yes=given.yes
             )
+        case "init":
+            from gitlab_mcp.cli.init import init
+
+            return init(flags, yes=given.yes)
+        case "login":
+            from gitlab_mcp.cli.login import login
+
+            return login(flags, device=given.device, yes=given.yes)
+        case "logout":
+            from gitlab_mcp.cli.login import logout
+
+            return logout(flags)
         case "doctor":
             from gitlab_mcp.cli.doctor import show_checks
 
@@ -285,6 +314,19 @@ def _complete(name: str, command: _Parser) -> None:
     """Add the flags and words of a command."""
     _add_settings(command, ())
     match name:
+        case "init" | "login":
+            command.flags()[
+                "--profile"
+            ].help = "the profile to keep it for, which is made where it is not there yet"
+            command.add_argument(
+                "--yes", action="store_true", help="replace what is kept already without asking"
+            )
+            if name == "login":
+                command.add_argument(
+                    "--device",
+                    action="store_true",
+                    help="sign in with a browser on another device; chosen by itself where none can be opened",
+                )
         case "tools":
             command.flags()["--toolset"].help = "only the tools of these toolsets, with commas between"
             command.add_argument(

@@ -12,7 +12,15 @@ import anyio
 from gitlab_mcp.app import App
 from gitlab_mcp.cli import exit_codes
 from gitlab_mcp.cli.terminal import ProgressBar, colored, printable, wrapped, write_json, write_line
-from gitlab_mcp.doctor import Mark, Report, diagnose, report_on_unusable_settings
+from gitlab_mcp.doctor import (
+    Check,
+    Mark,
+    Report,
+    check_profiles,
+    diagnose,
+    held_token,
+    report_on_unusable_settings,
+)
 from gitlab_mcp.settings import Secret, Settings, SettingsError, load
 
 _COLOR = {Mark.OK: "green", Mark.WARN: "yellow", Mark.FAIL: "red"}
@@ -32,17 +40,28 @@ def show_checks(flags: Mapping[str, Any], *, as_json: bool) -> int:
 
 
 async def _diagnose(settings: Settings) -> Report:
-    # Without a token no request is made. With this one GitLab answers 401, which shows that it can be reached.
-    no_token = settings.token_source()() is None and not settings.replay
-    token = Secret("none") if no_token else settings.token
+    if not settings.has_account and settings.profiles:
+        # A call that names no profile has no GitLab to go to: there is nothing to check but the profiles.
+        return Report(tuple(await _checked_profiles(settings)), gitlab_reached=True)
+    held = await held_token(settings)
     # App refuses toolsets that do not exist, and a policy with mistakes; here they are checks among others.
-    app = App(replace(settings, token=token, toolsets=("all",), policy=None))
+    tried = replace(settings, toolsets=("all",), policy=None)
+    if held.token is None and not settings.replay:
+        # Without a token no request is made. With this one GitLab answers 401, which shows that it can be reached.
+        tried = replace(tried, token=Secret("none"))
+    app = App(tried)
     progress = ProgressBar(sys.stderr)
     try:
-        return await diagnose(settings, app.gitlab(progress))
+        report = await diagnose(settings, await app.gitlab(progress), held)
     finally:
         progress.clear()
         app.close()
+    return replace(report, checks=(*report.checks, *await _checked_profiles(settings)))
+
+
+async def _checked_profiles(settings: Settings) -> list[Check]:
+    held = {name: await held_token(profile) for name, profile in settings.profiles.items()}
+    return list(check_profiles(settings.profiles, held))
 
 
 def _show(report: Report, *, as_json: bool, no_color: bool) -> None:

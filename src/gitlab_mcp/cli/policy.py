@@ -26,6 +26,7 @@ from gitlab_mcp.cli.call import arguments_from_pairs
 from gitlab_mcp.cli.person import AsTold, InGitLab, Person
 from gitlab_mcp.cli.terminal import format_answer, write_json, write_line
 from gitlab_mcp.cli.usage_error import UsageError, no_such
+from gitlab_mcp.doctor import held_token
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.gitlab.instance import AnswerCache, CachedLookups
@@ -114,9 +115,9 @@ async def _explained(
         return await _verdict(
             settings, rules, call, AsTold(user, person.groups or (), call.action), online=False
         )
-    app, token = App(replace(settings, policy=None)), settings.token_source()()
+    app, token = App(replace(settings, policy=None)), (await held_token(settings)).token
     try:
-        ask = InGitLab(app.gitlab(), person, token.sort if token else None)
+        ask = InGitLab(await app.gitlab(), person, token.sort if token else None)
         return await _verdict(settings, rules, call, ask, online=True)
     except (CallFailed, UsageError):
         raise
@@ -186,7 +187,7 @@ async def _not_there(settings: Settings, rules: PersonalRules) -> list[tuple[int
     app = App(replace(settings, policy=None))
     found = []
     try:
-        ask = CachedLookups(app.gitlab(), AnswerCache())
+        ask = CachedLookups(await app.gitlab(), AnswerCache())
         for rule in (rule for rule in rules.rules if rule.gitlab == settings.url):
             for group in (*rule.who.groups, *rule.who.direct_groups):
                 there = await ask.exists(f"/groups/{encode_segment(group.removeprefix('group:'))}")
@@ -217,7 +218,7 @@ def _path(settings: Settings) -> Path:
 
 
 def _has_token(settings: Settings) -> bool:
-    return bool(settings.replay) or settings.token_source()() is not None
+    return bool(settings.replay) or anyio.run(held_token, settings).token is not None
 
 
 def _call(settings: Settings, words: Sequence[str]) -> tuple[Call, dict[str, Any]]:

@@ -14,6 +14,7 @@ from gitlab_mcp.settings import load
 if TYPE_CHECKING:
     from gitlab_mcp.actions.registry import Registry
     from gitlab_mcp.app import App
+    from gitlab_mcp.profiles import Profiles
     from gitlab_mcp.settings import Settings
 
 _CAN_FAIL: Final = ("audit_log", "audit_required", "policy", "redis", "sentry_dsn", "tier_features")
@@ -23,25 +24,28 @@ _TO_A_PERSON = (
     "what else there is; Ctrl-C ends it.\n"
 )
 
+_NO_PROFILES = (
+    "gitlab-mcp: the profiles {names} are not served over HTTP: each request brings its own token. They are for "
+    "standard input and output.\n"
+)
+
 
 def serve(flags: Mapping[str, Any]) -> int:
     settings = load(flags)
     if settings.http:
-        over_http = _app(settings)
-        _be_ready_for_calls("gitlab_mcp.transports.http")
-        return over_http.serve_http()
+        return _serve_http(settings)
     from gitlab_mcp.actions.registry import Registry
-    from gitlab_mcp.settings.listing import listed_tools
+    from gitlab_mcp.profiles import listing
     from gitlab_mcp.transports.front import Serve, serve_with_front
 
     registry = Registry()
-    tools = listed_tools(settings, registry)() if settings.policy is None else None
-    app = _app(settings, registry) if any(getattr(settings, name) for name in _CAN_FAIL) else None
+    tools = listing(settings, registry) if settings.policy is None else None
+    app = _application(settings, registry) if any(getattr(settings, name) for name in _CAN_FAIL) else None
     if sys.stdin.isatty():
         sys.stderr.write(_TO_A_PERSON)
 
     def make() -> Serve:
-        over_stdio = (app or _app(settings, registry)).over_stdio()
+        over_stdio = (app or _application(settings, registry)).over_stdio()
         _be_ready_for_calls()
         return over_stdio
 
@@ -57,14 +61,29 @@ def _be_ready_for_calls(*more: str) -> None:
     collect_as_usual()
 
 
-def _app(settings: Settings, registry: Registry | None = None) -> App:
+def _serve_http(settings: Settings) -> int:
+    if settings.profiles:
+        sys.stderr.write(_NO_PROFILES.format(names=", ".join(settings.profiles)))
+    _prepare(settings)
+    from gitlab_mcp.app import App
+
+    app = App(settings)
+    _be_ready_for_calls("gitlab_mcp.transports.http")
+    return app.serve_http()
+
+
+def _application(settings: Settings, registry: Registry) -> App | Profiles:
+    _prepare(settings)
+    from gitlab_mcp.profiles import application
+
+    return application(settings, registry)
+
+
+def _prepare(settings: Settings) -> None:
     from gitlab_mcp.observability import logs
 
     logs.configure(settings.log_level, settings.log_format)
     give_memory_back()
-    from gitlab_mcp.app import App
-
-    return App(settings, registry)
 
 
 _EVERY_CALL_NEEDS: Final = (

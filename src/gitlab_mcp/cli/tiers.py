@@ -115,7 +115,7 @@ async def _check(settings: Settings, tiers: TierMap, group: str | None) -> _Outc
 
     app, progress = App(replace(settings, toolsets=("all",))), ProgressBar(sys.stderr)
     try:
-        gitlab = Noting(app.gitlab(progress), settings.deadline)
+        gitlab = Noting(await app.gitlab(progress), settings.deadline)
         ask = CachedLookups(gitlab, AnswerCache(), tier=settings.tier)
         checked = await check_map(tiers.features.values(), gitlab, ask, project=settings.project, group=group)
         problem = checked.stopped_by

@@ -5,6 +5,7 @@ from __future__ import annotations
 from gitlab_mcp.actions.exchange import GitLab
 from gitlab_mcp.doctor.connection_checks import check_address, check_clock, check_connection, check_proxies
 from gitlab_mcp.doctor.evidence import Evidence, gather_evidence
+from gitlab_mcp.doctor.held_token import HeldToken
 from gitlab_mcp.doctor.report import Check, Mark, Report
 from gitlab_mcp.doctor.settings_checks import (
     check_cassettes,
@@ -18,19 +19,19 @@ from gitlab_mcp.failures.failure import Failure
 from gitlab_mcp.settings import Settings
 
 
-async def diagnose(settings: Settings, gitlab: GitLab) -> Report:
+async def diagnose(settings: Settings, gitlab: GitLab, held: HeldToken) -> Report:
     from gitlab_mcp.gitlab.instance import AnswerCache, CachedLookups
 
     ask = CachedLookups(gitlab, AnswerCache(), tier=settings.tier)
-    return report_on(settings, await gather_evidence(settings, gitlab, ask))
+    return report_on(settings, await gather_evidence(settings, gitlab, ask), held)
 
 
-def report_on(settings: Settings, evidence: Evidence) -> Report:
+def report_on(settings: Settings, evidence: Evidence, held: HeldToken) -> Report:
     checks = (
         check_address(settings, evidence),
         *check_connection(settings, evidence),
         check_proxies(settings, evidence),
-        *check_token(settings, evidence),
+        *check_token(settings, evidence, held),
         *check_instance(settings, evidence),
         *check_clock(settings, evidence),
         *check_project(settings, evidence),
@@ -38,7 +39,7 @@ def report_on(settings: Settings, evidence: Evidence) -> Report:
         *check_policy(settings),
         *check_cassettes(settings),
     )
-    return Report(checks, evidence.gitlab_reached)
+    return Report(checks, evidence.gitlab_reached, evidence.username)
 
 
 def report_on_unusable_settings(failure: Failure) -> Report:

@@ -30,6 +30,12 @@ class Evidence:
     instance: InstanceFacts | None = None
 
     @property
+    def username(self) -> str:
+        """Whose token it is; empty where GitLab does not say."""
+        user = self.user.body if isinstance(self.user, Answer) else None
+        return str(user.get("username") or "") if isinstance(user, dict) else ""
+
+    @property
     def fine_grained(self) -> bool:
         """Whether the token has single permissions in place of scopes."""
         own = self.token.body if isinstance(self.token, Answer) else None

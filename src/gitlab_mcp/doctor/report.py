@@ -24,6 +24,8 @@ class Check:
 class Report:
     checks: tuple[Check, ...]
     gitlab_reached: bool
+    username: str = ""
+    """Whose token it is, where GitLab says so."""
 
     @property
     def worst(self) -> Mark:

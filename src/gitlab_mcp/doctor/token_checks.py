@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import date
 from typing import Any
 
@@ -10,27 +10,26 @@ from gitlab_mcp.actions.exchange import Answer
 from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.actions.token_needs import by_resource
 from gitlab_mcp.doctor.evidence import Evidence
+from gitlab_mcp.doctor.held_token import HeldToken
 from gitlab_mcp.doctor.report import Check, Mark
-from gitlab_mcp.doctor.where_set import where_set
 from gitlab_mcp.gitlab.faults import Refused
 from gitlab_mcp.settings import Settings
 
 _EXPIRES_SOON = 14
 """Days."""
 _WITHOUT_PREFIX = {"private": "a token without a prefix", "bearer": "an OAuth token"}
-_MAKE_A_TOKEN = (
-    "Create a personal access token with the scope api (or read_api to read only) and put it into {where}."
-)
 
 
-def check_token(settings: Settings, evidence: Evidence) -> Iterator[Check]:
-    where = where_set(settings, "token_file" if settings.token_file else "token", "GITLAB_TOKEN")
-    new_token = _MAKE_A_TOKEN.format(where=where)
-    token = settings.token_source()()
+def check_token(settings: Settings, evidence: Evidence, held: HeldToken) -> Iterator[Check]:
+    token, new_token = held.token, held.new_token
+    if held.problem is not None:
+        fix = str(held.problem.facts.get("suggested_fix", new_token))
+        yield Check("token", Mark.FAIL, held.problem.message, fix)
+        return
     if token is None and not settings.replay:
         yield Check("token", Mark.FAIL, "there is none", new_token)
         return
-    source = f" (from {where})" if token is not None else ""
+    source = f" (from {held.where})" if token is not None else ""
     what = "an access token of the recordings"
     if token is not None:
         sort = token.sort
@@ -49,17 +48,21 @@ def check_token(settings: Settings, evidence: Evidence) -> Iterator[Check]:
     if isinstance(user, Refused) and user.status == 401:
         yield Check("token", Mark.FAIL, f"{what}{source}: GitLab {_why_refused(user)}", new_token)
         return
-    name = f", {user.body['username']}" if isinstance(user, Answer) and isinstance(user.body, dict) else ""
+    name = f", {evidence.username}" if evidence.username else ""
     if evidence.fine_grained:
         yield Check("token", Mark.OK, f"a fine-grained access token{name}{source}")
         yield _permissions(settings)
         if isinstance(own, Answer) and isinstance(own.body, dict):
-            yield _expiry(own.body, evidence.received_at.date(), where)
+            yield _expiry(own.body, evidence.received_at.date(), held)
         return
     yield Check("token", Mark.OK, f"{what}{name}{source}")
-    if isinstance(own, Answer) and isinstance(own.body, dict):
-        yield _scopes(settings, own.body, new_token)
-        yield _expiry(own.body, evidence.received_at.date(), where)
+    if held.signed_in_until is not None:
+        yield _scopes(settings, held.scopes, new_token)
+        until = held.signed_in_until.astimezone().strftime("%Y-%m-%d %H:%M")
+        yield Check("sign-in", Mark.OK, f"until {until}, and renewed by itself before then")
+    elif isinstance(own, Answer) and isinstance(own.body, dict):
+        yield _scopes(settings, map(str, own.body.get("scopes") or ()), new_token)
+        yield _expiry(own.body, evidence.received_at.date(), held)
 
 
 def _why_refused(refused: Refused) -> str:
@@ -93,8 +96,8 @@ def _permissions(settings: Settings) -> Check:
     )
 
 
-def _scopes(settings: Settings, token: Mapping[str, Any], new_token: str) -> Check:
-    scopes = [str(scope) for scope in token.get("scopes") or []]
+def _scopes(settings: Settings, told: Iterable[str], new_token: str) -> Check:
+    scopes = list(told)
     found = ", ".join(scopes) or "none"
     if "api" in scopes:
         return Check("scopes", Mark.OK, found)
@@ -107,7 +110,7 @@ def _scopes(settings: Settings, token: Mapping[str, Any], new_token: str) -> Che
     )
 
 
-def _expiry(token: Mapping[str, Any], today: date, where: str) -> Check:
+def _expiry(token: Mapping[str, Any], today: date, held: HeldToken) -> Check:
     try:
         ends = date.fromisoformat(str(token["expires_at"]))
     except (KeyError, ValueError):
@@ -116,4 +119,4 @@ def _expiry(token: Mapping[str, Any], today: date, where: str) -> Check:
     found = f"{ends}, {left} day{'' if left == 1 else 's'} left"
     if left > _EXPIRES_SOON:
         return Check("expiry", Mark.OK, found)
-    return Check("expiry", Mark.WARN, found, f"Rotate it before then, and put the new one into {where}.")
+    return Check("expiry", Mark.WARN, found, f"Rotate it before then, and {held.put('the new one')}.")

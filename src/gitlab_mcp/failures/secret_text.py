@@ -64,6 +64,11 @@ def hiding(*secrets: str | None) -> Iterator[None]:
         _OWN.reset(known)
 
 
+def hide_too(secret: str) -> None:
+    """Until `hiding` ends, this is one as well."""
+    _OWN.set((*with_spellings(secret), *_OWN.get()))
+
+
 def with_spellings(*secrets: str) -> tuple[str, ...]:
     """Those that are long enough to be looked for, also as they stand in a URL; the longest first."""
     found = {

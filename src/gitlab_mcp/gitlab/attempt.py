@@ -48,13 +48,13 @@ class Attempt:
             raise ReplayMiss(self.request, miss.request_line, miss.nearest) from None
         except (ConnectionError, Timeout) as error:
             sent = self.in_flight.sent
-            raise Unreachable(self.request, _reason(error, sent), self.http.address.host, sent) from error
+            raise Unreachable(self.request, reason_of(error, sent), self.http.address.host, sent) from error
         finally:
             if self.in_flight.response is not None:
                 self.in_flight.response.close()
 
 
-def _reason(error: requests.RequestException, sent: bool) -> UnreachableReason:
+def reason_of(error: requests.RequestException, sent: bool) -> UnreachableReason:
     if isinstance(error, ProxyError):
         return UnreachableReason.PROXY
     if isinstance(error, SSLError):

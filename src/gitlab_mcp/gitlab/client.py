@@ -16,7 +16,8 @@ import anyio
 import anyio.to_thread
 
 from gitlab_mcp.actions.exchange import Answer, Report, Request
-from gitlab_mcp.callers import TokenKind
+from gitlab_mcp.callers import Token, TokenKind
+from gitlab_mcp.failures.secret_text import hide_too
 from gitlab_mcp.gitlab.address import GRAPHQL_PATH, Address, check_path, parse_address
 from gitlab_mcp.gitlab.fair_slots import FairSlots, Shares
 from gitlab_mcp.gitlab.faults import (
@@ -45,6 +46,8 @@ if TYPE_CHECKING:
     from gitlab_mcp.gitlab.python_gitlab import HttpSession
 
 T = TypeVar("T")
+Renew = Callable[[str], Awaitable[Token | None]]
+"""Gives another token than this one, which GitLab has refused; None where there is none."""
 
 _REQUESTS_AT_ONCE = Shares(total=64, kept_free=16, least=4, beside_others=4)
 _SHOWS_THE_USER = {"/user": "id", "/personal_access_tokens/self": "user_id"}
@@ -119,13 +122,15 @@ class Upstream:
         kind: TokenKind = "private",
         report: Report | None = None,
         deadline: float | None = None,
+        renew: Renew | None = None,
     ) -> GitLabClient:
-        """A client for one call. All its requests must be answered within `deadline` seconds from now."""
+        """A client for one call. All its requests must be answered within `deadline` seconds from now. Where GitLab
+        says that the token has ended, the request is sent once more with what `renew` gives."""
         if self._needs_token and not token:
             raise NoToken
         if token and not re.fullmatch(r"[!-~]+", token):
             raise ValueError("a token holds characters that no header can carry")
-        credentials = Credentials(token or None, kind)
+        credentials = Credentials(token or None, kind, renew)
         return GitLabClient(self, credentials, Progress(report), deadline or self.timeouts.deadline)
 
     @property
@@ -159,6 +164,7 @@ class Upstream:
 class Credentials:
     token: str | None
     kind: TokenKind
+    renew: Renew | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,6 +274,7 @@ class GitLabClient:
         await self._wait_until_allowed(operation.request)
         may_be_done = False
         attempt = 0
+        is_renewed = False
         while True:
             attempt += 1
             try:
@@ -277,6 +284,10 @@ class GitLabClient:
                 return self._record_answer(operation.request, answer)
             except (Refused, Unreachable, BadAnswer) as fault:
                 self._record_fault(fault)
+                if not is_renewed and isinstance(fault, Refused) and await self._renewed(fault):
+                    # Whom GitLab does not know, nothing was done for.
+                    is_renewed = True
+                    continue
                 already_done = operation.if_already_done if may_be_done else None
                 if already_done is not None and isinstance(fault, Refused) and fault.status == 404:
                     return already_done(fault)
@@ -290,6 +301,19 @@ class GitLabClient:
                         raise replace(fault, sent=may_be_done, attempts=attempt) from fault.__cause__
                     raise
             await clock.sleep(pause)
+
+    async def _renewed(self, refused: Refused) -> bool:
+        """Whether there is another token now."""
+        used = self._credentials
+        if used.renew is None or used.token is None or not refused.ends_the_token:
+            return False
+        token = await used.renew(used.token)
+        if token is None:
+            return False
+        hide_too(token.value.reveal())
+        self._credentials = Credentials(token.value.reveal(), token.kind, used.renew)
+        self._caller = caller_key(self._credentials.token)
+        return True
 
     async def _wait_until_allowed(self, request: Request) -> None:
         upstream = self._upstream

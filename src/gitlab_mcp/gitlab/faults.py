@@ -45,6 +45,11 @@ class Refused(Exception):
         return self.is_web_page or any(name.startswith("ratelimit-") for name in self.headers)
 
     @property
+    def ends_the_token(self) -> bool:
+        """Of a 401: whether the token itself has expired or was revoked. GitLab answers 401 for other reasons too."""
+        return self.status == 401 and 'error="invalid_token"' in self.headers.get("www-authenticate", "")
+
+    @property
     def is_web_page(self) -> bool:
         """Whether something before GitLab's API answered: a proxy, a firewall, a login."""
         beginning = self.content[:512].lstrip().lower()
@@ -152,6 +157,9 @@ class ForeignHost(Exception):
 @dataclass(eq=False)
 class NoToken(Exception):
     """The caller has no token, and GitLab needs one."""
+
+    profile: str | None = None
+    """The account of which none is kept, where it has a name."""
 
 
 AttemptFault = Refused | Unreachable | BadAnswer

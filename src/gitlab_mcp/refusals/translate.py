@@ -78,7 +78,7 @@ async def _translated(
         case CircuitOpen():
             return transport_failures.circuit_open(problem)
         case NoToken():
-            return transport_failures.no_token()
+            return transport_failures.no_token(problem)
         case _:
             return _internal_error()
 

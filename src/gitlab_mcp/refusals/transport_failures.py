@@ -17,6 +17,7 @@ from gitlab_mcp.gitlab.faults import (
     BadAnswerReason,
     CircuitOpen,
     ForeignHost,
+    NoToken,
     ReplayMiss,
     Unreachable,
     UnreachableReason,
@@ -204,11 +205,20 @@ def moment_in(seconds: float) -> str:
     return (datetime.now(UTC) + timedelta(seconds=seconds)).isoformat(timespec="seconds")
 
 
-def no_token() -> Failure:
+def no_token(problem: NoToken) -> Failure:
+    if problem.profile is not None:
+        named = f"--profile {problem.profile}"
+        return Failure(
+            Code.CONFIGURATION_ERROR, f"No token is kept for the profile {problem.profile}."
+        ).knowing(
+            token_problem="missing",
+            suggested_fix=f"Run `gitlab-mcp init {named}` or `gitlab-mcp login {named}` in a terminal.",
+        )
     return Failure(
         Code.CONFIGURATION_ERROR, "No GitLab token was given, so nobody can be asked anything."
     ).knowing(
         setting="GITLAB_TOKEN",
         token_problem="missing",
-        suggested_fix="Set GITLAB_TOKEN, or send the token with the request where this server runs over HTTP.",
+        suggested_fix="Run `gitlab-mcp init` or `gitlab-mcp login` in a terminal, or set GITLAB_TOKEN; where this "
+        "server runs over HTTP, send the token with the request.",
     )

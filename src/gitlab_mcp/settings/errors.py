@@ -68,6 +68,39 @@ def not_a_gitlab(setting: str, source: str, place: str) -> Failure:
     return problem(setting, source, expected, f"Correct {place!r} in {source}, or allow its GitLab.")
 
 
+def no_such_profile(source: str, there: Sequence[str]) -> Failure:
+    expected = f"one of {', '.join(there)}" if there else "the name of a profile, and there is none yet"
+    fix = f"Set {source} to {expected}."
+    if not there:
+        fix = "Leave it out, or make a profile: `gitlab-mcp init --profile NAME`."
+    return problem("profile", source, expected, fix)
+
+
+def bad_profile_name(config: str) -> Failure:
+    expected = "tables with short names of letters, digits, - and _, such as [profiles.work]; not default"
+    return problem("profiles", config, expected, f"Let the profiles in {config} be {expected}.")
+
+
+def not_in_profile(key: str, where: str, meant: str) -> Failure:
+    return problem(
+        key, where, "a setting that a profile may have", f"{where} cannot have the setting {key}. {meant}"
+    )
+
+
+def profile_without_url(where: str) -> Failure:
+    return problem(
+        "url", where, "the address of the GitLab", f"Add url to {where}: it says where its token goes."
+    )
+
+
+def beside_a_profile(setting: str, source: str, profile: str) -> Failure:
+    """The token of one account would go to the GitLab of another."""
+    fix = (
+        f"Leave {source} out, or the profile: {profile} says by itself which GitLab and which account it is."
+    )
+    return problem(setting, source, "nothing, where a profile is chosen", fix)
+
+
 def no_such_toolset(source: str, name: str, there: Sequence[str]) -> Failure:
     """Otherwise the server would start and offer nothing."""
     from difflib import get_close_matches

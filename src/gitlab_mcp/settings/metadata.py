@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, TypedDict, TypeVar, Unpack
+from typing import Any, Literal, NotRequired, TypedDict, TypeVar, Unpack
 
 from gitlab_mcp.settings import parsers
 
@@ -33,6 +33,10 @@ class Common(TypedDict):
     help: str
     environment: tuple[str, ...]
     """Our name first, then the names other programs use."""
+    in_profile: NotRequired[bool]
+    """Whether a profile may have its own."""
+    of_account: NotRequired[bool]
+    """Whether it says which GitLab it is and who calls. A profile has its own or none: it takes none from elsewhere."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +59,8 @@ class Setting:
     """Whether the settings file may hold it."""
     repeatable: bool
     """Whether the flag may be given several times."""
+    in_profile: bool
+    of_account: bool
     is_limit: bool
     """Whether it takes away from what agents may do. Empty, it would take away nothing, so it stops the start; a
     variable that is left blank, too."""
@@ -110,6 +116,8 @@ def setting(
         "in_file": in_file,
         "repeatable": repeatable,
         "is_limit": is_limit,
+        "in_profile": False,
+        "of_account": False,
         **common,
     }
     return field(default=default, metadata=metadata)

@@ -43,6 +43,13 @@ def strong_secret(value: Any) -> Secret:
     return found
 
 
+def client_id(value: Any) -> str:
+    line = text(value)
+    if not re.fullmatch(r"[\w.-]{1,128}", line, re.ASCII):
+        raise ValueError
+    return line
+
+
 def word(value: Any) -> str:
     return text(value).lower()
 

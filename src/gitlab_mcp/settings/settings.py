@@ -10,10 +10,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
-from gitlab_mcp.callers import Secret, Token
+from gitlab_mcp.callers import Secret, Token, token_kind
 from gitlab_mcp.settings import parsers
 from gitlab_mcp.settings.errors import (
     SettingsError,
@@ -32,7 +32,10 @@ from gitlab_mcp.settings.metadata import (
     whole_number,
 )
 from gitlab_mcp.settings.parsers import Address
-from gitlab_mcp.settings.token_sources import SecretFile, token_from_file, token_kind
+from gitlab_mcp.settings.token_sources import SecretFile, token_from_file
+
+if TYPE_CHECKING:
+    from gitlab_mcp.accounts.account import Account
 
 DEFAULT: Final = "default"
 """The source of a setting that nobody gave."""
@@ -51,9 +54,22 @@ class Settings:
         environment=("GITLAB_MCP_CONFIG",),
         in_file=False,
     )
+    profile: str | None = setting(
+        None,
+        group="Where settings come from",
+        help="The account to work with, by the name of its table in the settings file, such as [profiles.work]. "
+        "Without it, a server on standard input and output offers all of them.",
+        environment=("GITLAB_MCP_PROFILE",),
+        expects="the name of a table below profiles in the settings file",
+        metavar="NAME",
+        parse=parsers.text,
+        in_file=False,
+    )
     url: str = setting(
         "https://gitlab.com",
         group="GitLab",
+        in_profile=True,
+        of_account=True,
         help="Where GitLab is, with or without /api/v4.",
         environment=("GITLAB_URL", "GITLAB_API_URL", "GITLAB_HOST", "CI_SERVER_URL"),
         expects="an address such as https://gitlab.example.com, without a user name or password in it",
@@ -62,6 +78,8 @@ class Settings:
     token: Secret | None = setting(
         None,
         group="GitLab",
+        in_profile=True,
+        of_account=True,
         help="A personal, project or group access token, or an OAuth token. It has no flag, because "
         "everybody on the machine can read a command line.",
         environment=(
@@ -79,6 +97,8 @@ class Settings:
     )
     token_file: Path | None = readable_file(
         group="GitLab",
+        in_profile=True,
+        of_account=True,
         help="A file that holds the token and nothing else. It is read again whenever it changes, so a token "
         "can be rotated under a running server.",
         environment=("GITLAB_TOKEN_FILE",),
@@ -86,15 +106,30 @@ class Settings:
     job_token: Secret | None = setting(
         None,
         group="GitLab",
+        in_profile=True,
+        of_account=True,
         help="The token of a CI job, used only when there is no other. GitLab lets it do very little.",
         environment=("GITLAB_JOB_TOKEN", "CI_JOB_TOKEN"),
         expects="the token GitLab puts into CI_JOB_TOKEN",
         parse=parsers.secret,
         secret=True,
     )
+    oauth_client_id: str | None = setting(
+        None,
+        group="GitLab",
+        in_profile=True,
+        of_account=True,
+        help="The id of the application in GitLab that `gitlab-mcp login` signs in with. It is no secret.",
+        environment=("GITLAB_MCP_OAUTH_CLIENT_ID",),
+        expects="the application id that GitLab shows, on one line",
+        metavar="ID",
+        parse=parsers.client_id,
+    )
     project: str | None = setting(
         None,
         group="GitLab",
+        in_profile=True,
+        of_account=True,
         help="The project that is meant when a call names none.",
         environment=("GITLAB_DEFAULT_PROJECT", "GITLAB_PROJECT_ID", "GITLAB_PROJECT"),
         expects="a path such as acme/website, or a number",
@@ -111,6 +146,8 @@ class Settings:
         None,
         ("free", "premium", "ultimate"),
         group="GitLab",
+        in_profile=True,
+        of_account=True,
         help="The tier, where GitLab does not tell it to your token. Without it, it is found out or unknown.",
         environment=("GITLAB_TIER",),
     )
@@ -123,6 +160,7 @@ class Settings:
     ca_file: Path | None = readable_file(
         "PEM file",
         group="Network",
+        in_profile=True,
         help="A PEM file of the authorities to trust, for a GitLab with a certificate of its own.",
         environment=("GITLAB_CA_FILE", "GITLAB_CA_CERT_PATH", "SSL_CERT_FILE", "REQUESTS_CA_BUNDLE"),
     )
@@ -155,6 +193,7 @@ class Settings:
     read_only: bool = switch(
         False,
         group="What agents may do",
+        in_profile=True,
         help="Offer and allow only actions that read.",
         environment=("GITLAB_READ_ONLY", "GITLAB_READ_ONLY_MODE"),
     )
@@ -182,6 +221,7 @@ class Settings:
     only_in: tuple[str, ...] = setting(
         (),
         group="What agents may do",
+        in_profile=True,
         help="The projects and groups that may be touched at all, subgroups and their projects included. A call that "
         "names none is then refused. A place belongs to the GitLab of --url, unless it names another that "
         "--allow-gitlab-host allows: https://gitlab.example.com/acme.",
@@ -195,6 +235,7 @@ class Settings:
     never_in: tuple[str, ...] = setting(
         (),
         group="What agents may do",
+        in_profile=True,
         help="Projects and groups that may not be touched, even inside those that may.",
         environment=("GITLAB_MCP_NEVER_IN",),
         expects="paths such as acme or acme/website, numbers of projects, or group:7, with commas between",
@@ -206,6 +247,7 @@ class Settings:
     only_actions: tuple[str, ...] = setting(
         (),
         group="What agents may do",
+        in_profile=True,
         help="Patterns of the actions that may be called: `browse_*`, `manage_issue.create`, `toolset:planning`.",
         environment=("GITLAB_MCP_ONLY_ACTIONS",),
         expects="patterns with commas between, each of which fits at least one action",
@@ -217,6 +259,7 @@ class Settings:
     never_actions: tuple[str, ...] = setting(
         (),
         group="What agents may do",
+        in_profile=True,
         help="Patterns of the actions that may not be called: `manage_*.delete`, `toolset:access`.",
         environment=("GITLAB_MCP_NEVER_ACTIONS",),
         expects="patterns with commas between, each of which fits at least one action",
@@ -229,6 +272,7 @@ class Settings:
         None,
         ("read", "reversible", "destructive", "dangerous"),
         group="What agents may do",
+        in_profile=True,
         help="The most dangerous kind of action that may be called. Dangerous is what reaches far: deleting a project, "
         "giving rights. Without this setting, the person is asked before each dangerous action where the client can "
         "ask, and where it cannot, dangerous actions are refused.",
@@ -238,12 +282,14 @@ class Settings:
         "destructive",
         ("never", "dangerous", "destructive", "reversible"),
         group="What agents may do",
+        in_profile=True,
         help="From which kind of action on a person must say yes first.",
         environment=("GITLAB_MCP_CONFIRM",),
     )
     quota: tuple[str, ...] = setting(
         ("writes=1000", "destructive=100"),
         group="What agents may do",
+        in_profile=True,
         help="How many reads, writes and destructive actions one caller may take in an hour: a warning from 80 %, a "
         "question from 90 %, the end at 100 %. `none` sets no limit.",
         environment=("GITLAB_MCP_QUOTA",),
@@ -532,6 +578,10 @@ class Settings:
     """Where each value came from: a flag, a variable, a key of the file, or `default`."""
     proxies: Mapping[str, str] = field(default_factory=dict)
     """The proxy variables in effect, without the user names and passwords they may hold."""
+    folder: Path | None = None
+    """Where the settings file of this person is, or would be. None on a machine without a place for it."""
+    profiles: Mapping[str, Settings] = field(default_factory=dict)
+    """What holds for each profile. None where one was chosen: the server then works with that one alone."""
 
     def token_source(self) -> Callable[[], Token | None]:
         """Gives the token as it is now: a file is read again when it changes."""
@@ -542,6 +592,40 @@ class Settings:
             return lambda: None
         token = Token(secret, token_kind(secret) if self.token else "job")
         return lambda: token
+
+    @property
+    def has_account(self) -> bool:
+        """Whether these settings say which GitLab is meant when a call does not."""
+        named = ("url", "token", "token_file", "job_token", "profile")
+        return bool(self.replay) or any(self.sources.get(name, DEFAULT) != DEFAULT for name in named)
+
+    @property
+    def uses_kept_token(self) -> bool:
+        """Whether the token is the one that `gitlab-mcp init` or `login` kept. Over HTTP it is not: everybody who can
+        reach the port would act with it."""
+        return self._held_token() is None and not self.replay and not self.http
+
+    def account(self) -> Account | None:
+        """The account whose token is kept; None where this machine has no place to keep anything."""
+        if self.folder is None:
+            return None
+        # Here, not above: a server that was given its token keeps none.
+        from gitlab_mcp.accounts.account import Account
+        from gitlab_mcp.accounts.keeping import AccountName
+
+        return Account(
+            AccountName(self.url, self.profile),
+            self.folder / "tokens",
+            self.verify,
+            self.connect_timeout,
+            self.read_timeout,
+            self.deadline,
+        )
+
+    @property
+    def verify(self) -> bool | str:
+        """Whether GitLab's certificate is checked, or the file of the authorities that are trusted."""
+        return str(self.ca_file) if self.ca_file else not self.insecure
 
     def gitlabs(self) -> tuple[str, ...]:
         """The addresses of every GitLab that a call can go to."""

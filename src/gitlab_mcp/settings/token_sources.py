@@ -1,4 +1,4 @@
-"""Where the token comes from: a file that may change, or a fixed value; and what kind of token it is."""
+"""Where the token comes from: a file that may change, or a fixed value."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from gitlab_mcp.callers import JOB_TOKEN, OAUTH_TOKEN, Secret, Token, TokenKind, sort_of
+from gitlab_mcp.callers import Secret, Token, token_kind
 from gitlab_mcp.settings import parsers
 from gitlab_mcp.settings.errors import SettingsError, bad_secret_file
 
@@ -49,11 +49,3 @@ def token_from_file(file: SecretFile) -> Callable[[], Token]:
         return Token(secret, token_kind(secret))
 
     return token
-
-
-def token_kind(secret: Secret) -> TokenKind:
-    token = secret.reveal()
-    if sort_of(token) is JOB_TOKEN:
-        return "job"
-    # GitLab takes them as Bearer only.
-    return "bearer" if sort_of(token) is OAUTH_TOKEN else "private"

@@ -81,6 +81,15 @@ def fields_of(url: str, base_url: str) -> dict[str, str]:
     return fields
 
 
+def is_of(url: str, base_url: str) -> bool:
+    """Whether it is a URL of the GitLab at `base_url`."""
+    try:
+        _below(url, base_url)
+    except ValueError:
+        return False
+    return True
+
+
 def _below(url: str, base_url: str) -> tuple[str, str, dict[str, list[str]]]:
     parts, base = urlsplit(url.strip()), urlsplit(base_url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
