@@ -34,11 +34,10 @@ from gitlab_mcp.store import Store
 from gitlab_mcp.store.memory import MemoryStore
 
 if TYPE_CHECKING:
-    from requests.adapters import BaseAdapter
-
     from gitlab_mcp.failures.failure import Failure
     from gitlab_mcp.gitlab.client import GitLabClient, Upstream
     from gitlab_mcp.gitlab.instance import AnswerCache
+    from gitlab_mcp.gitlab.transport import Adapter
     from gitlab_mcp.protocol.server import GitLabServer
     from gitlab_mcp.tiers.feature_map import TierMap
     from gitlab_mcp.transports.front import Opening
@@ -329,11 +328,11 @@ class App:
     def _verify(self) -> bool | str:
         return str(self._settings.ca_file) if self._settings.ca_file else not self._settings.insecure
 
-    def _adapter(self) -> Callable[[], BaseAdapter]:
+    def _adapter(self) -> Callable[[], Adapter]:
         """What stands between us and the network when exchanges are recorded or played."""
         settings = self._settings
 
-        def adapter() -> BaseAdapter:
+        def adapter() -> Adapter:
             if settings.replay:
                 from gitlab_mcp.recording.cassette import load_cassettes
                 from gitlab_mcp.recording.replay import ReplayAdapter

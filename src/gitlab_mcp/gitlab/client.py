@@ -37,10 +37,9 @@ from gitlab_mcp.gitlab.retry import RetryState, seconds_before_retry
 from gitlab_mcp.gitlab.throttling import CircuitBreaker, RateLimits, caller_key
 
 if TYPE_CHECKING:
-    from requests.adapters import BaseAdapter
-
     from gitlab_mcp.gitlab.attempt import Attempt
     from gitlab_mcp.gitlab.python_gitlab import HttpSession
+    from gitlab_mcp.gitlab.transport import Adapter
 
 T = TypeVar("T")
 
@@ -86,7 +85,7 @@ class Upstream:
         *,
         verify: bool | str = True,
         clock: Clock = _CLOCK,
-        adapter: Callable[[], BaseAdapter] | None = None,
+        adapter: Callable[[], Adapter] | None = None,
         needs_token: bool = True,
         max_answer_bytes: int = _MAX_ANSWER_BYTES,
     ) -> None:
@@ -136,18 +135,20 @@ class Upstream:
         slow, and listing the tools does not need them."""
         with self._http_lock:
             if self._http is None:
-                from gitlab_mcp.gitlab.python_gitlab import HttpSession
-                from gitlab_mcp.gitlab.transport import LiveAdapter, open_session
+                from urllib3 import Timeout
 
-                session = open_session((self._adapter or LiveAdapter)(), self._verify)
-                timeouts = self.timeouts
-                self._http = HttpSession(self.address, session, self._verify, timeouts.connect, timeouts.read)
+                from gitlab_mcp.gitlab.python_gitlab import HttpSession
+                from gitlab_mcp.gitlab.transport import LiveAdapter
+
+                timeout = Timeout(connect=self.timeouts.connect, read=self.timeouts.read)
+                adapter = (self._adapter or LiveAdapter)()
+                self._http = HttpSession(self.address, adapter, timeout, self._verify)
             return self._http
 
     def close(self) -> None:
         with self._http_lock:
             if self._http is not None:
-                self._http.requests_session.close()
+                self._http.close()
                 self._http = None
 
 
