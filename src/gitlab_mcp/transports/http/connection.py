@@ -16,6 +16,7 @@ from uvicorn.protocols.http.h11_impl import STATUS_PHRASES, H11Protocol
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import Failure
 from gitlab_mcp.transports.http.admission import Admission
+from gitlab_mcp.transports.http.cancel_on_disconnect import Client
 from gitlab_mcp.transports.http.client_address import counted_as
 from gitlab_mcp.transports.http.framing import LONG_HEAD, MAX_HEAD_BYTES, Malformed, StrictConnection
 from gitlab_mcp.transports.http.rejection import Rejected
@@ -58,6 +59,8 @@ class Connection(H11Protocol):
         self._still_read = 0
         self._idle = True
         """Whether nothing of the next request has come."""
+        self._served: Client | None = None
+        """Whose request is being worked on."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         transport.max_size = _READ_AT_ONCE  # type: ignore[attr-defined]
@@ -89,6 +92,7 @@ class Connection(H11Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._rules.admission.forget(self)
+        self._hang_up()
         self._stop_timer()
         for timer in (self._write_timer, self._linger_timer):
             if timer is not None:
@@ -164,15 +168,19 @@ class Connection(H11Protocol):
         try:
             if self._no_place is not None and scope["path"] not in HEALTH_PATHS:
                 raise self._no_place
-            with self._rules.admission.request_from(
-                self.client[0] if self.client else "", headers
-            ) as address:
-                scope["state"]["client_address"] = address
+            host = self.client[0] if self.client else ""
+            with self._rules.admission.request_from(self, host, headers) as address:
+                self._served = Client()
+                scope["state"].update(client_address=address, client=self._served)
                 await self._served_app(scope, receive_body, send_and_close_if_needed)
         except Rejected as rejected:
             response = self._rules.refusal(rejected, headers)
             response.headers["Connection"] = "close"
             await response(scope, receive_body, send_and_close_if_needed)
+
+    def _hang_up(self) -> None:
+        if self._served is not None:
+            self._served.hang_up()
 
     def _want_body(self) -> None:
         if not self.conn.body_wanted and self._linger_timer is None:
@@ -236,6 +244,7 @@ class Connection(H11Protocol):
         if self.cycle is not None and not self.cycle.response_complete:
             self.cycle.disconnected = True
             self.cycle.message_event.set()
+            self._hang_up()
         response = self._rules.refusal(rejected, Headers(raw=[]))
         if self.conn.our_state not in (h11.IDLE, h11.SEND_RESPONSE):
             return False
