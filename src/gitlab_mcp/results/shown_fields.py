@@ -69,7 +69,9 @@ def _pick(value: Mapping[str, Any], fields: Iterable[ShownField]) -> dict[str, A
 
 
 def _pick_field(value: Mapping[str, Any], field: ShownField) -> Any:
-    found = _follow(value, field.path)
+    found = _follow(value, field.path) if len(field.path) > 1 else value.get(field.path[0])
+    if found is None:
+        return None
     if field.in_short == "date" and isinstance(found, str):
         return found.partition("T")[0]
     if field.in_short == "mark" and found in _SAYS_NOTHING:
