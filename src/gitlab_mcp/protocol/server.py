@@ -43,6 +43,7 @@ from gitlab_mcp.protocol.messages import Message, NoMessage, error_object
 from gitlab_mcp.protocol.plain_posts import Posted, answer
 from gitlab_mcp.protocol.prompts import PROMPTS, prompt_named
 from gitlab_mcp.protocol.tool_results import failure_result, success_result
+from gitlab_mcp.spans import CLIENT_TRACE, trace_headers
 
 if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
@@ -305,7 +306,10 @@ class GitLabServer(MCPServer[None]):
         request_context: RequestContext | None,
         consent: Consent,
     ) -> Result:
-        if not context.meta or context.meta.get("progress_token") is None:
+        meta = context.meta
+        if meta and (trace := trace_headers(meta)):
+            CLIENT_TRACE.set(trace)
+        if not meta or meta.get("progress_token") is None:
             return await self._app.call(name, arguments, None, request_context, consent)
         send, receive = anyio.create_memory_object_stream[tuple[float, float | None, str]](_PROGRESS_BUFFER)
 
