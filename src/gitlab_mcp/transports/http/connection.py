@@ -28,6 +28,7 @@ _LINGER_BYTES: Final = 64 * 1024 * 1024
 """What a client may still send after its answer. It is thrown away."""
 _READ_AT_ONCE: Final = 64 * 1024
 """Bytes. What is read before anybody looked at the request is bounded by it."""
+_SENT_AT_ONCE: Final = 64 * 1024
 HEALTH_PATHS: Final = ("/healthz", "/readyz")
 
 
@@ -78,13 +79,12 @@ class Connection(H11Protocol):
                 self.transport.abort()
             return
         self._idle = False
+        waits = self._body_waits
         super().data_received(data)
-        self._note_state()
-
-    def handle_events(self) -> None:
-        super().handle_events()
-        if not self.conn.body_wanted and self.conn.their_state is h11.SEND_BODY:
+        # Not before the first of it: most bodies come with their head, and are wanted at once.
+        if waits and self._body_waits:
             self.flow.pause_reading()
+        self._note_state()
 
     def on_response_complete(self) -> None:
         super().on_response_complete()
@@ -152,17 +152,30 @@ class Connection(H11Protocol):
     def lingers(self) -> bool:
         return self._linger_timer is not None
 
+    @property
+    def _body_waits(self) -> bool:
+        """Whether the body of a request comes that nobody has asked for yet."""
+        return not self.conn.body_wanted and self.conn.their_state is h11.SEND_BODY
+
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         """What uvicorn calls for each request."""
         headers = Headers(scope=scope)
+        transport: _ClosedGently = self.transport  # type: ignore[assignment]
 
         async def receive_body() -> Message:
             self._want_body()
             return await receive()
 
         async def send_and_close_if_needed(message: Message) -> None:
-            if message["type"] == "http.response.start" and not self._has_whole_request(headers):
-                MutableHeaders(raw=message.setdefault("headers", []))["Connection"] = "close"
+            if message["type"] != "http.response.start":
+                await send(message)
+                transport.release()
+                return
+            answer = MutableHeaders(raw=message.setdefault("headers", []))
+            if not self._has_whole_request(headers):
+                answer["Connection"] = "close"
+            if "content-length" in answer:
+                transport.hold()
             await send(message)
 
         try:
@@ -274,6 +287,25 @@ class _ClosedGently:
     def __init__(self, transport: asyncio.Transport, connection: Connection) -> None:
         self._transport = transport
         self._connection = connection
+        self._held: bytes | None = None
+
+    def write(self, data: bytes) -> None:
+        if self._held is None:
+            self._transport.write(data)
+        elif len(self._held) + len(data) <= _SENT_AT_ONCE:
+            self._held += data
+        else:
+            self.release()
+            self._transport.write(data)
+
+    def hold(self) -> None:
+        """The head of an answer waits for its body, so that both leave in one packet."""
+        self._held = b""
+
+    def release(self) -> None:
+        if self._held is not None:
+            self._transport.write(self._held)
+            self._held = None
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._transport, name)
@@ -282,6 +314,7 @@ class _ClosedGently:
         return self._connection.lingers or self._transport.is_closing()
 
     def close(self) -> None:
+        self.release()
         self._connection.closed_gently(self._transport)
 
     def close_now(self) -> None:
