@@ -101,7 +101,7 @@ def _form(missing: Any, fields: Mapping[str, Mapping[str, Any]]) -> dict[str, An
 class Person:
     """The user of the client."""
 
-    context: ServerRequestContext[None, Any]
+    context: ServerRequestContext[None, Any] | None
     params: CallToolRequestParams
 
     def answers_so_far(self) -> Answers:
@@ -122,7 +122,7 @@ class Person:
 
     async def ask_and_wait(self, question: Question, answers: Answers) -> Answers | None:
         """For clients that are asked in the middle of a call; None where that is not possible."""
-        if not self.can_be_asked:
+        if not self.can_be_asked or self.context is None:
             return None
         try:
             response = await self.context.session.elicit_form(
@@ -136,19 +136,22 @@ class Person:
     @property
     def can_be_asked(self) -> bool:
         """Whether the client says that it can ask, and there is a way to put the question to it."""
+        if self.context is None:
+            return False
         by_request = self.context.session.can_send_request
         return self._has_forms and (self._takes_questions_as_results or by_request)
 
     @property
     def _has_forms(self) -> bool:
-        capabilities = self.context.session.client_capabilities
+        capabilities = self.context.session.client_capabilities if self.context is not None else None
         elicitation = capabilities.elicitation if capabilities is not None else None
         # Clients from before there were modes name none, and mean forms.
         return elicitation is not None and (elicitation.form is not None or elicitation.url is None)
 
     @property
     def _takes_questions_as_results(self) -> bool:
-        return self.context.protocol_version >= _FIRST_VERSION_WITH_QUESTIONS_AS_RESULTS
+        version = self.context.protocol_version if self.context is not None else ""
+        return version >= _FIRST_VERSION_WITH_QUESTIONS_AS_RESULTS
 
 
 def _answers(key: str, response: ElicitResult) -> Answers:

@@ -189,8 +189,14 @@ class GitLabServer(MCPServer[None]):
         message = PromptMessage(role="user", content=TextContent(type="text", text=text))
         return GetPromptResult(description=prompt.description, messages=[message])
 
+    async def call_tool(
+        self, name: str, arguments: dict[str, Any], context: Context[None, Any] | None = None
+    ) -> CallToolResult | InputRequiredResult:
+        params = CallToolRequestParams(name=name, arguments=arguments)
+        return await self._answer_call(context.request_context if context is not None else None, params)
+
     async def _answer_call(
-        self, context: ServerRequestContext[None, Any], params: CallToolRequestParams
+        self, context: ServerRequestContext[None, Any] | None, params: CallToolRequestParams
     ) -> CallToolResult | InputRequiredResult:
         """The result of a call. A failure is a result too, with is_error set.
 
@@ -199,7 +205,7 @@ class GitLabServer(MCPServer[None]):
         name, arguments = params.name, params.arguments or {}
         tool, meant = self._app.meant_call(name, arguments)
         format = self._wanted_format(tool, meant.get("format"))
-        request_context = request_context_of(context.request)
+        request_context = request_context_of(context.request) if context is not None else None
         person = Person(context, params)
         answers = person.answers_so_far()
         while True:
@@ -302,14 +308,14 @@ class GitLabServer(MCPServer[None]):
         self,
         name: str,
         arguments: dict[str, Any],
-        context: ServerRequestContext[None, Any],
+        context: ServerRequestContext[None, Any] | None,
         request_context: RequestContext | None,
         consent: Consent,
     ) -> Result:
-        meta = context.meta
+        meta = context.meta if context is not None else None
         if meta and (trace := trace_headers(meta)):
             CLIENT_TRACE.set(trace)
-        if not meta or meta.get("progress_token") is None:
+        if context is None or not meta or meta.get("progress_token") is None:
             return await self._app.call(name, arguments, None, request_context, consent)
         send, receive = anyio.create_memory_object_stream[tuple[float, float | None, str]](_PROGRESS_BUFFER)
 
