@@ -70,7 +70,7 @@ _current: ContextVar[InFlightRequest | None] = ContextVar("in_flight_request", d
 
 
 def set_current_request(request: InFlightRequest) -> None:
-    """Set the request of the running context. Each worker thread of anyio has its own context."""
+    """Set the request of the running context. What is done in a thread has a context of its own."""
     _current.set(request)
 
 

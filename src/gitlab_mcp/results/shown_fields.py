@@ -65,13 +65,15 @@ def pick_fields(value: Any, fields: Iterable[ShownField], *, slim_instead: bool 
 
 
 def _pick(value: Mapping[str, Any], fields: Iterable[ShownField]) -> dict[str, Any]:
-    return {field.name: _pick_field(value, field) for field in fields}
+    picked: dict[str, Any] = {}
+    for field in fields:
+        found = _follow(value, field.path) if len(field.path) > 1 else value.get(field.path[0])
+        is_short = found is None or (isinstance(found, (str, int, float)) and not field.in_short)
+        picked[field.name] = found if is_short else _shortened(found, field)
+    return picked
 
 
-def _pick_field(value: Mapping[str, Any], field: ShownField) -> Any:
-    found = _follow(value, field.path) if len(field.path) > 1 else value.get(field.path[0])
-    if found is None:
-        return None
+def _shortened(found: Any, field: ShownField) -> Any:
     if field.in_short == "date" and isinstance(found, str):
         return found.partition("T")[0]
     if field.in_short == "mark" and found in _SAYS_NOTHING:
