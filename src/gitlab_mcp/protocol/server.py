@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import anyio
 from mcp import MCPError
 from mcp.server import MCPServer
+from mcp.server._otel import OpenTelemetryMiddleware
 from mcp.server.caching import CacheHint
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.mcpserver import Context
@@ -121,6 +122,10 @@ class GitLabServer(MCPServer[None]):
         )
         for method in _NOT_OFFERED:
             del self._lowlevel_server._request_handlers[method]
+        # Its spans would hold what clients write; ours are made where things happen.
+        self.middleware[:] = [
+            each for each in self.middleware if not isinstance(each, OpenTelemetryMiddleware)
+        ]
         # The SDK's own handler looks for a function that was registered as a tool, and makes a model for its use.
         self._lowlevel_server.add_request_handler("tools/call", CallToolRequestParams, self._answer_call)
         self._app = app
