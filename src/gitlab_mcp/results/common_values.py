@@ -44,7 +44,7 @@ def _common(rows: Any) -> dict[str, Any]:
     if (
         not isinstance(rows, list)
         or len(rows) < _FEWEST_ROWS
-        or not all(isinstance(row, Mapping) for row in rows)
+        or not all(isinstance(row, (dict, Mapping)) for row in rows)
     ):
         return {}
     first = rows[0]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -80,7 +80,8 @@ def _body(action: Action, answer: Answer, detail: Detail) -> dict[str, Any]:
     if spec.writes and detail != "full":
         return kept_apart(written_fields(redact_json(body), spec.shows, _sent(action))) or {"done": True}
     full = detail == "full"
-    shown = kept_apart(redact_json(body) if full else _picked(body, shown_fields(spec.shows).alone))
+    fields = shown_fields(spec.shows).alone
+    shown = kept_apart(redact_json(body) if full else _picked(body, fields, _members_of(fields)))
     unasked = action.filters_not_asked_for()
     return {**shown, **({"filters_not_asked_for": dict(unasked)} if unasked else {})} or {"empty": True}
 
@@ -98,7 +99,8 @@ def _named(action: Action, answer: Answer, fields: Sequence[str]) -> dict[str, A
 
 def _rows(action: Action, body: Sequence[Any]) -> list[Any]:
     fields = shown_fields(action.spec.shows).in_a_list
-    rows = [times_to_the_second(_picked(item, fields)) for item in body]
+    names = _members_of(fields)
+    rows = [times_to_the_second(_picked(item, fields, names)) for item in body]
     if "project_id" in action.endpoint().placeholders:
         return rows
     return [
@@ -107,13 +109,16 @@ def _rows(action: Action, body: Sequence[Any]) -> list[Any]:
     ]
 
 
-def _picked(value: Any, fields: Sequence[ShownField]) -> Any:
+def _members_of(fields: Sequence[ShownField]) -> frozenset[str]:
+    """The members of GitLab's that hold these fields."""
+    return frozenset(field.path[0] for field in fields)
+
+
+def _picked(value: Any, fields: Sequence[ShownField], members: Collection[str]) -> Any:
     """With these fields and without secrets, which are looked for only in what is shown."""
-    if not isinstance(value, Mapping):
+    if not isinstance(value, (dict, Mapping)):
         return pick_fields(redact_json(value), fields)
-    picked = pick_fields(
-        redact_members(value, {field.path[0] for field in fields}), fields, slim_instead=False
-    )
+    picked = pick_fields(redact_members(value, members), fields, slim_instead=False)
     return picked or slim(redact_json(value))
 
 

@@ -18,7 +18,7 @@ _ENDS_WITH = ("iid", "id", "path_with_namespace", "full_path", "username", "tag_
 
 def with_url_template(items: list[Any]) -> tuple[str | None, list[Any]]:
     """The template that most rows follow, and the rows: those that follow it lose their `web_url`."""
-    if not any(isinstance(item, Mapping) and "web_url" in item for item in items):
+    if not any(isinstance(item, (dict, Mapping)) and "web_url" in item for item in items):
         return None, items
     fitting = Counter(template for item in items for template in set(_templates(item)))
     if not fitting:

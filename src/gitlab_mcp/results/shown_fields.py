@@ -89,7 +89,10 @@ def times_to_the_second(value: Any) -> Any:
     if isinstance(value, list):
         return [times_to_the_second(item) for item in value]
     if isinstance(value, dict):
-        return {name: times_to_the_second(member) for name, member in value.items()}
+        return {
+            name: times_to_the_second(member) if isinstance(member, (str, list, dict)) else member
+            for name, member in value.items()
+        }
     return value
 
 
@@ -160,4 +163,4 @@ def _is_empty(value: Any) -> bool:
 
 def without_empty(members: Mapping[str, Any]) -> dict[str, Any]:
     """Without what is null, an empty text, list or object. 0 and false say something and stay."""
-    return {name: member for name, member in members.items() if not _is_empty(member)}
+    return {name: member for name, member in members.items() if member or not _is_empty(member)}
