@@ -152,7 +152,7 @@ class Upstream:
         self._threads.close()
         with self._http_lock:
             if self._http is not None:
-                self._http.close()
+                self._http.adapter.close()
                 self._http = None
 
 

@@ -33,7 +33,7 @@ class HttpSession:
 
     def __init__(self, address: Address, adapter: Adapter, timeout: Timeout, verify: bool | str) -> None:
         self.address = address
-        self.close = adapter.close
+        self.adapter = adapter
         self.gitlab = Gitlab(
             address.root, keep_base_url=True, backend=partial(_Backend, adapter, timeout, verify)
         )
@@ -73,8 +73,14 @@ class _Backend:
         **_: Any,
     ) -> _Unread:
         body = data if json is None else _as_json(json)
-        headers = {**_ACCEPTED, **headers, "Content-Type": headers.pop("Content-type")}
-        request = Outgoing(method, f"{url}?{urlencode(params, doseq=True)}" if params else url, headers, body)
+        # python-gitlab spells it in its own way, and names of headers are looked up by their letters.
+        kind = headers.pop("Content-type")
+        request = Outgoing(
+            method,
+            f"{url}?{urlencode(params, doseq=True)}" if params else url,
+            {**_ACCEPTED, **headers, "Content-Type": kind},
+            body,
+        )
         response = self._adapter.send(request, self._timeout, self._verify)
         current_request().response = response
         return _Unread(response)

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from contextvars import Context, copy_context
 from dataclasses import dataclass
+from functools import partial
 from queue import SimpleQueue
 from threading import Thread
 from typing import Any, TypeVar
@@ -20,6 +21,9 @@ T = TypeVar("T")
 
 class Threads:
     def __init__(self) -> None:
+        self._begin()
+
+    def _begin(self) -> None:
         self._work: SimpleQueue[_Work | None] = SimpleQueue()
         self._started = 0
         self._idle = 0
@@ -32,7 +36,7 @@ class Threads:
             self._idle -= 1
         else:
             self._started += 1
-            Thread(target=self._run, name="gitlab", daemon=True).start()
+            Thread(target=self._run, args=(self._work,), name="gitlab", daemon=True).start()
         self._work.put(_Work(work, copy_context(), loop, outcome))
         return await outcome
 
@@ -40,16 +44,17 @@ class Threads:
         """Those that are idle end, and the others after their work."""
         for _ in range(self._started):
             self._work.put(None)
-        self._started = self._idle = 0
+        self._begin()
 
-    def _run(self) -> None:
-        while (work := self._work.get()) is not None:
-            work.do(self._note_idle)
+    def _run(self, all_work: SimpleQueue[_Work | None]) -> None:
+        while (work := all_work.get()) is not None:
+            work.do(partial(self._note_idle, all_work))
             # Not held until there is more to do: the answer may be large.
             del work
 
-    def _note_idle(self) -> None:
-        self._idle += 1
+    def _note_idle(self, all_work: SimpleQueue[_Work | None]) -> None:
+        if all_work is self._work:
+            self._idle += 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +67,8 @@ class _Work:
     def do(self, then: Callable[[], None]) -> None:
         try:
             result, problem = self.context.run(self.work), None
+        except StopIteration:
+            result, problem = None, RuntimeError("no future can hold a StopIteration")
         except BaseException as raised:
             result, problem = None, raised
         # The loop is closed where everything ends.
