@@ -65,12 +65,14 @@ class _Work:
     outcome: asyncio.Future[Any]
 
     def do(self, then: Callable[[], None]) -> None:
+        result: Any = None
+        problem: BaseException | None = None
         try:
-            result, problem = self.context.run(self.work), None
+            result = self.context.run(self.work)
         except StopIteration:
-            result, problem = None, RuntimeError("no future can hold a StopIteration")
+            problem = RuntimeError("no future can hold a StopIteration")
         except BaseException as raised:
-            result, problem = None, raised
+            problem = raised
         # The loop is closed where everything ends.
         with suppress(RuntimeError):
             self.loop.call_soon_threadsafe(self._tell, result, problem, then)
