@@ -59,10 +59,12 @@ def _app(settings: Settings, registry: Registry | None = None) -> App:
 _EVERY_CALL_NEEDS: Final = (
     "anyio._backends._asyncio",
     "gitlab.v4.objects",
+    "gitlab_mcp.actions.scopes",
     "gitlab_mcp.failures.render",
     "gitlab_mcp.gitlab.attempt",
     "gitlab_mcp.gitlab.client",
     "gitlab_mcp.gitlab.instance",
+    "gitlab_mcp.results.markdown",
     "gitlab_mcp.results.present_answer",
     "gitlab_mcp.success_checks.all_checks",
 )
