@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from functools import partial
 from mimetypes import guess_type
 from typing import Any, ClassVar, Final
 from urllib.parse import urlencode
 
 from gitlab._backends.requests_backend import SendData
 from gitlab.client import Gitlab
+from gitlab.const import USER_AGENT
 from gitlab.exceptions import GitlabError
 from urllib3 import Timeout, make_headers
 from urllib3.filepost import encode_multipart_formdata
@@ -34,15 +34,29 @@ class HttpSession:
     def __init__(self, address: Address, adapter: Adapter, timeout: Timeout, verify: bool | str) -> None:
         self.address = address
         self.adapter = adapter
-        self.gitlab = Gitlab(
-            address.root, keep_base_url=True, backend=partial(_Backend, adapter, timeout, verify)
-        )
+        self.gitlab = _GitlabWithoutObjects(address.root, _Backend(adapter, timeout, verify))
+
+
+class _GitlabWithoutObjects(Gitlab):
+    """What makes requests. For everything there is in GitLab python-gitlab has a class, unused here, and its own
+    `__init__` imports and makes them all: that takes 8 MB, and most of the time that making this takes."""
+
+    def __init__(self, url: str, backend: _Backend) -> None:
+        self._base_url = url
+        self._url = f"{url}/api/v4"
+        self._backend: Any = backend
+        self.headers = {"User-Agent": USER_AGENT}
+        self.timeout = None
+        self.ssl_verify = True
+        self.retry_transient_errors = False
+        self.keep_base_url = True
+        self.private_token = self.oauth_token = self.job_token = None
+        self.http_username = self.http_password = None
+        self._set_auth_info()
 
 
 class _Backend:
     """What python-gitlab sends requests by."""
-
-    client = None
 
     def __init__(self, adapter: Adapter, timeout: Timeout, verify: bool | str) -> None:
         self._adapter = adapter
