@@ -1,7 +1,7 @@
 """One request in a POST, and one answer to it: the SDK's server is asked directly.
 
-The SDK's transport starts three tasks and six streams for each request, so that it could also send events. That takes
-longer than the server itself. Requests that may need it are left to it.
+The SDK's transport starts three tasks and three pairs of streams for each request, so that it could also send events.
+That takes longer than the server itself. Requests that may need it are left to it.
 """
 
 from __future__ import annotations
