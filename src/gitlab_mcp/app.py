@@ -38,12 +38,11 @@ from gitlab_mcp.store import Store
 from gitlab_mcp.store.memory import MemoryStore
 
 if TYPE_CHECKING:
-    from requests.adapters import BaseAdapter
-
     from gitlab_mcp.accounts.kept_account import KeptAccount
     from gitlab_mcp.failures.failure import Failure
     from gitlab_mcp.gitlab.client import GitLabClient, Renew, Upstream
     from gitlab_mcp.gitlab.instance import AnswerCache, CachedLookups
+    from gitlab_mcp.gitlab.transport import Adapter
     from gitlab_mcp.observability.metrics import Metrics
     from gitlab_mcp.observability.telemetry import Telemetry
     from gitlab_mcp.protocol.server import Application, GitLabServer
@@ -423,11 +422,11 @@ class App:
             )
         return self._upstreams[url]
 
-    def _adapter(self) -> Callable[[], BaseAdapter]:
+    def _adapter(self) -> Callable[[], Adapter]:
         """What stands between us and the network when exchanges are recorded or played."""
         settings = self._settings
 
-        def adapter() -> BaseAdapter:
+        def adapter() -> Adapter:
             if settings.replay:
                 from gitlab_mcp.recording.cassette import load_cassettes
                 from gitlab_mcp.recording.replay import ReplayAdapter

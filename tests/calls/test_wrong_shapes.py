@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import requests
+from urllib3 import HTTPHeaderDict, Timeout
 
 from gitlab_mcp.actions.action import Action
 from gitlab_mcp.actions.registry import declared
 from gitlab_mcp.app import App
 from gitlab_mcp.failures.failure import CallFailed
-from gitlab_mcp.gitlab.transport import NotRecorded
+from gitlab_mcp.gitlab.transport import NotRecorded, Outgoing
 from gitlab_mcp.observability.logs import JsonLines, TextLines
 from gitlab_mcp.recording.cassette import load_cassettes
 from gitlab_mcp.recording.replay import ReplayAdapter
@@ -165,21 +165,25 @@ def played(recordings: ReplayAdapter, chance: random.Random) -> Callable[[Receiv
     """Recorded answers, most of them with one wrong member."""
 
     def answer(received: Received, connection: Connection) -> None:
-        request = requests.Request(
-            received.method, f"https://gitlab.example.com{received.target}", headers=received.headers
-        ).prepare()
-        request.body = received.body or None
+        url = f"https://gitlab.example.com{received.target}"
+        headers = HTTPHeaderDict(received.headers)
         try:
-            response = recordings.send(request)
+            response = recordings.send(
+                Outgoing(received.method, url, headers, received.body or None), Timeout(), verify=True
+            )
         except NotRecorded:
             connection.reply(404, {"message": "404 Not found"})
             return
-        content = response.raw.read()
-        if response.ok and "json" in response.headers.get("content-type", "") and chance.random() < 0.6:
+        content = b"".join(response.stream(65536, decode_content=False))
+        if (
+            response.status < 400
+            and "json" in response.headers.get("content-type", "")
+            and chance.random() < 0.6
+        ):
             content = json.dumps(with_one_wrong_member(json.loads(content or b"null"), chance)).encode()
         paging = {name: value for name, value in response.headers.items() if name.lower().startswith("x-")}
         connection.reply(
-            response.status_code,
+            response.status,
             content,
             content_type=response.headers.get("content-type", "text/plain"),
             **paging,

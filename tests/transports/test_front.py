@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, cast
 
@@ -234,7 +235,12 @@ def test_the_server_takes_over_without_being_called() -> None:
 
 
 def files_of(process: subprocess.Popen[bytes]) -> list[str]:
-    return [str(file.readlink()) for file in Path(f"/proc/{process.pid}/fd").iterdir()]
+    found = []
+    for file in Path(f"/proc/{process.pid}/fd").iterdir():
+        # It may have been closed meanwhile.
+        with suppress(FileNotFoundError):
+            found.append(str(file.readlink()))
+    return found
 
 
 def test_a_client_that_is_gone_right_after_its_first_message_has_its_answer() -> None:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 from urllib.parse import quote
 
@@ -61,10 +62,15 @@ class Endpoint:
 
     @property
     def placeholders(self) -> tuple[str, ...]:
-        return tuple(_PLACEHOLDER.findall(self.path))
+        return _placeholders_in(self.path)
 
     def __str__(self) -> str:
         return f"{self.method} {self.path}"
+
+
+@cache
+def _placeholders_in(path: str) -> tuple[str, ...]:
+    return tuple(_PLACEHOLDER.findall(path))
 
 
 Endpoints = tuple[Endpoint, ...]
@@ -288,7 +294,12 @@ class Action(BaseModel):
     @property
     def danger(self) -> Danger:
         """The action's own, or that of a value it is given."""
-        return max([self.spec.danger, *(risk.danger for risk in self.risks().values())], key=_rank)
+        risks = self.risks().values()
+        return (
+            max([self.spec.danger, *(risk.danger for risk in risks)], key=_rank)
+            if risks
+            else self.spec.danger
+        )
 
     def filters_not_asked_for(self) -> Mapping[str, str]:
         """What narrows a list though the caller did not say so: GitLab's own defaults, and what is sent instead. The

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, Final
 
 
 class Danger(StrEnum):
@@ -22,7 +22,10 @@ class Danger(StrEnum):
 
     @property
     def rank(self) -> int:
-        return list(Danger).index(self)
+        return _RANKS[self]
+
+
+_RANKS: Final = {danger: rank for rank, danger in enumerate(Danger)}
 
 
 def equals(value: Any) -> Callable[[Any], bool]:

@@ -50,7 +50,10 @@ class Shape:
     required: bool = False
 
     def mark(self, kind: Any) -> Any:
-        return next((mark for mark in self.marks if isinstance(mark, kind)), None)
+        for mark in self.marks:
+            if isinstance(mark, kind):
+                return mark
+        return None
 
     @property
     def expects(self) -> str:
@@ -80,9 +83,10 @@ def sent_name(action: type[Action], name: str) -> str:
     return str(sent.name) if sent else name
 
 
-def sent_fields(action: type[Action]) -> list[str]:
+@cache
+def sent_fields(action: type[Action]) -> tuple[str, ...]:
     """Our names of the fields that GitLab is told."""
-    return [name for name, shape in shapes(action).items() if not shape.mark(NotSent)]
+    return tuple(name for name, shape in shapes(action).items() if not shape.mark(NotSent))
 
 
 def _shape_of_field(info: FieldInfo) -> Shape:

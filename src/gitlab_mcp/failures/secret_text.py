@@ -94,7 +94,8 @@ def redact_text(text: str, mark: str = REDACTED) -> str:
         text = text.replace(secret, mark)
     if "-----BEGIN" in text:
         text = _PRIVATE_KEY.sub(lambda key: mark + "\n" * key[0].count("\n"), text)
-    text = _TOKEN.sub(mark, text)
+    if "gl" in text or "eyJ" in text or "GR1348941" in text:
+        text = _TOKEN.sub(mark, text)
     if "=" in text:
         text = _IN_A_QUERY.sub(rf"\1{mark}", text)
     return _PASSWORD_IN_URL.sub(mark, text) if "@" in text else text

@@ -7,15 +7,14 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-import requests
-from requests.exceptions import ChunkedEncodingError, ContentDecodingError, SSLError
+from urllib3.exceptions import DecodeError, HTTPError, ProtocolError, SSLError
 
 from gitlab_mcp.actions.exchange import Answer, Request
 from gitlab_mcp.actions.json_text import TooDeep, measure, parse, without_lone_surrogates
 from gitlab_mcp.actions.memory import HeldAnswers, TooMuch, held_answers
 from gitlab_mcp.gitlab.faults import BadAnswer, BadAnswerReason, Refused
 from gitlab_mcp.gitlab.in_flight import InFlightRequest
-from gitlab_mcp.gitlab.transport import with_lowercase_names
+from gitlab_mcp.gitlab.transport import Incoming, with_lowercase_names
 
 T = TypeVar("T")
 
@@ -34,45 +33,43 @@ class ResponseReader:
     in_flight: InFlightRequest
     max_bytes: int
 
-    def answer(self, response: requests.Response) -> Answer:
+    def answer(self, response: Incoming) -> Answer:
         headers = with_lowercase_names(response.headers)
-        if response.status_code == 304:
+        if response.status == 304:
             return Answer(304, headers)
         self._raise_if_refused(response, headers)
         with held_answers() as held:
-            held.note(self.request, response.status_code)
+            held.note(self.request, response.status)
             try:
                 body = self._body(response, held)
             except TooMuch:
                 raise self._bad_answer(response, BadAnswerReason.TOO_LARGE, self.max_bytes) from None
-        return Answer(response.status_code, headers, body)
+        return Answer(response.status, headers, body)
 
-    def stream(
-        self, response: requests.Response, read: Callable[[Iterator[bytes], Mapping[str, str]], T]
-    ) -> T:
+    def stream(self, response: Incoming, read: Callable[[Iterator[bytes], Mapping[str, str]], T]) -> T:
         headers = with_lowercase_names(response.headers)
         self._raise_if_refused(response, headers)
         with held_answers() as held:
-            held.note(self.request, response.status_code)
+            held.note(self.request, response.status)
             return read(self._chunks(response), headers)
 
-    def _raise_if_refused(self, response: requests.Response, headers: dict[str, str]) -> None:
-        if not 200 <= response.status_code < 300:
-            raise Refused(self.request, response.status_code, headers, self._read_beginning(response))
+    def _raise_if_refused(self, response: Incoming, headers: dict[str, str]) -> None:
+        if not 200 <= response.status < 300:
+            raise Refused(self.request, response.status, headers, self._read_beginning(response))
 
-    def _read_beginning(self, response: requests.Response) -> bytes:
+    def _read_beginning(self, response: Incoming) -> bytes:
         content = bytearray()
         try:
             for chunk in self._chunks(response):
                 content += chunk
                 if len(content) >= MAX_REFUSAL_BYTES:
                     break
-        except (BadAnswer, requests.RequestException):
+        except (BadAnswer, HTTPError):
             # A refusal without its whole body is still a refusal: the status decides.
             pass
         return bytes(content[:MAX_REFUSAL_BYTES])
 
-    def _body(self, response: requests.Response, held: HeldAnswers) -> Any:
+    def _body(self, response: Incoming, held: HeldAnswers) -> Any:
         """The parsed body. Its memory is taken before it is used."""
         content, taken = bytearray(), 0
         for chunk in self._chunks(response):
@@ -89,17 +86,17 @@ class ResponseReader:
         held.take(max(0, size.memory - taken), self.in_flight.raise_if_aborted)
         return self._parse(response, content, deep=size.deep)
 
-    def _chunks(self, response: requests.Response) -> Iterator[bytes]:
+    def _chunks(self, response: Incoming) -> Iterator[bytes]:
         try:
-            for chunk in response.iter_content(_CHUNK_BYTES):
+            for chunk in response.stream(_CHUNK_BYTES, decode_content=True):
                 self.in_flight.raise_if_aborted()
                 yield chunk
-        except (ChunkedEncodingError, SSLError) as error:
+        except (ProtocolError, SSLError) as error:
             raise self._bad_answer(response, BadAnswerReason.CUT_OFF) from error
-        except ContentDecodingError as error:
+        except DecodeError as error:
             raise self._bad_answer(response, BadAnswerReason.NOT_JSON) from error
 
-    def _parse(self, response: requests.Response, content: bytearray, *, deep: bool) -> Any:
+    def _parse(self, response: Incoming, content: bytearray, *, deep: bool) -> Any:
         # JSON with a few bytes that are not UTF-8 is still worth reading.
         text = content.decode("utf-8-sig", errors="replace")
         may_hold_surrogates = b"\\ud" in content or b"\\uD" in content
@@ -114,13 +111,11 @@ class ResponseReader:
             raise self._bad_answer(response, _why_not_parsed(response, text, error)) from None
         return without_lone_surrogates(parsed) if may_hold_surrogates else parsed
 
-    def _bad_answer(
-        self, response: requests.Response, reason: BadAnswerReason, limit: int | None = None
-    ) -> BadAnswer:
-        return BadAnswer(self.request, reason, response.status_code, limit)
+    def _bad_answer(self, response: Incoming, reason: BadAnswerReason, limit: int | None = None) -> BadAnswer:
+        return BadAnswer(self.request, reason, response.status, limit)
 
 
-def _why_not_parsed(response: requests.Response, text: str, error: ValueError) -> BadAnswerReason:
+def _why_not_parsed(response: Incoming, text: str, error: ValueError) -> BadAnswerReason:
     if "html" in response.headers.get("Content-Type", "") or text.lstrip().startswith("<"):
         return BadAnswerReason.HTML
     if isinstance(error, json.JSONDecodeError) and text.lstrip()[0] in '{["':

@@ -6,9 +6,14 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
-import requests
-from requests.exceptions import ConnectionError, ConnectTimeout, ProxyError, SSLError, Timeout
-from urllib3.exceptions import NameResolutionError, NewConnectionError, ReadTimeoutError
+from urllib3.exceptions import (
+    HTTPError,
+    NameResolutionError,
+    NewConnectionError,
+    ProxyError,
+    SSLError,
+    TimeoutError,
+)
 
 from gitlab_mcp.actions.exchange import Answer, Request
 from gitlab_mcp.callers import TokenKind
@@ -16,7 +21,7 @@ from gitlab_mcp.gitlab.answers import ResponseReader
 from gitlab_mcp.gitlab.faults import ReplayMiss, Unreachable, UnreachableReason
 from gitlab_mcp.gitlab.in_flight import InFlightRequest, set_current_request
 from gitlab_mcp.gitlab.python_gitlab import HttpSession, send
-from gitlab_mcp.gitlab.transport import NotRecorded
+from gitlab_mcp.gitlab.transport import Incoming, NotRecorded
 
 T = TypeVar("T")
 
@@ -40,13 +45,13 @@ class Attempt:
     def _reader(self) -> ResponseReader:
         return ResponseReader(self.request, self.in_flight, self.max_bytes)
 
-    def _perform(self, consume: Callable[[requests.Response], T]) -> T:
+    def _perform(self, consume: Callable[[Incoming], T]) -> T:
         set_current_request(self.in_flight)
         try:
             return consume(send(self.http, self.token, self.token_kind, self.request))
         except NotRecorded as miss:
             raise ReplayMiss(self.request, miss.request_line, miss.nearest) from None
-        except (ConnectionError, Timeout) as error:
+        except HTTPError as error:
             sent = self.in_flight.sent
             raise Unreachable(self.request, reason_of(error, sent), self.http.address.host, sent) from error
         finally:
@@ -54,26 +59,18 @@ class Attempt:
                 self.in_flight.response.close()
 
 
-def reason_of(error: requests.RequestException, sent: bool) -> UnreachableReason:
-    if isinstance(error, ProxyError):
-        return UnreachableReason.PROXY
-    if isinstance(error, SSLError):
-        return UnreachableReason.TLS
-    # requests reports a timeout in the middle of a body as a plain ConnectionError, and urllib3 one in the
-    # middle of a TLS handshake as a read timeout.
-    if isinstance(error, Timeout) or _caused_by(error, ReadTimeoutError):
-        answering = sent and not isinstance(error, ConnectTimeout)
-        return UnreachableReason.READ_TIMEOUT if answering else UnreachableReason.CONNECT_TIMEOUT
-    if _caused_by(error, NameResolutionError):
-        return UnreachableReason.DNS
-    if _caused_by(error, NewConnectionError):
-        return UnreachableReason.REFUSED
-    return UnreachableReason.LOST
-
-
-def _caused_by(error: BaseException | None, kind: type[BaseException]) -> bool:
-    while error is not None:
-        if isinstance(error, kind):
-            return True
-        error = error.__cause__ or error.__context__
-    return False
+def reason_of(error: HTTPError, sent: bool) -> UnreachableReason:
+    match error:
+        case ProxyError():
+            return UnreachableReason.PROXY
+        case SSLError():
+            return UnreachableReason.TLS
+        case NameResolutionError():
+            return UnreachableReason.DNS
+        case NewConnectionError():
+            return UnreachableReason.REFUSED
+        case TimeoutError():
+            # One in the middle of a TLS handshake is a read timeout, too.
+            return UnreachableReason.READ_TIMEOUT if sent else UnreachableReason.CONNECT_TIMEOUT
+        case _:
+            return UnreachableReason.LOST

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 import re
 import time
@@ -13,7 +14,6 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import anyio
-import anyio.to_thread
 
 from gitlab_mcp.actions.exchange import Answer, Report, Request
 from gitlab_mcp.callers import Token, TokenKind
@@ -36,14 +36,14 @@ from gitlab_mcp.gitlab.in_flight import InFlightRequest
 from gitlab_mcp.gitlab.progress import Progress
 from gitlab_mcp.gitlab.request_spans import answered, request_span
 from gitlab_mcp.gitlab.retry import RetryState, seconds_before_retry
+from gitlab_mcp.gitlab.threads import Threads
 from gitlab_mcp.gitlab.throttling import CircuitBreaker, RateLimits, caller_key
 from gitlab_mcp.spans import Spans, unheard
 
 if TYPE_CHECKING:
-    from requests.adapters import BaseAdapter
-
     from gitlab_mcp.gitlab.attempt import Attempt
     from gitlab_mcp.gitlab.python_gitlab import HttpSession
+    from gitlab_mcp.gitlab.transport import Adapter
 
 T = TypeVar("T")
 Renew = Callable[[str], Awaitable[Token | None]]
@@ -91,7 +91,7 @@ class Upstream:
         *,
         verify: bool | str = True,
         clock: Clock = _CLOCK,
-        adapter: Callable[[], BaseAdapter] | None = None,
+        adapter: Callable[[], Adapter] | None = None,
         needs_token: bool = True,
         max_answer_bytes: int = _MAX_ANSWER_BYTES,
         spans: Spans = unheard,
@@ -113,7 +113,7 @@ class Upstream:
         self._http_lock = Lock()
         self._http: HttpSession | None = None
         self.slots = FairSlots(_REQUESTS_AT_ONCE, clock.monotonic)
-        self._threads: anyio.CapacityLimiter | None = None
+        self._threads = Threads()
 
     def as_caller(
         self,
@@ -133,30 +133,31 @@ class Upstream:
         credentials = Credentials(token or None, kind, renew)
         return GitLabClient(self, credentials, Progress(report), deadline or self.timeouts.deadline)
 
-    @property
-    def threads(self) -> anyio.CapacityLimiter:
-        """One for each slot: nobody waits here."""
-        if self._threads is None:
-            self._threads = anyio.CapacityLimiter(_REQUESTS_AT_ONCE.total)
-        return self._threads
-
     def http(self) -> HttpSession:
         """The shared session, opened on first use. To be called in a worker thread: importing the HTTP libraries is
         slow, and listing the tools does not need them."""
         with self._http_lock:
             if self._http is None:
-                from gitlab_mcp.gitlab.python_gitlab import HttpSession
-                from gitlab_mcp.gitlab.transport import LiveAdapter, open_session
+                from urllib3 import Timeout
 
-                session = open_session((self._adapter or LiveAdapter)(), self._verify)
-                timeouts = self.timeouts
-                self._http = HttpSession(self.address, session, self._verify, timeouts.connect, timeouts.read)
+                from gitlab_mcp.gitlab.python_gitlab import HttpSession
+                from gitlab_mcp.gitlab.transport import LiveAdapter
+
+                timeout = Timeout(connect=self.timeouts.connect, read=self.timeouts.read)
+                adapter = (self._adapter or LiveAdapter)()
+                self._http = HttpSession(self.address, adapter, timeout, self._verify)
             return self._http
 
+    async def in_a_slot(self, caller: str, work: Callable[[], T]) -> T:
+        """Do what blocks, as soon as the caller may have one more request under way."""
+        async with self.slots.slot(caller):
+            return await self._threads.run(work)
+
     def close(self) -> None:
+        self._threads.close()
         with self._http_lock:
             if self._http is not None:
-                self._http.requests_session.close()
+                self._http.adapter.close()
                 self._http = None
 
 
@@ -237,8 +238,10 @@ class GitLabClient:
         """`read` is called again when the connection breaks in the middle, so it must not keep state outside itself."""
         check_path(request.path)
 
+        in_loop = asyncio.get_running_loop().call_soon_threadsafe
+
         def read_counted(chunks: Iterator[bytes], headers: Mapping[str, str]) -> T:
-            return read(self._progress.counted(chunks, headers), headers)
+            return read(self._progress.counted(chunks, headers, in_loop), headers)
 
         return await self._send_with_retries(
             _Operation(request, request.reads, lambda attempt: attempt.stream(read_counted))
@@ -364,10 +367,7 @@ class GitLabClient:
 
         with anyio.move_on_after(self.seconds_left):
             try:
-                async with upstream.slots.slot(self._caller):
-                    return await anyio.to_thread.run_sync(
-                        perform, abandon_on_cancel=True, limiter=upstream.threads
-                    )
+                return await upstream.in_a_slot(self._caller, perform)
             except anyio.get_cancelled_exc_class():
                 in_flight.abort()
                 raise

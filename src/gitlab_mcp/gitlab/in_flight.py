@@ -11,7 +11,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    import requests
+    from gitlab_mcp.gitlab.transport import Incoming
 
 
 class Aborted(Exception):
@@ -30,7 +30,7 @@ class InFlightRequest:
         self._connection: AbortableConnection | None = None
         self._aborted = False
         self._sent = False
-        self.response: requests.Response | None = None
+        self.response: Incoming | None = None
         """The live response. Status and headers have arrived; the body may not have been read."""
 
     @property
@@ -70,7 +70,7 @@ _current: ContextVar[InFlightRequest | None] = ContextVar("in_flight_request", d
 
 
 def set_current_request(request: InFlightRequest) -> None:
-    """Set the request of the running context. Each worker thread of anyio has its own context."""
+    """Set the request of the running context. What is done in a thread has a context of its own."""
     _current.set(request)
 
 

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Final
 
-import requests
-from requests.adapters import HTTPAdapter
-from requests.exceptions import ConnectionError, Timeout
+from urllib3 import Timeout
+from urllib3.exceptions import DecodeError, HTTPError, ProtocolError
 
 from gitlab_mcp.actions.exchange import Request
 from gitlab_mcp.gitlab.attempt import reason_of
 from gitlab_mcp.gitlab.faults import BadAnswer, BadAnswerReason, Refused, Unreachable
-from gitlab_mcp.gitlab.transport import open_session, with_lowercase_names
+from gitlab_mcp.gitlab.in_flight import InFlightRequest, set_current_request
+from gitlab_mcp.gitlab.transport import Incoming, LiveAdapter, Outgoing, with_lowercase_names
 
 _MOST_BYTES: Final = 64 * 1024
 """Of an answer. Such answers are a few hundred bytes."""
@@ -38,41 +39,37 @@ class OAuthEndpoints:
     def _send(self, method: str, path: str, form: str, headers: dict[str, str]) -> str:
         # Whatever becomes of it, nothing of the call that needs the token has been sent.
         request, host = Request(method, path, repeatable=True), self.url.partition("://")[2]
-        timeouts = (self.connect_timeout, self.read_timeout)
-        with open_session(HTTPAdapter(max_retries=0), self.verify) as session:
-            try:
-                with session.request(
-                    method,
-                    self.url + path,
-                    data=form or None,
-                    headers=headers,
-                    timeout=timeouts,
-                    verify=self.verify,
-                    allow_redirects=False,
-                    stream=True,
-                ) as response:
-                    content = _beginning(response)
-            except (ConnectionError, Timeout) as error:
-                raise Unreachable(request, reason_of(error, sent=True), host, sent=False) from error
-            except requests.RequestException as error:
-                raise BadAnswer(request, BadAnswerReason.CUT_OFF, 0) from error
+        outgoing = Outgoing(method, self.url + path, headers, form.encode() or None)
+        adapter = LiveAdapter()
+        set_current_request(InFlightRequest())
+        try:
+            response = adapter.send(outgoing, Timeout(self.connect_timeout, self.read_timeout), self.verify)
+            with closing(response):
+                content = _beginning(request, response)
+        except HTTPError as error:
+            raise Unreachable(request, reason_of(error, sent=True), host, sent=False) from error
+        finally:
+            adapter.close()
         return _text(request, response, content)
 
 
-def _beginning(response: requests.Response) -> bytes:
+def _beginning(request: Request, response: Incoming) -> bytes:
     content = b""
-    for chunk in response.iter_content(8192):
-        content += chunk
-        if len(content) > _MOST_BYTES:
-            break
+    try:
+        for chunk in response.stream(8192, decode_content=True):
+            content += chunk
+            if len(content) > _MOST_BYTES:
+                break
+    except (ProtocolError, DecodeError) as error:
+        raise BadAnswer(request, BadAnswerReason.CUT_OFF, response.status) from error
     return content
 
 
-def _text(request: Request, response: requests.Response, content: bytes) -> str:
-    refused = Refused(request, response.status_code, with_lowercase_names(response.headers), content)
-    if response.status_code in (200, 201, 400, 401, 403) and refused.is_json and len(content) <= _MOST_BYTES:
+def _text(request: Request, response: Incoming, content: bytes) -> str:
+    refused = Refused(request, response.status, with_lowercase_names(response.headers), content)
+    if response.status in (200, 201, 400, 401, 403) and refused.is_json and len(content) <= _MOST_BYTES:
         return content.decode("utf-8", "replace")
-    if response.status_code < 300:
+    if response.status < 300:
         reason = BadAnswerReason.HTML if refused.is_web_page else BadAnswerReason.NOT_JSON
-        raise BadAnswer(request, reason, response.status_code)
+        raise BadAnswer(request, reason, response.status)
     raise refused

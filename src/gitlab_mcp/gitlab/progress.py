@@ -4,10 +4,8 @@ counted: the steps that a workflow announced, the bytes of a single long answer,
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from typing import Final
-
-import anyio.from_thread
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
 
 from gitlab_mcp.actions.exchange import Report, Request, whole_number
 
@@ -39,8 +37,11 @@ class Progress:
             total = self._begun if self._begun > self._answered else None
             self._tell(self._answered, total, f"answers from GitLab ({_what(request)})")
 
-    def counted(self, chunks: Iterator[bytes], headers: Mapping[str, str]) -> Iterator[bytes]:
-        """The same chunks. Counts their bytes where this is the only request so far. For a worker thread."""
+    def counted(
+        self, chunks: Iterator[bytes], headers: Mapping[str, str], in_loop: Callable[..., Any]
+    ) -> Iterator[bytes]:
+        """The same chunks. Counts their bytes where this is the only request so far. For a worker thread; `in_loop`
+        calls a function from there."""
         if self._report is None or self._begun > 1 or self._counts_something_else:
             yield from chunks
             return
@@ -52,7 +53,7 @@ class Progress:
             done += len(chunk)
             if done - reported >= _BYTES_BETWEEN_REPORTS:
                 self._counts_something_else = True
-                anyio.from_thread.run_sync(self._tell, done, total, "bytes read")
+                in_loop(self._tell, done, total, "bytes read")
                 reported = done
             yield chunk
 

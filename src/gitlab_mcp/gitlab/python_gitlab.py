@@ -1,53 +1,68 @@
 """The only code that knows python-gitlab.
 
-python-gitlab builds the URL, the token header and the options of a request. Its paging, retries, redirects and error
-handling are off. The live response is kept in the `InFlightRequest`.
+python-gitlab builds the URL and the options of a request. Its paging, retries, redirects and error handling are off.
+The live response is kept in the `InFlightRequest`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from functools import partial
+import json
+from collections.abc import Mapping
 from mimetypes import guess_type
-from typing import Any
+from typing import Any, ClassVar, Final
+from urllib.parse import urlencode
 
-import requests
-from gitlab._backends.requests_backend import RequestsBackend, RequestsResponse, SendData
+from gitlab._backends.requests_backend import SendData
 from gitlab.client import Gitlab
 from gitlab.const import USER_AGENT
 from gitlab.exceptions import GitlabError
+from urllib3 import Timeout, make_headers
 from urllib3.filepost import encode_multipart_formdata
 
 from gitlab_mcp.actions.exchange import File, Request
 from gitlab_mcp.callers import TokenKind
 from gitlab_mcp.gitlab.address import GRAPHQL_PATH, Address, query_pairs
 from gitlab_mcp.gitlab.in_flight import current_request
+from gitlab_mcp.gitlab.transport import Adapter, Incoming, Outgoing
+
+_ACCEPTED: Final = {"Accept": "*/*", **make_headers(accept_encoding=True)}
 
 
-@dataclass(frozen=True, slots=True)
 class HttpSession:
-    """The requests session that all callers share, and the options that hold for every request."""
+    """What all callers share."""
 
-    address: Address
-    requests_session: requests.Session
-    verify: bool | str
-    connect_timeout: float
-    read_timeout: float
-
-
-class _UnreadResponse(RequestsResponse):
-    """Keeps python-gitlab from reading the body of a refusal: it would read all of it, and drop the headers."""
-
-    @property
-    def content(self) -> bytes:
-        return b""
-
-    def json(self) -> Any:
-        raise ValueError
+    def __init__(self, address: Address, adapter: Adapter, timeout: Timeout, verify: bool | str) -> None:
+        self.address = address
+        self.adapter = adapter
+        self.gitlab = _GitlabWithoutObjects(address.root, _Backend(adapter, timeout, verify))
 
 
-class _Backend(RequestsBackend):
+class _GitlabWithoutObjects(Gitlab):
+    """What makes requests. For everything there is in GitLab python-gitlab has a class, unused here, and its own
+    `__init__` imports and makes them all: that takes 8 MB, and most of the time that making this takes."""
+
+    def __init__(self, url: str, backend: _Backend) -> None:
+        self._base_url = url
+        self._url = f"{url}/api/v4"
+        self._backend: Any = backend
+        self.headers = {"User-Agent": USER_AGENT}
+        self.timeout = None
+        self.ssl_verify = True
+        self.retry_transient_errors = False
+        self.keep_base_url = True
+        self.private_token = self.oauth_token = self.job_token = None
+        self.http_username = self.http_password = None
+        self._set_auth_info()
+
+
+class _Backend:
+    """What python-gitlab sends requests by."""
+
+    def __init__(self, adapter: Adapter, timeout: Timeout, verify: bool | str) -> None:
+        self._adapter = adapter
+        self._timeout = timeout
+        self._verify = verify
+
     @staticmethod
     def prepare_send_data(
         files: Mapping[str, File] | None = None, post_data: Any = None, raw: bool = False
@@ -61,27 +76,57 @@ class _Backend(RequestsBackend):
             return SendData(content_type, data=data)
         return SendData("application/json", json=post_data)
 
-    def http_request(  # type: ignore[override]
-        self, method: str, url: str, timeout: Any, verify: Any, stream: bool, **options: Any
-    ) -> RequestsResponse:
-        prepared = self.client.prepare_request(requests.Request(method, url, **options))
-        settings = self.client.merge_environment_settings(prepared.url, {}, stream, verify, None)
-        response = self.client.send(prepared, timeout=timeout, allow_redirects=False, **settings)
+    def http_request(
+        self,
+        method: str,
+        url: str,
+        params: Mapping[str, Any],
+        headers: dict[str, str],
+        data: bytes | None,
+        json: Any,
+        **_: Any,
+    ) -> _Unread:
+        body = data if json is None else _as_json(json)
+        # python-gitlab spells it in its own way, and names of headers are looked up by their letters.
+        kind = headers.pop("Content-type")
+        request = Outgoing(
+            method,
+            f"{url}?{urlencode(params, doseq=True)}" if params else url,
+            {**_ACCEPTED, **headers, "Content-Type": kind},
+            body,
+        )
+        response = self._adapter.send(request, self._timeout, self._verify)
         current_request().response = response
-        return _UnreadResponse(response)
+        return _Unread(response)
 
 
-def send(http: HttpSession, token: str | None, kind: TokenKind, request: Request) -> requests.Response:
+class _Unread:
+    """The response as python-gitlab sees it. Of a refusal it would read all of the body, and drop the headers."""
+
+    history: ClassVar[tuple[()]] = ()
+    content = b""
+
+    def __init__(self, response: Incoming) -> None:
+        self.response = self
+        self.status_code = response.status
+        self.headers = response.headers
+        self.reason = response.reason
+
+    def json(self) -> Any:
+        raise ValueError
+
+
+def send(http: HttpSession, token: str | None, kind: TokenKind, request: Request) -> Incoming:
     """Send the request and return when the headers have arrived, whatever the status."""
     try:
-        _client(http, token, kind).http_request(
+        http.gitlab.http_request(
             request.method,
             http.address.graphql if request.path == GRAPHQL_PATH else request.path,
             query_data=_values_by_name(query_pairs(request.query)),
             post_data=request.content if request.content is not None else _body(request),
             raw=request.content is not None,
             files=dict(request.files),
-            timeout=(http.connect_timeout, http.read_timeout),  # type: ignore[arg-type]
+            extra_headers=_credentials(token, kind),
             obey_rate_limit=False,
             retry_transient_errors=False,
             max_retries=0,
@@ -95,6 +140,21 @@ def send(http: HttpSession, token: str | None, kind: TokenKind, request: Request
     return response
 
 
+def _credentials(token: str | None, kind: TokenKind) -> dict[str, str]:
+    """Not given to a `Gitlab` of its own for each caller: to make one takes as long as to send a request."""
+    if not token:
+        return {}
+    return {
+        "private": {"PRIVATE-TOKEN": token},
+        "job": {"JOB-TOKEN": token},
+        "bearer": {"Authorization": f"Bearer {token}"},
+    }[kind]
+
+
+def _as_json(body: Any) -> bytes:
+    return json.dumps(body, allow_nan=False).encode()
+
+
 def _body(request: Request) -> dict[str, Any] | None:
     return None if request.body is None else dict(request.body)
 
@@ -105,44 +165,6 @@ def _form(fields: Mapping[str, Any], files: Mapping[str, File]) -> tuple[bytes, 
         for name, file in files.items()
     ]
     return encode_multipart_formdata([*query_pairs(fields), *parts])
-
-
-def _client(http: HttpSession, token: str | None, kind: TokenKind) -> Gitlab:
-    argument = {"private": "private_token", "job": "job_token", "bearer": "oauth_token"}[kind]
-    credentials: dict[str, Any] = {argument: token}
-    return _GitlabWithoutObjects(
-        http.address.root,
-        ssl_verify=http.verify,
-        backend=partial(_Backend, http.requests_session),
-        **credentials,
-    )
-
-
-class _GitlabWithoutObjects(Gitlab):
-    """What makes requests. For everything there is in GitLab python-gitlab has a class, unused here, and its own
-    `__init__` imports and makes them all: that takes 8 MB, and most of the time that making this takes."""
-
-    def __init__(
-        self,
-        url: str,
-        *,
-        backend: Callable[[], RequestsBackend],
-        ssl_verify: bool | str = True,
-        private_token: str | None = None,
-        oauth_token: str | None = None,
-        job_token: str | None = None,
-    ) -> None:
-        self._base_url = url
-        self._url = f"{url}/api/v4"
-        self._backend = backend()
-        self.headers = {"User-Agent": USER_AGENT}
-        self.timeout = None
-        self.ssl_verify = ssl_verify
-        self.retry_transient_errors = False
-        self.keep_base_url = True
-        self.private_token, self.oauth_token, self.job_token = private_token, oauth_token, job_token
-        self.http_username = self.http_password = None
-        self._set_auth_info()
 
 
 def _values_by_name(pairs: list[tuple[str, str]]) -> dict[str, list[str]]:

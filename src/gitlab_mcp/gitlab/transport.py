@@ -1,24 +1,70 @@
-"""The requests session that all callers share. It keeps no cookies, follows no redirects, and a request can be aborted
-by shutting its socket down."""
+"""How a request gets to GitLab: over connections that all callers share, and that can be cut in the middle of a
+request. Nothing is kept of any caller: no cookies, no credentials of the machine; and no redirect is followed."""
 
 from __future__ import annotations
 
 import socket
-from collections.abc import Mapping
-from http.cookiejar import DefaultCookiePolicy
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from threading import Lock
-from typing import Any
+from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 import requests
 from requests.adapters import HTTPAdapter
-from urllib3 import HTTPConnectionPool, HTTPSConnectionPool, PoolManager, disable_warnings
+from urllib3 import (
+    HTTPConnectionPool,
+    HTTPHeaderDict,
+    HTTPSConnectionPool,
+    PoolManager,
+    Retry,
+    Timeout,
+    disable_warnings,
+)
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.exceptions import InsecureRequestWarning
 
 from gitlab_mcp.gitlab.in_flight import InFlightRequest, current_request
 
 _POOL_SIZE = 64
+_NO_RETRIES = Retry(False, redirect=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Outgoing:
+    """A request as it is sent."""
+
+    method: str
+    url: str
+    headers: Mapping[str, str]
+    body: bytes | None
+
+
+class Incoming(Protocol):
+    """A response whose head has arrived, as urllib3 has it. The body may not have been read."""
+
+    @property
+    def status(self) -> int: ...
+
+    @property
+    def reason(self) -> str | None: ...
+
+    @property
+    def headers(self) -> HTTPHeaderDict: ...
+
+    def stream(self, amt: int, decode_content: bool) -> Iterator[bytes]: ...
+
+    def close(self) -> None: ...
+
+
+class Adapter(Protocol):
+    """What sends requests: over the network, or in its place."""
+
+    def send(self, request: Outgoing, timeout: Timeout, verify: bool | str) -> Incoming:
+        """Return when the head of the response has arrived, whatever its status. `verify` may be a CA file."""
+        ...
+
+    def close(self) -> None: ...
 
 
 class NotRecorded(Exception):
@@ -90,9 +136,64 @@ class _TlsPool(HTTPSConnectionPool):
     ConnectionCls = _TlsConnection
 
 
-class LiveAdapter(HTTPAdapter):
+class LiveAdapter:
+    """The network."""
+
     def __init__(self) -> None:
-        super().__init__(pool_connections=4, pool_maxsize=_POOL_SIZE, max_retries=0)
+        self._pools = _Pools()
+        self._routes: dict[tuple[str, bool | str], _Route] = {}
+
+    def send(self, request: Outgoing, timeout: Timeout, verify: bool | str) -> Incoming:
+        scheme, host, path, query, _ = urlsplit(request.url)
+        origin = f"{scheme}://{host}"
+        route = self._routes.get((origin, verify))
+        if route is None:
+            route = self._routes[origin, verify] = self._pools.route_to(origin, verify)
+        return route.pool.urlopen(
+            request.method,
+            f"{route.prefix}{path}?{query}" if query else route.prefix + path,
+            request.body,
+            request.headers,
+            retries=_NO_RETRIES,
+            redirect=False,
+            assert_same_host=False,
+            timeout=timeout,
+            preload_content=False,
+        )
+
+    def close(self) -> None:
+        self._pools.close()
+
+
+@dataclass(frozen=True, slots=True)
+class _Route:
+    """How a host is reached."""
+
+    pool: HTTPConnectionPool
+    prefix: str
+    """Stands before the path: a proxy is told the host, too."""
+
+
+class _Pools(HTTPAdapter):
+    """What requests knows of proxies and certificates, with connections of ours. It is asked once for each host: the
+    environment that it reads does not change while the server runs, and that takes longer than to send a request."""
+
+    def __init__(self) -> None:
+        super().__init__(pool_connections=4, pool_maxsize=_POOL_SIZE)
+
+    def route_to(self, origin: str, verify: bool | str) -> _Route:
+        request = requests.Request("GET", origin).prepare()
+        assert request.url
+        with requests.Session() as session:
+            told = session.merge_environment_settings(request.url, {}, True, verify, None)
+        proxies = told["proxies"]
+        if told["verify"] is False:
+            # The operator chose this. A warning with every request would only fill the log.
+            disable_warnings(InsecureRequestWarning)
+        pool: Any = self.get_connection_with_tls_context(request, told["verify"], proxies)
+        self.cert_verify(pool, request.url, told["verify"], None)  # type: ignore[no-untyped-call]
+        # Of the URL as a proxy must be told it, or of the path "/".
+        return _Route(pool, self.request_url(request, proxies).removesuffix("/"))
 
     def init_poolmanager(self, *args: Any, **kwargs: Any) -> None:
         super().init_poolmanager(*args, **kwargs)
@@ -114,43 +215,6 @@ def _use_abortable_connections(manager: PoolManager) -> PoolManager:
     return manager
 
 
-class _Session(requests.Session):
-    def __init__(self) -> None:
-        super().__init__()
-        self._from_environment: dict[tuple[Any, ...], Any] = {}
-
-    def merge_environment_settings(self, url: Any, proxies: Any, stream: Any, verify: Any, cert: Any) -> Any:
-        """Proxies and certificates from the environment, read once for each host: that takes a third of the time that a
-        request takes here, and the environment does not change while the server runs."""
-        key = (urlsplit(url)[:2], stream, verify)
-        if key not in self._from_environment:
-            self._from_environment[key] = super().merge_environment_settings(
-                url, proxies, stream, verify, cert
-            )
-        return self._from_environment[key]
-
-    def get_redirect_target(self, resp: requests.Response) -> str | None:
-        # Even with allow_redirects=False, requests reads a redirect's whole body to prepare the next request.
-        return None
-
-
-def open_session(adapter: requests.adapters.BaseAdapter, verify: bool | str) -> requests.Session:
-    """A session that keeps nothing of any caller."""
-    if verify is False:
-        # The operator chose this. A warning with every request would only fill the log.
-        disable_warnings(InsecureRequestWarning)
-    session = _Session()
-    session.mount("https://", adapter)
-    session.mount("http://", adapter)
-    # Without an `auth`, requests reads ~/.netrc for callers who have no token.
-    session.auth = _add_no_credentials
-    session.cookies.set_policy(DefaultCookiePolicy(allowed_domains=[]))
-    return session
-
-
-def _add_no_credentials(request: requests.PreparedRequest) -> requests.PreparedRequest:
-    return request
-
-
-def with_lowercase_names(headers: Mapping[str, str]) -> dict[str, str]:
-    return {name.lower(): value for name, value in headers.items()}
+def with_lowercase_names(headers: HTTPHeaderDict) -> dict[str, str]:
+    """Of a header that came twice, the values are joined."""
+    return {name.lower(): value for name, value in headers.itermerged()}

@@ -14,8 +14,14 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from mcp import MCPError
-from mcp.server.mcpserver import Context
-from mcp.types import ElicitRequest, ElicitRequestFormParams, ElicitResult, InputRequiredResult
+from mcp.server.context import ServerRequestContext
+from mcp.types import (
+    CallToolRequestParams,
+    ElicitRequest,
+    ElicitRequestFormParams,
+    ElicitResult,
+    InputRequiredResult,
+)
 
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import Failure
@@ -95,13 +101,14 @@ def _form(missing: Any, fields: Mapping[str, Mapping[str, Any]]) -> dict[str, An
 class Person:
     """The user of the client."""
 
-    context: Context[None, Any] | None
+    context: ServerRequestContext[None, Any] | None
+    params: CallToolRequestParams
 
     def answers_so_far(self) -> Answers:
         """What came with this request, as the answer to an earlier question."""
-        if self.context is None or not self.can_be_asked:
+        if not self.can_be_asked:
             return Answers()
-        for key, response in (self.context.input_responses or {}).items():
+        for key, response in (self.params.input_responses or {}).items():
             if isinstance(response, ElicitResult):
                 return _answers(key, response)
         return Answers()
@@ -119,7 +126,7 @@ class Person:
             return None
         try:
             response = await self.context.session.elicit_form(
-                question.message, question.form, self.context.request_id
+                question.message, question.form, str(self.context.request_id)
             )
         except MCPError:
             # The client declared elicitation and cannot do it. The model gets a failure, and no token.
@@ -136,15 +143,15 @@ class Person:
 
     @property
     def _has_forms(self) -> bool:
-        capabilities = self.context.client_capabilities if self.context is not None else None
+        capabilities = self.context.session.client_capabilities if self.context is not None else None
         elicitation = capabilities.elicitation if capabilities is not None else None
         # Clients from before there were modes name none, and mean forms.
         return elicitation is not None and (elicitation.form is not None or elicitation.url is None)
 
     @property
     def _takes_questions_as_results(self) -> bool:
-        version = self.context.protocol_version if self.context is not None else None
-        return version is not None and version >= _FIRST_VERSION_WITH_QUESTIONS_AS_RESULTS
+        version = self.context.protocol_version if self.context is not None else ""
+        return version >= _FIRST_VERSION_WITH_QUESTIONS_AS_RESULTS
 
 
 def _answers(key: str, response: ElicitResult) -> Answers:

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any, Protocol
 import anyio
 from mcp import MCPError
 from mcp.server import MCPServer
+from mcp.server._otel import OpenTelemetryMiddleware
 from mcp.server.caching import CacheHint
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.mcpserver import Context
 from mcp.types import (
     INVALID_PARAMS,
     PARSE_ERROR,
+    CallToolRequestParams,
     CallToolResult,
     ErrorData,
     GetPromptResult,
@@ -39,6 +41,7 @@ from gitlab_mcp.failures.tool_names import operation_name
 from gitlab_mcp.protocol.calls_in_flight import CallsInFlight
 from gitlab_mcp.protocol.elicitation import Person, question_for, without_question
 from gitlab_mcp.protocol.messages import Message, NoMessage, error_object
+from gitlab_mcp.protocol.plain_posts import Posted, answer
 from gitlab_mcp.protocol.prompts import PROMPTS, prompt_named
 from gitlab_mcp.protocol.tool_results import failure_result, success_result
 from gitlab_mcp.spans import CLIENT_TRACE, trace_headers
@@ -134,6 +137,12 @@ class GitLabServer(MCPServer[None]):
         )
         for method in _NOT_OFFERED:
             del self._lowlevel_server._request_handlers[method]
+        # Its spans would hold what clients write; ours are made where things happen.
+        self.middleware[:] = [
+            each for each in self.middleware if not isinstance(each, OpenTelemetryMiddleware)
+        ]
+        # The SDK's own handler looks for a function that was registered as a tool, and makes a model for its use.
+        self._lowlevel_server.add_request_handler("tools/call", CallToolRequestParams, self._answer_call)
         self._app = app
         self._error_style = error_style
         self._format = format
@@ -155,6 +164,10 @@ class GitLabServer(MCPServer[None]):
             stateless=True,
             max_request_body_size=max_body_bytes,
         )
+
+    async def answer_post(self, posted: Posted, protocol_version: str | None) -> bytes:
+        """The answer to a request that is plain."""
+        return await answer(self._lowlevel_server, posted, protocol_version)
 
     def record_refusal(self, failure: Failure) -> Failure:
         """Log and count a request that was refused before it became a call."""
@@ -199,14 +212,21 @@ class GitLabServer(MCPServer[None]):
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[None, Any] | None = None
     ) -> CallToolResult | InputRequiredResult:
+        params = CallToolRequestParams(name=name, arguments=arguments)
+        return await self._answer_call(context.request_context if context is not None else None, params)
+
+    async def _answer_call(
+        self, context: ServerRequestContext[None, Any] | None, params: CallToolRequestParams
+    ) -> CallToolResult | InputRequiredResult:
         """The result of a call. A failure is a result too, with is_error set.
 
         Where a person's answer would make a failed call work and the client can ask, the person is asked.
         """
+        name, arguments = params.name, params.arguments or {}
         tool, meant = self._app.meant_call(name, arguments)
         format = self._wanted_format(tool, meant.get("format"))
-        request_context = request_context_of(context.request_context.request) if context is not None else None
-        person = Person(context)
+        request_context = request_context_of(context.request) if context is not None else None
+        person = Person(context, params)
         answers = person.answers_so_far()
         while True:
             consent = Consent(person.can_be_asked, answers.accepted, answers.declined)
@@ -310,11 +330,11 @@ class GitLabServer(MCPServer[None]):
         self,
         name: str,
         arguments: dict[str, Any],
-        context: Context[None, Any] | None,
+        context: ServerRequestContext[None, Any] | None,
         request_context: RequestContext | None,
         consent: Consent,
     ) -> Result:
-        meta = context.request_context.meta if context is not None else None
+        meta = context.meta if context is not None else None
         if meta and (trace := trace_headers(meta)):
             CLIENT_TRACE.set(trace)
         if context is None or not meta or meta.get("progress_token") is None:
@@ -323,7 +343,7 @@ class GitLabServer(MCPServer[None]):
 
         async def send_progress() -> None:
             async for done, total, step in receive:
-                await context.report_progress(done, total, step or None)
+                await context.session.report_progress(done, total, step or None)
 
         def report(done: float, total: float | None, step: str) -> None:
             # A client that reads slowly misses steps; it must not slow the call down.
@@ -364,17 +384,25 @@ class GitLabServer(MCPServer[None]):
 
 
 def request_context_of(request: Any) -> RequestContext | None:
-    """What the HTTP transport left with the request; None over standard input."""
-    request_context = getattr(getattr(request, "state", None), "request_context", None)
-    return request_context if isinstance(request_context, RequestContext) else None
+    """What a request over HTTP asks for; None over standard input."""
+    posted = _posted(request)
+    return posted.request_context if posted is not None else None
+
+
+def _posted(request: Any) -> Posted | None:
+    """Where the SDK's transport passed the message on, it comes with the HTTP request."""
+    posted = (
+        request if isinstance(request, Posted) else getattr(getattr(request, "state", None), "posted", None)
+    )
+    return posted if isinstance(posted, Posted) else None
 
 
 def _why_unreadable(request: Any) -> Failure | None:
-    """Standard input hands the message itself on; HTTP leaves it with the request."""
-    message = (
-        request if isinstance(request, Message) else getattr(getattr(request, "state", None), "message", None)
-    )
-    return message.failure if isinstance(message, Message) else None
+    """Standard input hands the message itself on."""
+    if isinstance(request, Message):
+        return request.failure
+    posted = _posted(request)
+    return posted.message.failure if posted is not None else None
 
 
 async def _wrap_arguments_that_are_no_object(

@@ -11,14 +11,12 @@ from itertools import count
 from pathlib import Path
 from tempfile import mkstemp
 from threading import Lock, Timer
-from typing import Any
 
-import requests
-from requests.adapters import BaseAdapter
+from urllib3 import HTTPHeaderDict, Timeout
 
 from gitlab_mcp.gitlab.address import parse_address
 from gitlab_mcp.gitlab.in_flight import current_request
-from gitlab_mcp.gitlab.transport import LiveAdapter
+from gitlab_mcp.gitlab.transport import Incoming, LiveAdapter, Outgoing
 from gitlab_mcp.recording.cassette import (
     RECORDED_URL,
     Interaction,
@@ -90,7 +88,7 @@ class CassetteWriter:
             raise
 
 
-class RecordingAdapter(BaseAdapter):
+class RecordingAdapter:
     """`aliases` maps tokens to the names of callers. Other callers are named caller-1, caller-2, … as they appear."""
 
     def __init__(
@@ -101,7 +99,6 @@ class RecordingAdapter(BaseAdapter):
         aliases: Mapping[str, str] | None = None,
         scrub_emails: bool = False,
     ) -> None:
-        super().__init__()
         self._cassette = CassetteWriter(path)
         self._address = parse_address(base_url)
         self._live = LiveAdapter()
@@ -109,22 +106,21 @@ class RecordingAdapter(BaseAdapter):
         self._aliases = dict(aliases or {})
         self._lock = Lock()
 
-    def send(self, request: requests.PreparedRequest, *args: Any, **kwargs: Any) -> requests.Response:
+    def send(self, request: Outgoing, timeout: Timeout, verify: bool | str) -> Incoming:
         in_flight = current_request()
-        response = self._live.send(request, *args, **kwargs)
+        response = self._live.send(request, timeout, verify)
 
         def record(content: bytes) -> None:
             if not in_flight.aborted:
                 self._record(request, response, content)
 
-        response.raw = _CopiedBody(response.raw, record)
-        return response
+        return _Copied(response, record)
 
     def close(self) -> None:
         self._live.close()
         self._cassette.flush()
 
-    def _record(self, request: requests.PreparedRequest, response: requests.Response, content: bytes) -> None:
+    def _record(self, request: Outgoing, response: Incoming, content: bytes) -> None:
         with self._lock:
             alias = self._alias(token_of(request.headers) or "")
             scrubber = Scrubber(self._aliases, emails=self._scrub_emails)
@@ -133,14 +129,14 @@ class RecordingAdapter(BaseAdapter):
         self._cassette.add(
             Interaction(
                 alias=alias,
-                method=request.method or "",
-                uri=scrubber.uri(self._hide_url(request.url or "")),
-                request_body=scrubber.request_body(request.url or "", body) if body else None,
-                status=response.status_code,
+                method=request.method,
+                uri=scrubber.uri(self._hide_url(request.url)),
+                request_body=scrubber.request_body(request.url, body) if body else None,
+                status=response.status,
                 reason=response.reason or "",
                 headers={
                     name: self._hide_url(value)
-                    for name, value in scrubber.headers(response.headers).items()
+                    for name, value in scrubber.headers(dict(response.headers.itermerged())).items()
                     if name.lower() not in _CONNECTION_HEADERS
                 },
                 content=scrubber.body(text).encode("utf-8", "surrogateescape"),
@@ -159,29 +155,38 @@ class RecordingAdapter(BaseAdapter):
         return text.replace(self._address.root, RECORDED_URL)
 
 
-class _CopiedBody:
-    """The raw body of a response. Copies what is read, and passes the copy on when the connection is released."""
+class _Copied:
+    """A response. Copies what is read of its body, and passes the copy on when it is closed."""
 
-    def __init__(self, raw: Any, on_release: Callable[[bytes], None]) -> None:
-        self._raw = raw
-        self._on_release: Callable[[bytes], None] | None = on_release
+    def __init__(self, response: Incoming, on_close: Callable[[bytes], None]) -> None:
+        self._response = response
+        self._on_close: Callable[[bytes], None] | None = on_close
         self._copy = bytearray()
 
-    def stream(self, amount: int, decode_content: bool = True) -> Iterator[bytes]:
+    @property
+    def status(self) -> int:
+        return self._response.status
+
+    @property
+    def reason(self) -> str | None:
+        return self._response.reason
+
+    @property
+    def headers(self) -> HTTPHeaderDict:
+        return self._response.headers
+
+    def stream(self, amt: int, decode_content: bool) -> Iterator[bytes]:
         try:
-            for chunk in self._raw.stream(amount, decode_content=decode_content):
+            for chunk in self._response.stream(amt, decode_content):
                 self._copy += chunk[: MAX_BODY_BYTES - len(self._copy)]
                 yield chunk
         except Exception:
             # An answer that broke off is not recorded.
-            self._on_release = None
+            self._on_close = None
             raise
 
     def close(self) -> None:
-        self._raw.close()
-
-    def release_conn(self) -> None:
-        self._raw.release_conn()
-        on_release, self._on_release = self._on_release, None
-        if on_release is not None:
-            on_release(bytes(self._copy))
+        self._response.close()
+        on_close, self._on_close = self._on_close, None
+        if on_close is not None:
+            on_close(bytes(self._copy))

@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from io import BytesIO
 from threading import Lock
-from typing import Any
 
-import requests
-from requests.adapters import BaseAdapter
-from requests.structures import CaseInsensitiveDict
+from urllib3 import HTTPHeaderDict, HTTPResponse, Timeout
 
 from gitlab_mcp.gitlab.address import GRAPHQL_PATH
-from gitlab_mcp.gitlab.transport import NotRecorded
+from gitlab_mcp.gitlab.transport import Incoming, NotRecorded, Outgoing
 from gitlab_mcp.recording.cassette import DEFAULT_ALIAS, Interaction
 from gitlab_mcp.recording.matching import (
     IdsAndPaths,
@@ -43,7 +40,7 @@ class _AnswerSequence:
     @property
     def is_whole_list(self) -> bool:
         """Whether the answer is a list of one page, which a longer page would hold just so."""
-        headers = CaseInsensitiveDict(self._answers[self._next].headers)
+        headers = HTTPHeaderDict(self._answers[self._next].headers)
         return "x-page" in headers and not headers.get("x-next-page")
 
     def next(self) -> Interaction:
@@ -78,12 +75,11 @@ class _PathIndex:
         return self._by_key
 
 
-class ReplayAdapter(BaseAdapter):
+class ReplayAdapter:
     """A token that is the alias of a recorded caller gets the answers of that caller. Any other token gets those of the
     first recorded caller."""
 
     def __init__(self, interactions: Iterable[Interaction]) -> None:
-        super().__init__()
         self._interactions = list(interactions)
         self._aliases = {interaction.alias for interaction in self._interactions}
         self._first_alias = self._interactions[0].alias if self._interactions else DEFAULT_ALIAS
@@ -94,7 +90,7 @@ class ReplayAdapter(BaseAdapter):
         self._ids_and_paths: IdsAndPaths | None = None
         self._lock = Lock()
 
-    def send(self, request: requests.PreparedRequest, *args: Any, **kwargs: Any) -> requests.Response:
+    def send(self, request: Outgoing, timeout: Timeout, verify: bool | str) -> Incoming:
         token = token_of(request.headers)
         alias = token if token in self._aliases else self._first_alias
         with self._lock:
@@ -104,21 +100,21 @@ class ReplayAdapter(BaseAdapter):
                 index = self._by_path.get((alias, key.path))
                 answers = index.find(key) if index is not None else None
                 if answers is not None:
-                    return _response(request, answers.next())
+                    return _response(answers.next())
                 whole = index.find(key.in_short_pages()) if index is not None else None
                 if whole is not None and whole.is_whole_list:
-                    return _response(request, whole.next())
+                    return _response(whole.next())
             nearest = self._nearest(alias, tried)
         raise NotRecorded(str(tried[0]), _describe(nearest, tried) if nearest else None)
 
     def close(self) -> None:
         pass
 
-    def _candidate_keys(self, request: requests.PreparedRequest) -> Iterator[RequestKey]:
+    def _candidate_keys(self, request: Outgoing) -> Iterator[RequestKey]:
         """The key of the request, then keys that match more loosely."""
         for body in recorded_bodies(request):
             for scrubber in (_SCRUBBER, _EMAIL_SCRUBBER):
-                key = request_key(request.method or "", request.url or "", body, scrubber)
+                key = request_key(request.method, request.url, body, scrubber)
                 yield key
                 yield from self._known_ids_and_paths().alternatives(key)
 
@@ -159,12 +155,11 @@ def _describe(nearest: RequestKey, tried: Sequence[RequestKey]) -> str | None:
     return f"{nearest} with another body" if only_body_differs else str(nearest)
 
 
-def _response(request: requests.PreparedRequest, interaction: Interaction) -> requests.Response:
-    response = requests.Response()
-    response.status_code = interaction.status
-    response.reason = interaction.reason
-    response.headers = CaseInsensitiveDict(interaction.headers)
-    response.raw = BytesIO(interaction.content)
-    response.url = request.url or ""
-    response.request = request
-    return response
+def _response(interaction: Interaction) -> Incoming:
+    return HTTPResponse(
+        BytesIO(interaction.content),
+        interaction.headers,
+        interaction.status,
+        reason=interaction.reason,
+        preload_content=False,
+    )

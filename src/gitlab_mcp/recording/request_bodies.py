@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-import requests
+from gitlab_mcp.gitlab.transport import Outgoing
 
 FILES: Final = "_multipart"
 """The member that names the files of a form: `{"_multipart": {"file": ["note.txt", "8 bytes"]}}`."""
@@ -18,11 +18,11 @@ _NAME: Final = re.compile(rb'; name="([^"]*)"')
 _FILENAME: Final = re.compile(rb'; filename="([^"]*)"')
 
 
-def recorded_body(request: requests.PreparedRequest) -> str | None:
+def recorded_body(request: Outgoing) -> str | None:
     return next(recorded_bodies(request))
 
 
-def recorded_bodies(request: requests.PreparedRequest) -> Iterator[str | None]:
+def recorded_bodies(request: Outgoing) -> Iterator[str | None]:
     """As it is recorded; then as recordings of other programs have it: a form without its files, a file as text."""
     kind = str(request.headers.get("Content-Type", ""))
     body = request.body

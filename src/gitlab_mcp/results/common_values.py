@@ -24,10 +24,13 @@ def with_common_values(data: Any, depth: int = 0) -> Any:
         return data
     if isinstance(data, list):
         return [with_common_values(item, depth + 1) for item in data]
-    if not isinstance(data, Mapping):
+    if not isinstance(data, (dict, Mapping)):
         return data
     shorter: dict[str, Any] = {}
     for name, value in data.items():
+        if value is None or isinstance(value, (str, int, float)):
+            shorter[name] = value
+            continue
         rows = with_common_values(value, depth + 1)
         if name == "items" and (common := _common(rows)):
             shorter[EVERY_ITEM] = common
@@ -41,7 +44,7 @@ def _common(rows: Any) -> dict[str, Any]:
     if (
         not isinstance(rows, list)
         or len(rows) < _FEWEST_ROWS
-        or not all(isinstance(row, Mapping) for row in rows)
+        or not all(isinstance(row, (dict, Mapping)) for row in rows)
     ):
         return {}
     first = rows[0]

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from gitlab_mcp.actions.result import Result
 from gitlab_mcp.results.common_values import with_common_values
 from gitlab_mcp.results.untrusted_text import new_boundary_id, wrap_untrusted
+
+_COMPACT: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=str)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +38,7 @@ def content_blocks(result: Result, new_id: Callable[[], str] = new_boundary_id) 
 
 
 def compact_json(data: Any) -> str:
-    return json.dumps(data, ensure_ascii=False, separators=(",", ":"), default=str)
+    return _COMPACT.encode(data)
 
 
 def is_well_within(result: Result, max_bytes: int) -> bool:

@@ -37,7 +37,10 @@ def kept_apart(value: Any, names: frozenset[str] = OURS) -> Any:
     if value is None or isinstance(value, (str, int, float)):
         return value
     if isinstance(value, (dict, Mapping)):
-        return {_name(name, member, names): kept_apart(member, names) for name, member in value.items()}
+        return {
+            _name(name, member, names): member if isinstance(member, str) else kept_apart(member, names)
+            for name, member in value.items()
+        }
     if isinstance(value, (list, tuple)):
         return [kept_apart(item, names) for item in value]
     return value

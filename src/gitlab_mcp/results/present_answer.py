@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -15,8 +15,8 @@ from gitlab_mcp.results.chosen_fields import each_named, named_fields, unknown_f
 from gitlab_mcp.results.envelope import ABOUT_THE_CALL, kept_apart
 from gitlab_mcp.results.list_pages import items_before, list_page
 from gitlab_mcp.results.row_urls import add_project
-from gitlab_mcp.results.secret_redaction import redact_json, redact_text
-from gitlab_mcp.results.shown_fields import pick_fields, shown_fields, times_to_the_second
+from gitlab_mcp.results.secret_redaction import redact_json, redact_members, redact_text
+from gitlab_mcp.results.shown_fields import ShownField, pick_fields, shown_fields, slim, times_to_the_second
 from gitlab_mcp.results.size_limit import limit_size
 from gitlab_mcp.results.text_cleaning import remove_invisible, remove_invisible_in_json
 from gitlab_mcp.results.written_fields import written_fields
@@ -43,8 +43,7 @@ def present_answer(
     before = None
     if isinstance(outcome, Answer):
         before = _items_before(outcome)
-        answer = replace(outcome, body=redact_json(outcome.body))
-        data = _named(action, answer, fields) if fields else _data(action, answer, detail)
+        data = _named(action, outcome, fields) if fields else _data(action, outcome, detail)
         result = Result(data=data, truncated=outcome.left_out)
     else:
         data = kept_apart(redact_json(outcome.data), ABOUT_THE_CALL)
@@ -72,23 +71,26 @@ def _body(action: Action, answer: Answer, detail: Detail) -> dict[str, Any]:
     spec, body = action.spec, answer.body
     if isinstance(body, list):
         full = detail == "full"
-        return list_page(action, answer, kept_apart(body if full else _rows(action, body)), full=full)
+        rows = redact_json(body) if full else _rows(action, body)
+        return list_page(action, answer, kept_apart(rows), full=full)
     if body is None or body == "" or body == {} or (spec.writes and _says_only_yes(answer)):
         # GitLab deletes in the background where it answers 202.
         started = answer.status == 202 and action.endpoint().method == "DELETE"
         return {"started" if started else "done": True} if spec.writes else {"empty": True}
     if not isinstance(body, dict):
-        return {"value": body}
+        return {"value": redact_json(body)}
     if spec.writes and detail != "full":
-        return kept_apart(written_fields(body, spec.shows, _sent(action))) or {"done": True}
-    shown = kept_apart(body if detail == "full" else pick_fields(body, shown_fields(spec.shows).alone))
+        return kept_apart(written_fields(redact_json(body), spec.shows, _sent(action))) or {"done": True}
+    full = detail == "full"
+    fields = shown_fields(spec.shows).alone
+    shown = kept_apart(redact_json(body) if full else _picked(body, fields, _members_of(fields)))
     unasked = action.filters_not_asked_for()
     return {**shown, **({"filters_not_asked_for": dict(unasked)} if unasked else {})} or {"empty": True}
 
 
 def _named(action: Action, answer: Answer, fields: Sequence[str]) -> dict[str, Any]:
     """Of GitLab's own answer what the caller named."""
-    body = answer.body
+    body = redact_json(answer.body)
     if isinstance(body, list):
         page = list_page(action, answer, kept_apart([each_named(item, fields) for item in body]), full=True)
         return {**page, **unknown_fields(body, fields)}
@@ -99,13 +101,27 @@ def _named(action: Action, answer: Answer, fields: Sequence[str]) -> dict[str, A
 
 def _rows(action: Action, body: Sequence[Any]) -> list[Any]:
     fields = shown_fields(action.spec.shows).in_a_list
-    rows = [times_to_the_second(pick_fields(item, fields)) for item in body]
+    names = _members_of(fields)
+    rows = [times_to_the_second(_picked(item, fields, names)) for item in body]
     if "project_id" in action.endpoint().placeholders:
         return rows
     return [
         add_project(row, item) if isinstance(item, dict) and isinstance(row, dict) else row
         for row, item in zip(rows, body, strict=True)
     ]
+
+
+def _members_of(fields: Sequence[ShownField]) -> frozenset[str]:
+    """The members of GitLab's that hold these fields."""
+    return frozenset(field.path[0] for field in fields)
+
+
+def _picked(value: Any, fields: Sequence[ShownField], members: Collection[str]) -> Any:
+    """With these fields and without secrets, which are looked for only in what is shown."""
+    if not isinstance(value, (dict, Mapping)):
+        return pick_fields(redact_json(value), fields)
+    picked = pick_fields(redact_members(value, members), fields, slim_instead=False)
+    return picked or slim(redact_json(value))
 
 
 def _says_only_yes(answer: Answer) -> bool:

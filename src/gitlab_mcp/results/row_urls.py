@@ -10,12 +10,16 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import quote
 
+from gitlab_mcp.results.secret_redaction import redact_json
+
 _ENDS_WITH = ("iid", "id", "path_with_namespace", "full_path", "username", "tag_name", "name", "slug")
 """The members of a row that its address may end with."""
 
 
 def with_url_template(items: list[Any]) -> tuple[str | None, list[Any]]:
     """The template that most rows follow, and the rows: those that follow it lose their `web_url`."""
+    if not any(isinstance(item, (dict, Mapping)) and "web_url" in item for item in items):
+        return None, items
     fitting = Counter(template for item in items for template in set(_templates(item)))
     if not fitting:
         return None, items
@@ -26,7 +30,7 @@ def with_url_template(items: list[Any]) -> tuple[str | None, list[Any]]:
 
 def add_project(row: Mapping[str, Any], of: Mapping[str, Any]) -> dict[str, Any]:
     """The row with the path of its project, as far as GitLab's own answer `of` says it."""
-    references = of.get("references")
+    references = redact_json(of.get("references"))
     if "project" in row or not isinstance(references, Mapping):
         return dict(row)
     project = str(references.get("full", "")).removesuffix(str(references.get("short", "")))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Final
 
 from gitlab_mcp.failures.secret_text import REDACTED, is_secret_name, redact_text
@@ -32,17 +32,27 @@ def keep_visible(body: Mapping[str, Any], *names: str) -> dict[str, Any]:
 
 def redact_json(value: Any) -> Any:
     """The JSON value without secrets, recognised by the names of members and by how they look."""
-    if isinstance(value, VisibleSecret):
-        return value
     if isinstance(value, str):
-        return redact_text(value)
+        return value if isinstance(value, VisibleSecret) else redact_text(value)
     if value is None or isinstance(value, (int, float)):
         return value
     if isinstance(value, (dict, Mapping)):
-        return {name: _redact_member(value, name, member) for name, member in value.items()}
+        return redact_members(value, value)
     if isinstance(value, (list, tuple)):
         return [redact_json(item) for item in value]
     return value
+
+
+def redact_members(value: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:
+    """Of the object those members that have one of these names, without secrets."""
+    is_ci_variable = "key" in value and "variable_type" in value
+    return {
+        name: member
+        if member is None or isinstance(member, (int, float))
+        else _redact_member(name, member, is_ci_variable)
+        for name, member in value.items()
+        if name in names
+    }
 
 
 def redact_strings(value: Any) -> Any:
@@ -59,15 +69,17 @@ def redact_strings(value: Any) -> Any:
     return value
 
 
-def _redact_member(parent: Mapping[str, Any], name: str, member: Any) -> Any:
+def _redact_member(name: str, member: Any, of_ci_variable: bool) -> Any:
+    if isinstance(member, str):
+        if not member or isinstance(member, VisibleSecret):
+            return member
+        is_secret = is_secret_name(name) or (of_ci_variable and name == "value")
+        return REDACTED if is_secret else redact_text(member)
     if (name == "request_headers" and isinstance(member, Mapping)) or (
         name in _WITH_SECRET_VALUES and isinstance(member, list)
     ):
         return _redact_of_webhook(name, member)
-    if isinstance(member, VisibleSecret) or not isinstance(member, str) or not member:
-        return redact_json(member)
-    is_ci_variable = name == "value" and "key" in parent and "variable_type" in parent
-    return REDACTED if is_ci_variable or is_secret_name(name) else redact_text(member)
+    return redact_json(member)
 
 
 def _redact_of_webhook(name: str, member: Any) -> Any:

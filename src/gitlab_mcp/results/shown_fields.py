@@ -65,11 +65,15 @@ def pick_fields(value: Any, fields: Iterable[ShownField], *, slim_instead: bool 
 
 
 def _pick(value: Mapping[str, Any], fields: Iterable[ShownField]) -> dict[str, Any]:
-    return {field.name: _pick_field(value, field) for field in fields}
+    picked: dict[str, Any] = {}
+    for field in fields:
+        found = _follow(value, field.path) if len(field.path) > 1 else value.get(field.path[0])
+        is_short = found is None or (isinstance(found, (str, int, float)) and not field.in_short)
+        picked[field.name] = found if is_short else _shortened(found, field)
+    return picked
 
 
-def _pick_field(value: Mapping[str, Any], field: ShownField) -> Any:
-    found = _follow(value, field.path)
+def _shortened(found: Any, field: ShownField) -> Any:
     if field.in_short == "date" and isinstance(found, str):
         return found.partition("T")[0]
     if field.in_short == "mark" and found in _SAYS_NOTHING:
@@ -85,7 +89,10 @@ def times_to_the_second(value: Any) -> Any:
     if isinstance(value, list):
         return [times_to_the_second(item) for item in value]
     if isinstance(value, dict):
-        return {name: times_to_the_second(member) for name, member in value.items()}
+        return {
+            name: times_to_the_second(member) if isinstance(member, (str, list, dict)) else member
+            for name, member in value.items()
+        }
     return value
 
 
@@ -156,4 +163,4 @@ def _is_empty(value: Any) -> bool:
 
 def without_empty(members: Mapping[str, Any]) -> dict[str, Any]:
     """Without what is null, an empty text, list or object. 0 and false say something and stay."""
-    return {name: member for name, member in members.items() if not _is_empty(member)}
+    return {name: member for name, member in members.items() if member or not _is_empty(member)}

@@ -62,7 +62,8 @@ def _collect(name: str, value: Any, found: dict[str, None]) -> None:
         for inner, member in value.items():
             if member is None or isinstance(member, (int, float)) or inner in _SAID_BY_US:
                 continue
-            _collect(inner, member, found)
+            if not isinstance(member, str) or inner not in found:
+                _collect(inner, member, found)
     elif isinstance(value, (list, tuple)):
         for item in value:
             _collect(name, item, found)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import get_args
 
 from gitlab_mcp.actions.action import Action
@@ -29,6 +30,7 @@ class _Declared:
         return self.action or (None if placeholders else self.everywhere)
 
 
+@cache
 def _declared(action: type[Action]) -> _Declared:
     marked = {name: mark.feature for name, shape in shapes(action).items() if (mark := shape.mark(Needs))}
     in_path = action.spec.placeholders

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-import requests
-from requests.structures import CaseInsensitiveDict
+from urllib3 import HTTPHeaderDict
 
+from gitlab_mcp.gitlab.transport import Outgoing
 from gitlab_mcp.recording.request_bodies import recorded_bodies
 from tests.support.standin.exchange import Received, Reply
 
@@ -80,10 +80,8 @@ class Recorded:
             key = self._key(caller, method, parts.path, parts.query, body)
             self.answers.setdefault(key, deque()).append(reply)
         self.pending.clear()
-        request = requests.PreparedRequest()
-        request.headers = CaseInsensitiveDict(received.headers)
-        request.body = received.body
-        for sent in recorded_bodies(request):
+        headers = HTTPHeaderDict(received.headers)
+        for sent in recorded_bodies(Outgoing(received.method, received.path, headers, received.body)):
             key = self._key(received.caller, received.method, received.path, received.query, sent or "")
             if answers := self.answers.get(key):
                 return answers.popleft() if len(answers) > 1 else answers[0]
@@ -127,7 +125,7 @@ class Recorded:
 
 def is_whole_list(reply: Reply) -> bool:
     """Whether it is a list of one page, which a longer page would hold just so."""
-    headers = CaseInsensitiveDict(reply.headers)
+    headers = HTTPHeaderDict(reply.headers)
     return "x-page" in headers and not headers.get("x-next-page")
 
 

@@ -16,7 +16,7 @@ from starlette.datastructures import Headers
 
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import Failure
-from gitlab_mcp.transports.http.client_address import Network, counted_as, forwarded_client, is_trusted
+from gitlab_mcp.transports.http.client_address import Network, forwarded_client, is_trusted
 from gitlab_mcp.transports.http.rejection import Rejected
 
 _SURPLUS: Final = 32
@@ -84,11 +84,11 @@ class Admission:
             self._count_down(connection.peer)
 
     @contextmanager
-    def request_from(self, host: str, headers: Headers) -> Iterator[str]:
+    def request_from(self, connection: Closable, host: str, headers: Headers) -> Iterator[str]:
         """The address that the request is counted for. Raises Rejected where a proxy passes on too many of one."""
         client = forwarded_client(headers, self._proxies) if self._is_proxy(host) else None
         if client is None:
-            yield counted_as(host)
+            yield connection.peer
             return
         if self._by_address[client] >= self._most_of_one:
             raise self._too_many_of_one()

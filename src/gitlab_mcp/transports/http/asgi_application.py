@@ -22,12 +22,13 @@ from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.observability import logs
 from gitlab_mcp.observability.metrics import Metrics
 from gitlab_mcp.protocol.messages import NoMessage, read_message
+from gitlab_mcp.protocol.plain_posts import Posted, is_plain
 from gitlab_mcp.protocol.server import ICON, GitLabServer
 from gitlab_mcp.spans import CLIENT_TRACE, trace_headers
 from gitlab_mcp.transports.http.allowed_hosts import METADATA_PATH, AllowedHosts
 from gitlab_mcp.transports.http.authentication import Authenticator
 from gitlab_mcp.transports.http.body_budget import BodyBudget
-from gitlab_mcp.transports.http.cancel_on_disconnect import cancel_on_disconnect
+from gitlab_mcp.transports.http.cancel_on_disconnect import received_again
 from gitlab_mcp.transports.http.front_page import front_page, wants_page
 from gitlab_mcp.transports.http.health import Health, ServingState
 from gitlab_mcp.transports.http.options import HttpOptions
@@ -144,7 +145,7 @@ class HttpApplication:
             body = await read_body(
                 headers.get("content-length"), receive, self._options.max_request_bytes, share
             )
-            await self._serve_message(scope, headers, request_context, body, receive, send)
+            await self._serve_message(scope, headers, request_context, body, send)
 
     async def _serve_message(
         self,
@@ -152,7 +153,6 @@ class HttpApplication:
         headers: Headers,
         request_context: RequestContext,
         body: bytes,
-        receive: Receive,
         send: Send,
     ) -> None:
         try:
@@ -161,11 +161,18 @@ class HttpApplication:
             raise Rejected(
                 unreadable.failure, 400, json_rpc_code=unreadable.json_rpc_code, id=unreadable.id
             ) from None
-        scope["state"].update(request_context=request_context, message=message)
+        posted = Posted(message, request_context)
         # Progress needs a stream of events. A client that did not ask for progress gets plain JSON.
         wants_events = b'"progressToken"' in body and "text/event-stream" in headers.get("accept", "")
-        sessions = self._event_sessions if wants_events else self._json_sessions
-        await cancel_on_disconnect(sessions.handle_request, scope, message.content, receive, send)
+        with scope["state"]["client"].awaited():
+            if not wants_events and is_plain(message, headers):
+                await _send_json(
+                    await self._server.answer_post(posted, headers.get("mcp-protocol-version")), send
+                )
+                return
+            scope["state"]["posted"] = posted
+            sessions = self._event_sessions if wants_events else self._json_sessions
+            await sessions.handle_request(scope, received_again(message.content), send)
 
     def health_alone(self, health: Health) -> Starlette:
         """What is served at a port for health."""
@@ -241,6 +248,12 @@ class HttpApplication:
     async def _lifespan(self, app: Starlette) -> AsyncIterator[None]:
         async with self._json_sessions.run(), self._event_sessions.run():
             yield
+
+
+async def _send_json(body: bytes, send: Send) -> None:
+    headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
 
 
 def _only_post() -> Failure:

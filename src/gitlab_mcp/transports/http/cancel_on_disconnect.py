@@ -2,31 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import anyio
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import Message, Receive
 
 
-async def cancel_on_disconnect(app: ASGIApp, scope: Scope, body: bytes, receive: Receive, send: Send) -> None:
-    """Run `app` with a body that has been read already; cancel it when the client disconnects."""
-    disconnected = anyio.Event()
-    body_sent = False
+class Client:
+    """The client of one request, which may hang up at any time."""
 
-    async def receive_again() -> Message:
-        nonlocal body_sent
-        if not body_sent:
-            body_sent = True
-            return {"type": "http.request", "body": body, "more_body": False}
-        await disconnected.wait()
-        return {"type": "http.disconnect"}
+    def __init__(self) -> None:
+        self._is_gone = False
+        self._work: anyio.CancelScope | None = None
 
-    async with anyio.create_task_group() as tasks:
+    def hang_up(self) -> None:
+        """Called by the connection."""
+        self._is_gone = True
+        if self._work is not None:
+            self._work.cancel()
 
-        async def wait_for_disconnect() -> None:
-            while (await receive())["type"] != "http.disconnect":
-                pass
-            disconnected.set()
-            tasks.cancel_scope.cancel()
+    @contextmanager
+    def awaited(self) -> Iterator[None]:
+        """What is done inside is cancelled when the client hangs up."""
+        with anyio.CancelScope() as self._work:
+            if self._is_gone:
+                self._work.cancel()
+            yield
+        self._work = None
 
-        tasks.start_soon(wait_for_disconnect)
-        await app(scope, receive_again, send)
-        tasks.cancel_scope.cancel()
+
+def received_again(body: bytes) -> Receive:
+    """Gives a body that has been read already. That the client hung up is not told this way."""
+    parts: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def receive() -> Message:
+        if not parts:
+            await anyio.sleep_forever()
+        return parts.pop()
+
+    return receive

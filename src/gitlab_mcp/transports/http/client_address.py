@@ -32,7 +32,7 @@ def counted_as(host: str) -> str:
 
 
 def is_trusted(host: str, proxies: Sequence[Network]) -> bool:
-    address = _address(host)
+    address = _address(host) if proxies else None
     return address is not None and any(address in network for network in proxies)
 
 

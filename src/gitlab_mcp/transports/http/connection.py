@@ -16,6 +16,7 @@ from uvicorn.protocols.http.h11_impl import STATUS_PHRASES, H11Protocol
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import Failure
 from gitlab_mcp.transports.http.admission import Admission
+from gitlab_mcp.transports.http.cancel_on_disconnect import Client
 from gitlab_mcp.transports.http.client_address import counted_as
 from gitlab_mcp.transports.http.framing import LONG_HEAD, MAX_HEAD_BYTES, Malformed, StrictConnection
 from gitlab_mcp.transports.http.rejection import Rejected
@@ -27,6 +28,7 @@ _LINGER_BYTES: Final = 64 * 1024 * 1024
 """What a client may still send after its answer. It is thrown away."""
 _READ_AT_ONCE: Final = 64 * 1024
 """Bytes. What is read before anybody looked at the request is bounded by it."""
+_SENT_AT_ONCE: Final = 64 * 1024
 HEALTH_PATHS: Final = ("/healthz", "/readyz")
 
 
@@ -58,6 +60,8 @@ class Connection(H11Protocol):
         self._still_read = 0
         self._idle = True
         """Whether nothing of the next request has come."""
+        self._served: Client | None = None
+        """Whose request is being worked on."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         transport.max_size = _READ_AT_ONCE  # type: ignore[attr-defined]
@@ -75,13 +79,12 @@ class Connection(H11Protocol):
                 self.transport.abort()
             return
         self._idle = False
+        waits = self._body_waits
         super().data_received(data)
-        self._note_state()
-
-    def handle_events(self) -> None:
-        super().handle_events()
-        if not self.conn.body_wanted and self.conn.their_state is h11.SEND_BODY:
+        # Not before the first of it: most bodies come with their head, and are wanted at once.
+        if waits and self._body_waits:
             self.flow.pause_reading()
+        self._note_state()
 
     def on_response_complete(self) -> None:
         super().on_response_complete()
@@ -89,6 +92,7 @@ class Connection(H11Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._rules.admission.forget(self)
+        self._hang_up()
         self._stop_timer()
         for timer in (self._write_timer, self._linger_timer):
             if timer is not None:
@@ -148,31 +152,48 @@ class Connection(H11Protocol):
     def lingers(self) -> bool:
         return self._linger_timer is not None
 
+    @property
+    def _body_waits(self) -> bool:
+        """Whether the body of a request comes that nobody has asked for yet."""
+        return not self.conn.body_wanted and self.conn.their_state is h11.SEND_BODY
+
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         """What uvicorn calls for each request."""
         headers = Headers(scope=scope)
+        transport: _ClosedGently = self.transport  # type: ignore[assignment]
 
         async def receive_body() -> Message:
             self._want_body()
             return await receive()
 
         async def send_and_close_if_needed(message: Message) -> None:
-            if message["type"] == "http.response.start" and not self._has_whole_request(headers):
-                MutableHeaders(raw=message.setdefault("headers", []))["Connection"] = "close"
+            if message["type"] != "http.response.start":
+                await send(message)
+                transport.release()
+                return
+            answer = MutableHeaders(raw=message.setdefault("headers", []))
+            if not self._has_whole_request(headers):
+                answer["Connection"] = "close"
+            if "content-length" in answer:
+                transport.hold()
             await send(message)
 
         try:
             if self._no_place is not None and scope["path"] not in HEALTH_PATHS:
                 raise self._no_place
-            with self._rules.admission.request_from(
-                self.client[0] if self.client else "", headers
-            ) as address:
-                scope["state"]["client_address"] = address
+            host = self.client[0] if self.client else ""
+            with self._rules.admission.request_from(self, host, headers) as address:
+                self._served = Client()
+                scope["state"].update(client_address=address, client=self._served)
                 await self._served_app(scope, receive_body, send_and_close_if_needed)
         except Rejected as rejected:
             response = self._rules.refusal(rejected, headers)
             response.headers["Connection"] = "close"
             await response(scope, receive_body, send_and_close_if_needed)
+
+    def _hang_up(self) -> None:
+        if self._served is not None:
+            self._served.hang_up()
 
     def _want_body(self) -> None:
         if not self.conn.body_wanted and self._linger_timer is None:
@@ -236,6 +257,7 @@ class Connection(H11Protocol):
         if self.cycle is not None and not self.cycle.response_complete:
             self.cycle.disconnected = True
             self.cycle.message_event.set()
+            self._hang_up()
         response = self._rules.refusal(rejected, Headers(raw=[]))
         if self.conn.our_state not in (h11.IDLE, h11.SEND_RESPONSE):
             return False
@@ -265,6 +287,25 @@ class _ClosedGently:
     def __init__(self, transport: asyncio.Transport, connection: Connection) -> None:
         self._transport = transport
         self._connection = connection
+        self._held: bytes | None = None
+
+    def write(self, data: bytes) -> None:
+        if self._held is None:
+            self._transport.write(data)
+        elif len(self._held) + len(data) <= _SENT_AT_ONCE:
+            self._held += data
+        else:
+            self.release()
+            self._transport.write(data)
+
+    def hold(self) -> None:
+        """The head of an answer waits for its body, so that both leave in one packet."""
+        self._held = b""
+
+    def release(self) -> None:
+        if self._held is not None:
+            self._transport.write(self._held)
+            self._held = None
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._transport, name)
@@ -273,6 +314,7 @@ class _ClosedGently:
         return self._connection.lingers or self._transport.is_closing()
 
     def close(self) -> None:
+        self.release()
         self._connection.closed_gently(self._transport)
 
     def close_now(self) -> None:
