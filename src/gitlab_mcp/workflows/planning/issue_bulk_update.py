@@ -13,6 +13,7 @@ from gitlab_mcp.actions.server import Server
 from gitlab_mcp.failures.codes import Code, NoticeCode
 from gitlab_mcp.failures.counted import counted
 from gitlab_mcp.failures.failure import CallFailed, Failure
+from gitlab_mcp.gitlab.concurrently import MAX_CONCURRENT
 from gitlab_mcp.gitlab.paging import items_of
 from gitlab_mcp.workflows.steps import require_steps, take
 
@@ -21,7 +22,6 @@ Json = Mapping[str, Any]
 UPDATE, COMMENT = "manage_issue update", "manage_discussion create_note"
 MOST: Final = 100
 """Issues of one call: what GitLab lists on one page."""
-_AT_ONCE: Final = 4
 _STATES: Final = {"close": "closed", "reopen": "opened"}
 _STOPS: Final = (
     Code.QUOTA_PAUSED,
@@ -95,7 +95,7 @@ async def _carry_out(
     server: Server, project_id: str, to_do: Mapping[int, Json], body: str | None
 ) -> _Progress:
     progress = _Progress()
-    gate = anyio.Semaphore(_AT_ONCE)
+    gate = anyio.Semaphore(MAX_CONCURRENT)
     server.gitlab.report(0, len(to_do), "issues")
 
     async def change(iid: int, changes: Json) -> None:
