@@ -1,5 +1,5 @@
-"""GitLab for a call that knows something already, of looking before it was made or of a larger call it is a step of: what
-is known is not read again."""
+"""GitLab for a call that knows something already, from a look before it was made or from a larger call it is a step of:
+that is not read again."""
 
 from __future__ import annotations
 

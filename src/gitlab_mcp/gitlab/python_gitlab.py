@@ -70,8 +70,11 @@ class _Backend(RequestsBackend):
         return _UnreadResponse(response)
 
 
-def send(http: HttpSession, token: str | None, kind: TokenKind, request: Request) -> requests.Response:
-    """Send the request and return when the headers have arrived, whatever the status."""
+def send(
+    http: HttpSession, token: str | None, kind: TokenKind, request: Request, unless: str | None = None
+) -> requests.Response:
+    """Send the request and return when the headers have arrived, whatever the status. GitLab answers 304 where the
+    ETag of its answer is `unless`."""
     try:
         _client(http, token, kind).http_request(
             request.method,
@@ -85,6 +88,7 @@ def send(http: HttpSession, token: str | None, kind: TokenKind, request: Request
             retry_transient_errors=False,
             max_retries=0,
             streamed=True,
+            extra_headers={"If-None-Match": unless} if unless else None,
         )
     except GitlabError:
         if current_request().response is None:
