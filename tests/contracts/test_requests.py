@@ -11,6 +11,7 @@ from gitlab_mcp.settings import Secret, Settings
 from tests.contracts.requests_per_action import MORE_THAN_ONE
 from tests.support.guarded import UNGUARDED
 from tests.support.standin import StandIn
+from tests.support.standin.graphql_of_rest import GraphQLOfRest
 from tests.support.versions import OLDEST, cassettes_of
 
 
@@ -27,6 +28,7 @@ async def requests_of_every_action() -> dict[str, int]:
     found: dict[str, int] = {}
     with StandIn() as gitlab:
         gitlab.play(cassettes_of(OLDEST))
+        gitlab.add(GraphQLOfRest(gitlab.reply_to))
         for action in Registry().actions():
             app = App(Settings(url=gitlab.url, token=Secret("alice"), toolsets=("all",), **UNGUARDED))
             before = len(gitlab.requests)
