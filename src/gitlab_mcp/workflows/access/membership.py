@@ -67,6 +67,12 @@ async def read_place(gitlab: GitLab, project_id: str | None, group_id: str | Non
     return Place(about, sources[:_MOST_PLACES], groups)
 
 
+def likely_sources(project_id: str) -> tuple[Source, ...]:
+    """The places that its path names; those above may be a person's and no group."""
+    own = Source(project_id, fill("/projects/{id}/members", id=project_id))
+    return (own, *map(_group, _upwards(project_id.rpartition("/")[0])))[:_MOST_PLACES]
+
+
 async def with_place(
     gitlab: GitLab, request: Request, project_id: str | None, group_id: str | None
 ) -> tuple[Answer, Place]:
