@@ -298,6 +298,15 @@ class Settings:
         parse=parsers.secret,
         secret=True,
     )
+    otlp_endpoint: str | None = setting(
+        None,
+        group="Logs",
+        help="The address of an OpenTelemetry collector that takes traces and metrics over OTLP/HTTP, without "
+        "/v1/traces. Needs the extra `otel`. What else OpenTelemetry reads from its OTEL_ variables holds too.",
+        environment=("GITLAB_MCP_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT"),
+        expects="an address such as http://localhost:4318",
+        parse=parsers.collector_url,
+    )
     no_color: bool = switch(
         False,
         group="Logs",
