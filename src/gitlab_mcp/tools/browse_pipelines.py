@@ -285,10 +285,12 @@ class DigestFailure(InProject):
         return self
 
     async def run(self, gitlab: GitLab) -> Result:
+        on_ref, default_branch = None, None
         if self.pipeline_id is None and self.merge_request_iid is None:
             found, on_ref = await self._last_that_says_something(gitlab)
+            # Without a ref GitLab answers with one of the default branch.
+            default_branch = None if self.ref else found.get("ref")
         else:
-            on_ref = None
             found = (await gitlab.send(self.request())).body
         pipeline = found.get("head_pipeline") if self.merge_request_iid else found
         if pipeline is None:
@@ -296,7 +298,7 @@ class DigestFailure(InProject):
         # The pipeline of a merge request from a fork lives in the fork.
         is_here = pipeline["project_id"] == found["project_id"]
         project_id = self.project_id if is_here else pipeline["project_id"]
-        return failure_digest(await read_failure_facts(gitlab, project_id, pipeline, on_ref))
+        return failure_digest(await read_failure_facts(gitlab, project_id, pipeline, on_ref, default_branch))
 
     async def _last_that_says_something(
         self, gitlab: GitLab

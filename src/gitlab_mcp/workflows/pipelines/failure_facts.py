@@ -78,14 +78,18 @@ class FailureFacts:
 
 
 async def read_failure_facts(
-    gitlab: GitLab, project: str | int, pipeline: Json, on_ref: Sequence[Json] | None = None
+    gitlab: GitLab,
+    project: str | int,
+    pipeline: Json,
+    on_ref: Sequence[Json] | None = None,
+    default_branch: str | None = None,
 ) -> FailureFacts:
     """`pipeline` is GitLab's answer for one; `project` is how the caller names its project; `on_ref` are the newest
-    pipelines of its ref, where they are read already."""
+    pipelines of its ref, and `default_branch` the name of that, where they are known already."""
     reader = _Reader(gitlab, {pipeline["project_id"]: project})
     first: list[Callable[[], Awaitable[Any]]] = [
         partial(reader.jobs_of, pipeline),
-        partial(reader.default_branch_name, pipeline),
+        partial(reader.default_branch_name, pipeline, default_branch),
         partial(reader.before, pipeline, on_ref),
     ]
     jobs, name, before = await all_at_once(first)
@@ -229,7 +233,9 @@ class _Reader:
             tuple(each for each in downstream if each),
         )
 
-    async def default_branch_name(self, pipeline: Json) -> str | None:
+    async def default_branch_name(self, pipeline: Json, known: str | None) -> str | None:
+        if known is not None:
+            return known
         path = fill("/projects/{project}", project=self._project(pipeline))
         (project,) = await self._read_all(("default branch", lambda: self.gitlab.get(path)))
         name = (project.body if project else {}).get("default_branch")
