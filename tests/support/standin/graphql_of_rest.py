@@ -30,7 +30,22 @@ class GraphQLOfRest:
         query = received.json["query"]
         if "rawTextBlob" in query:
             return self._about_project
+        if "p1: project" in query:
+            return self._each_alone
         return self._inbox if "reviewRequestedMergeRequests" in query else None
+
+    def _each_alone(self, received: Received, asked: Mapping[str, Any]) -> Any:
+        """What was recorded of one project after the other, in one answer."""
+        _, _, rest = received.json["query"].partition("{ p0: project(fullPath: $p0) ")
+        part = rest.partition(" p1: project")[0].replace("$i0", "$i")
+        query = f"query($p: ID!, $i: [String!]) {{ project(fullPath: $p) {part} }}"
+        told = {}
+        for name in (each for each in asked if each.startswith("p")):
+            variables = {"p": asked[name], "i": asked[name.replace("p", "i", 1)]}
+            body = json.dumps({"query": query, "variables": variables}).encode()
+            data = json.loads(self.ask(replace(received, body=body)).body).get("data") or {}
+            told[name] = data.get("project")
+        return told
 
     def _get(self, received: Received, path: str, **query: str) -> Any:
         """The body of a 200; None for a refusal."""
