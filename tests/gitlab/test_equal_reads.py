@@ -163,6 +163,14 @@ async def test_nobody_is_shown_what_another_caller_has_read(standin: StandIn, up
     assert [request.headers.get("if-none-match") for request in standin.requests] == [None, None, None]
 
 
+@pytest.mark.parametrize("what", ["variables", "triggers", "access_tokens", "variables/KEY"])
+async def test_no_secret_is_kept(standin: StandIn, upstream: Upstream, what: str) -> None:
+    standin.answer("GET", f"/projects/1/{what}", body=[{"value": "swordfish"}])
+    for _ in range(2):
+        await upstream.as_caller("alice").get(f"/projects/1/{what}")
+    assert [request.headers.get("if-none-match") for request in standin.requests] == [None, None]
+
+
 async def test_a_token_that_is_revoked_meanwhile_reads_nothing(standin: StandIn, upstream: Upstream) -> None:
     await upstream.as_caller("alice").get(LABELS)
     standin.knows("bob")
@@ -213,3 +221,5 @@ def test_what_is_old_is_not_kept() -> None:
     answers.keep(("a",), 60, Answer(200, body="x"))
     now[0] = 61.0
     assert answers.get(("a",)) is None
+    answers.keep(("b",), 60, Answer(200, body="x"))
+    assert len(answers) == 1

@@ -55,6 +55,8 @@ _SHOWS_THE_USER = {"/user": "id", "/personal_access_tokens/self": "user_id"}
 _MAX_USERS = 1000
 _KEPT_SECONDS = 60.0
 """How long an answer is kept to ask whether it is still the same: longer than the pauses of a call that waits."""
+_SECRETS = re.compile(r"/(variables|triggers|\w+_tokens)\b")
+"""What is at these paths is not kept for a minute to save some bytes."""
 _MOST_KEPT = 500
 _MOST_KEPT_BYTES = 4 * 1024 * 1024
 _NOT_MODIFIED = 304
@@ -253,7 +255,7 @@ class GitLabClient:
         answer = await self._send_with_retries(operation)
         if kept is not None and answer.status == _NOT_MODIFIED:
             answer = replace(kept, headers={**kept.headers, **answer.headers})
-        if kept_answers is not None and "etag" in answer.headers:
+        if kept_answers is not None and "etag" in answer.headers and not _SECRETS.search(request.path):
             kept_answers.keep(key, _KEPT_SECONDS, answer)
         return answer
 

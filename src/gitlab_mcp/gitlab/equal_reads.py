@@ -79,6 +79,8 @@ class KeptAnswers:
 
     def keep(self, key: Key, seconds: float, value: Any) -> None:
         self._drop(key)
+        while self._entries and next(iter(self._entries.values()))[0] <= self._clock():
+            self._drop(next(iter(self._entries)))
         size = estimated_bytes(value)
         if value is None or size > LARGEST:
             return
