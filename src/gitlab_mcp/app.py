@@ -76,7 +76,7 @@ class App:
             registry=registry,
             defaults=InstanceDefaults(settings.url, settings.project),
             guards=operator_guards(_rules(settings)),
-            last_guards=last_guards(_rules(settings), self._store),
+            last_guards=last_guards(_rules(settings), self._store, settings.confirmation_key_source()),
             max_bytes=settings.max_bytes,
             tiers=self._tiers,
             render=partial(_rendered, settings.error_style),
@@ -442,7 +442,7 @@ def _store(settings: Settings) -> Store:
         from gitlab_mcp.store.redis_store import RedisStore
     except ImportError:
         raise SettingsError(no_redis(settings.sources.get("redis", "redis"))) from None
-    return RedisStore(settings.redis.reveal())
+    return RedisStore(settings.redis.reveal(), settings.redis_password_source(), settings.redis_ca_file)
 
 
 def _telemetry(settings: Settings) -> Telemetry | None:

@@ -138,7 +138,7 @@ def test_the_collector_gets_what_prometheus_reads_under_the_same_names(standin: 
                 for point in sent.sum.data_points
             }
         assert lines and lines <= set(text.splitlines()), each.name
-    assert "gitlab_mcp_calls_in_flight" in collector.metrics
+    assert {"gitlab_mcp_calls_in_flight", "gitlab_mcp_info"} <= collector.metrics.keys()
 
 
 def _labels(point: Any) -> str:

@@ -77,6 +77,12 @@ class Telemetry:
             if each.buckets
         }
 
+        self._meter.create_observable_gauge(
+            "gitlab_mcp_info",
+            callbacks=[lambda _: [metrics.Observation(1, {"version": __version__})]],
+            description="The version that runs.",
+        )
+
     def show(self, gauges: Gauges) -> None:
         """Read these whenever metrics are sent."""
         for name, (description, read) in gauges.items():
