@@ -38,6 +38,7 @@ from gitlab_mcp.failures.codes import Code, NoticeCode
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.gitlab.concurrently import answered, concurrently
 from gitlab_mcp.gitlab.faults import FAULTS, Refused
+from gitlab_mcp.gitlab.known_answers import KnowingGitLab
 from gitlab_mcp.gitlab.paging import every_page, items_of
 from gitlab_mcp.results.list_pages import list_page
 from gitlab_mcp.results.pipeline_test_reports import failed_tests, nonzero_counts, unreadable_suites
@@ -49,7 +50,7 @@ from gitlab_mcp.workflows.pipelines.awaited import MERGE_REQUEST as MERGE_REQUES
 from gitlab_mcp.workflows.pipelines.awaited import PIPELINE as PIPELINE_AWAITED
 from gitlab_mcp.workflows.pipelines.awaited import what_was_awaited
 from gitlab_mcp.workflows.pipelines.failure_digest import failure_digest
-from gitlab_mcp.workflows.pipelines.failure_facts import read_failure_facts
+from gitlab_mcp.workflows.pipelines.failure_facts import read_failure_facts, read_pipeline
 from gitlab_mcp.workflows.pipelines.pipeline_comparison import compare_pipelines
 from gitlab_mcp.workflows.pipelines.waiting import UNDER_WAY, wait_until
 
@@ -286,7 +287,10 @@ class DigestFailure(InProject):
 
     async def run(self, gitlab: GitLab) -> Result:
         on_ref, default_branch = None, None
-        if self.pipeline_id is None and self.merge_request_iid is None:
+        known: dict[str, Answer] = {}
+        if self.pipeline_id is not None and self.merge_request_iid is None:
+            found, known = await read_pipeline(gitlab, self.project_id, self.pipeline_id)
+        elif self.pipeline_id is None and self.merge_request_iid is None:
             found, on_ref = await self._last_that_says_something(gitlab)
             # Without a ref GitLab answers with one of the default branch.
             default_branch = None if self.ref else found.get("ref")
@@ -298,6 +302,7 @@ class DigestFailure(InProject):
         # The pipeline of a merge request from a fork lives in the fork.
         is_here = pipeline["project_id"] == found["project_id"]
         project_id = self.project_id if is_here else pipeline["project_id"]
+        gitlab = KnowingGitLab(gitlab, known)
         return failure_digest(await read_failure_facts(gitlab, project_id, pipeline, on_ref, default_branch))
 
     async def _last_that_says_something(

@@ -8,8 +8,8 @@ from functools import partial
 from typing import Any
 
 from gitlab_mcp.actions.action import fill
-from gitlab_mcp.actions.exchange import GitLab, Request
-from gitlab_mcp.gitlab.concurrently import all_at_once, concurrently
+from gitlab_mcp.actions.exchange import Answer, GitLab, Request
+from gitlab_mcp.gitlab.concurrently import all_at_once, answered, concurrently
 from gitlab_mcp.gitlab.faults import FAULTS
 from gitlab_mcp.gitlab.paging import every_page, has_next_page, items_of
 from gitlab_mcp.results.job_logs import LogWindow, read_log
@@ -22,6 +22,7 @@ TAIL_LINES = 12
 DEEPEST_DOWNSTREAM = 2
 """How many levels of downstream pipelines are read."""
 _FINISHED = ("success", "failed")
+_OF_A_FAILED_ONE: dict[str, Any] = {"scope": ["failed"]}
 
 Json = Mapping[str, Any]
 
@@ -75,6 +76,25 @@ class FailureFacts:
     """What could not be read."""
     skipped_logs: int = 0
     """How many logs of failed jobs were not read, because of `MOST_LOGS`."""
+
+
+async def read_pipeline(
+    gitlab: GitLab, project: str | int, pipeline_id: str | int
+) -> tuple[Json, dict[str, Answer]]:
+    """The pipeline, and by path what `read_failure_facts` reads first of one that failed, asked for beside it."""
+    path = fill("/projects/{project}/pipelines/{id}", project=project, id=pipeline_id)
+    parts: dict[str, dict[str, Any]] = {
+        f"{path}/jobs": _OF_A_FAILED_ONE,
+        f"{path}/bridges": {},
+        f"{path}/test_report_summary": {},
+    }
+    asks = [partial(gitlab.get, path), *(partial(gitlab.get, part, **query) for part, query in parts.items())]
+    found, *answers = await concurrently(asks)
+    pipeline: Json = answered(found).body
+    if pipeline["status"] != "failed":
+        return pipeline, {}
+    both = zip(parts, answers, strict=True)
+    return pipeline, {part: answer for part, answer in both if isinstance(answer, Answer)}
 
 
 async def read_failure_facts(
@@ -181,7 +201,7 @@ class _Reader:
         # A failed pipeline may have hundreds of jobs that did not fail. Of others one wants to see what they
         # wait for, and which jobs needed a second try.
         which: dict[str, Any] = (
-            {"scope": ["failed"]} if pipeline["status"] == "failed" else {"include_retried": True}
+            _OF_A_FAILED_ONE if pipeline["status"] == "failed" else {"include_retried": True}
         )
         jobs, bridges, summary = await self._read_all(
             (f"jobs{of}", lambda: every_page(self.gitlab, self._path(pipeline, "/jobs"), **which)),
