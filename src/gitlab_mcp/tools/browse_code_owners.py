@@ -111,7 +111,7 @@ class OwnersOfMergeRequest(InProject):
         )
         asks: list[Callable[[], Awaitable[Answer]]] = [
             partial(gitlab.get, path),
-            partial(every_page, gitlab, f"{path}/diffs"),
+            partial(every_page, gitlab, f"{path}/diffs", per_page=20),
         ]
         request, changes = await concurrently(asks)
         target = answered(request).body["target_branch"]

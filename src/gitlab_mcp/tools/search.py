@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
@@ -27,15 +26,13 @@ from gitlab_mcp.actions.fields import (
 from gitlab_mcp.actions.other_names import Instead
 from gitlab_mcp.actions.result import Result, Text
 from gitlab_mcp.actions.tool import Tool
-from gitlab_mcp.gitlab.concurrently import answered, concurrently
 from gitlab_mcp.gitlab.faults import Refused
 from gitlab_mcp.results.list_pages import list_page
 from gitlab_mcp.workflows.repository.group_code_search import (
     MOST_HITS,
     excerpt,
     groups_are_not_searched,
-    projects_of_group,
-    search_projects,
+    search_projects_of_group,
 )
 
 find = Tool(
@@ -181,21 +178,22 @@ class SearchCode(SearchInRepository):
     group_id: Annotated[GroupId, NeededEverywhere("advanced_search_scopes")] | None = None
 
     async def run(self, gitlab: GitLab) -> Result:
-        search = partial(gitlab.send, self.request(scope=self.scope))
-        if self.group_id is None:
-            answer = await search()
-        else:
+        if self.group_id is not None:
             # What is counted are the projects, should it come to that.
             gitlab.report(0, None, "groups")
-            page, archived = self.page or 1, bool(self.include_archived)
-            # The list is needed wherever advanced search is not: most GitLabs have none.
-            found, listed = await concurrently(
-                [search, partial(projects_of_group, gitlab, self.group_id, page=page, archived=archived)]
+        try:
+            answer = await gitlab.send(self.request(scope=self.scope))
+        except Refused as refused:
+            if self.group_id is None or not groups_are_not_searched(refused):
+                raise
+            return await search_projects_of_group(
+                gitlab,
+                self.group_id,
+                self.search,
+                page=self.page or 1,
+                most_hits=self.per_page or MOST_HITS,
+                archived=bool(self.include_archived),
             )
-            if isinstance(found, Refused) and groups_are_not_searched(found):
-                most = self.per_page or MOST_HITS
-                return await search_projects(gitlab, answered(listed), self.search, page=page, most_hits=most)
-            answer = answered(found)
         why = "Nothing matches, or this token may not read the code: guests find nothing."
         return _excerpts(self, answer, "code found", why)
 

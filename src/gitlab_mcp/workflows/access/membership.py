@@ -14,11 +14,10 @@ from gitlab_mcp.actions.result import Notice
 from gitlab_mcp.failures.codes import NoticeCode
 from gitlab_mcp.gitlab.concurrently import all_at_once, concurrently
 from gitlab_mcp.gitlab.faults import FAULTS
-from gitlab_mcp.gitlab.paging import every_page, has_next_page, items_of
+from gitlab_mcp.gitlab.paging import BIGGEST_PAGE, every_page, has_next_page, items_of
 
 Member = Mapping[str, Any]
 
-_BIGGEST_PAGE: Final = 100
 _MOST_PLACES: Final = 25
 """Of which the members are read: GitLab nests groups twenty deep."""
 _MOST_NAMED: Final = 20
@@ -119,7 +118,7 @@ async def everybody(gitlab: GitLab, path: str) -> Answer:
     answer = await gitlab.get(path)
     if not has_next_page(answer):
         return Answer(answer.status, answer.headers, items_of(answer, path))
-    return await every_page(gitlab, path, per_page=_BIGGEST_PAGE)
+    return await every_page(gitlab, path)
 
 
 async def with_sources(gitlab: GitLab, answer: Answer, place: Place, *, is_whole: bool) -> Answer:
@@ -176,7 +175,7 @@ async def _members(gitlab: GitLab, source: Source, ids: Sequence[int] | None) ->
     if ids is None:
         members = (await everybody(gitlab, source.members)).body
     elif ids:
-        answer = await gitlab.get(source.members, user_ids=list(ids), per_page=_BIGGEST_PAGE)
+        answer = await gitlab.get(source.members, user_ids=list(ids), per_page=BIGGEST_PAGE)
         members = items_of(answer, source.members)
     else:
         members = []

@@ -11,7 +11,7 @@ from gitlab_mcp.actions.action import fill
 from gitlab_mcp.actions.exchange import Answer, GitLab, Request
 from gitlab_mcp.gitlab.concurrently import all_at_once, answered, concurrently
 from gitlab_mcp.gitlab.faults import FAULTS
-from gitlab_mcp.gitlab.paging import every_page, has_next_page, items_of
+from gitlab_mcp.gitlab.paging import BIGGEST_PAGE, every_page, has_next_page, items_of
 from gitlab_mcp.results.job_logs import LogWindow, read_log
 from gitlab_mcp.workflows.pipelines.culprits import History, read_culprits, read_history, suspects
 from gitlab_mcp.workflows.pipelines.waiting import UNDER_WAY
@@ -83,9 +83,10 @@ async def read_pipeline(
 ) -> tuple[Json, dict[str, Answer]]:
     """The pipeline, and by path what `read_failure_facts` reads first of one that failed, asked for beside it."""
     path = fill("/projects/{project}/pipelines/{id}", project=project, id=pipeline_id)
+    # The first pages of just the lists that are gone on with.
     parts: dict[str, dict[str, Any]] = {
-        f"{path}/jobs": _OF_A_FAILED_ONE,
-        f"{path}/bridges": {},
+        f"{path}/jobs": {"per_page": BIGGEST_PAGE, **_OF_A_FAILED_ONE},
+        f"{path}/bridges": {"per_page": BIGGEST_PAGE},
         f"{path}/test_report_summary": {},
     }
     asks = [partial(gitlab.get, path), *(partial(gitlab.get, part, **query) for part, query in parts.items())]

@@ -21,7 +21,7 @@ async def board_issues(gitlab: GitLab, place: str, board_id: int) -> Result:
     path = f"{place}/boards/{board_id}"
     asks: list[Callable[[], Awaitable[Answer]]] = [
         partial(gitlab.get, path),
-        partial(every_page, gitlab, f"{path}/lists", per_page=100),
+        partial(every_page, gitlab, f"{path}/lists"),
     ]
     board, lists = (answer.body for answer in await all_at_once(asks))
     asked = [(each, _filter(each)) for each in sorted(lists, key=lambda each: each.get("position") or 0)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any, Final
 
@@ -45,20 +45,17 @@ def groups_are_not_searched(refused: Refused) -> bool:
     return refused.status == 400 and _NOT_OF_GROUPS.search(refused.content) is not None
 
 
-async def projects_of_group(gitlab: GitLab, group_id: str, *, page: int, archived: bool) -> Answer:
-    """One page of the group's projects, those that changed last first."""
+async def search_projects_of_group(
+    gitlab: GitLab, group_id: str, words: str, *, page: int, most_hits: int, archived: bool
+) -> Result:
+    """One page of the group's projects, those that changed last first, and what is found in each."""
     path = fill("/groups/{group_id}/projects", group_id=group_id)
     only_live = {} if archived else {"archived": False}
     listed = await gitlab.get(
         path, include_subgroups=True, with_shared=False, order_by="last_activity_at", sort="desc",
         per_page=MOST_PROJECTS, page=page, **only_live,
     )  # fmt: skip
-    return replace(listed, body=items_of(listed, path))
-
-
-async def search_projects(gitlab: GitLab, listed: Answer, words: str, *, page: int, most_hits: int) -> Result:
-    """What is found in each of these projects."""
-    every = listed.body
+    every = items_of(listed, path)
     projects = [each for each in every if _has_code(each)]
     gitlab.report(0, len(projects), "projects")
     done = 0
@@ -77,8 +74,7 @@ async def search_projects(gitlab: GitLab, listed: Answer, words: str, *, page: i
     for project, answer in zip(projects, answers, strict=True):
         name = str(project["path_with_namespace"])
         if isinstance(answer, Answer):
-            hits = items_of(answer, f"/projects/{project['id']}/search")
-            searched.append(_Searched(name, hits, has_next_page(answer)))
+            searched.append(_Searched(name, items_of(answer, path), has_next_page(answer)))
         else:
             unread.append((name, answer))
     if unread and not searched:
