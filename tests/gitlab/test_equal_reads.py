@@ -142,6 +142,22 @@ async def test_who_waits_for_a_read_that_comes_to_nothing_reads_alone(
     assert how == "given up" or isinstance(reads.told["first"], Refused)
 
 
+@pytest.mark.parametrize(("size", "requests"), [(1_000, 1), (300_000, 2)])
+async def test_what_is_too_large_to_be_held_twice_is_read_by_each(
+    standin: StandIn, upstream: Upstream, size: int, requests: int
+) -> None:
+    held = Held()
+    standin.fault("GET", LABELS, held)
+    standin.answer("GET", LABELS, body=["x" * size])
+    async with anyio.create_task_group() as tasks:
+        reads = Reads(upstream, tasks)
+        await reads.begin("first", "alice")
+        await reads.begin("second", "alice")
+        held.let_go()
+    assert len(standin.requests) == requests
+    assert all(isinstance(each, Answer) and len(each.body[0]) == size for each in reads.told.values())
+
+
 async def test_a_read_that_repeats_is_answered_without_a_body(standin: StandIn, upstream: Upstream) -> None:
     label = {"name": "bug", "color": "#ff0000"}
     alice = upstream.as_caller("alice")

@@ -23,6 +23,7 @@ Key = tuple[str, ...]
 @dataclass(slots=True)
 class _UnderWay:
     done: anyio.Event = field(default_factory=anyio.Event)
+    is_waited_for: bool = False
     value: Any = None
 
 
@@ -39,13 +40,14 @@ class ReadsUnderWay:
         everybody reads alone: one after the other they would wait for each other's timeouts.
         """
         if (others := self._by_key.get(key)) is not None:
+            others.is_waited_for = True
             with anyio.move_on_after(longest):
                 await others.done.wait()
             return others.value if others.value is not None else await read()
         mine = self._by_key[key] = _UnderWay()
         try:
             value = await read()
-            if estimated_bytes(value) <= LARGEST:
+            if mine.is_waited_for and estimated_bytes(value) <= LARGEST:
                 mine.value = value
             return value
         finally:
