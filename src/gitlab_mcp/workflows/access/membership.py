@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -18,6 +19,7 @@ from gitlab_mcp.gitlab.paging import BIGGEST_PAGE, every_page, has_next_page, it
 
 Member = Mapping[str, Any]
 
+_PROJECT_PATH: Final = re.compile(r"(?:[A-Za-z0-9_][\w.-]*/)+[A-Za-z0-9_][\w.-]*", re.ASCII)
 _MOST_PLACES: Final = 25
 """Of which the members are read: GitLab nests groups twenty deep."""
 _MOST_NAMED: Final = 20
@@ -67,9 +69,10 @@ async def read_place(gitlab: GitLab, project_id: str | None, group_id: str | Non
 
 
 def likely_sources(project_id: str) -> tuple[Source, ...]:
-    """The places that its path names; those above may be a person's and no group."""
+    """The places that its path names, where it is one; those above may be a person's and no group."""
     own = Source(project_id, fill("/projects/{id}/members", id=project_id))
-    return (own, *map(_group, _upwards(project_id.rpartition("/")[0])))[:_MOST_PLACES]
+    above = project_id.rpartition("/")[0] if _PROJECT_PATH.fullmatch(project_id) else ""
+    return (own, *map(_group, _upwards(above)))[:_MOST_PLACES]
 
 
 async def with_place(
