@@ -18,7 +18,7 @@ from first_answers import first_answers
 from left_out import left_out, section
 from make_rows import rows_text
 
-from gitlab_mcp.actions.action_facts import action_facts as resolved
+from gitlab_mcp.actions.action_facts import facts_of
 from gitlab_mcp.actions.registry import declared
 from gitlab_mcp.actions.schema import catalogue_entry
 from gitlab_mcp.actions.tool import Tool
@@ -26,6 +26,7 @@ from gitlab_mcp.actions.toolsets import TOOLSETS
 from gitlab_mcp.api.coverage import Coverage, coverage
 from gitlab_mcp.api.derivation import beside, custom_permissions, derived, docs_at, role_at, tokens
 from gitlab_mcp.api.rows import all_rows
+from gitlab_mcp.cli.described_actions import as_json, for_tables
 from gitlab_mcp.finding.documents import described
 from gitlab_mcp.tiers.feature_map import tier_map
 from gitlab_mcp.tiers.marks import TierMarks
@@ -76,6 +77,16 @@ def action_facts() -> str:
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
+def told_of_actions() -> dict[Path, str]:
+    """What `gitlab-mcp tools` prints, by toolset."""
+    folder = ROOT / "src/gitlab_mcp/cli/actions"
+    return {
+        folder / of / f"{toolset}.tsv": "".join(f"{line}\n" for line in lines(toolset, tier_map()))
+        for of, lines in (("tables", for_tables), ("json", as_json))
+        for toolset in TOOLSETS
+    }
+
+
 def permissions_guide(toolsets: dict[str, list[Tool]]) -> str:
     table = reference.permissions_table(toolsets)
     guide = (ROOT / PERMISSIONS_GUIDE).read_text("utf-8")
@@ -121,6 +132,7 @@ def generated() -> dict[Path, str]:
         ROOT / "src/gitlab_mcp/failures/examples.json": json.dumps(errors, ensure_ascii=False, indent=1)
         + "\n",
         ROOT / "src/gitlab_mcp/transports/first_answers.json": first_answers(),
+        **told_of_actions(),
         ROOT / "README.md": readme(toolsets),
         ROOT / PERMISSIONS_GUIDE: permissions_guide(toolsets),
         ROOT / "docs/guides/guard-rails.md": guard_rails(tools),
@@ -137,7 +149,7 @@ def main() -> int:
             ROOT / "src/gitlab_mcp/api/rows.jsonl": rows,
         }
     )
-    resolved.cache_clear()
+    facts_of.cache_clear()
     all_rows.cache_clear()
     stale = stale or settle(generated())
     for path in stale:
