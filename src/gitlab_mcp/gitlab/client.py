@@ -116,7 +116,7 @@ class Upstream:
         self.user_ids: OrderedDict[str, int] = OrderedDict()
         """By caller, as far as an answer has shown it."""
         self.under_way = ReadsUnderWay()
-        # What is recorded must not depend on what was read before.
+        # A recording holds each answer by itself, whatever was read before or at the same time.
         self.kept_answers = None if adapter else KeptAnswers(_MOST_KEPT, _MOST_KEPT_BYTES, clock.monotonic)
         self._needs_token = needs_token
         self._verify = verify
@@ -237,25 +237,29 @@ class GitLabClient:
 
     async def _read(self, request: Request) -> Answer:
         """An equal read of the same caller is sent once while it is under way, and on condition for a while after."""
+        kept_answers = self._upstream.kept_answers
+        if kept_answers is None:
+            return await self._send_with_retries(_Operation(request, True, lambda attempt: attempt.answer()))
         query = urlencode(query_pairs(request.query))
         key = (self._caller, self._credentials.kind, request.method, request.path, query)
         answer: Answer = await self._upstream.under_way.once(
-            key, lambda: self._read_on_condition(request, key), self.seconds_left
+            key, lambda: self._read_on_condition(request, key, kept_answers), self.seconds_left
         )
         with held_answers() as held:
             # Also where another call has read it.
             held.note(request, answer.status)
         return answer
 
-    async def _read_on_condition(self, request: Request, key: tuple[str, ...]) -> Answer:
-        kept_answers = self._upstream.kept_answers
-        kept: Answer | None = kept_answers.get(key) if kept_answers is not None else None
+    async def _read_on_condition(
+        self, request: Request, key: tuple[str, ...], kept_answers: KeptAnswers
+    ) -> Answer:
+        kept: Answer | None = kept_answers.get(key)
         unless = kept.headers["etag"] if kept is not None else None
         operation = _Operation(request, True, lambda attempt: attempt.answer(unless))
         answer = await self._send_with_retries(operation)
         if kept is not None and answer.status == _NOT_MODIFIED:
             answer = replace(kept, headers={**kept.headers, **answer.headers})
-        if kept_answers is not None and "etag" in answer.headers and not _SECRETS.search(request.path):
+        if "etag" in answer.headers and not _SECRETS.search(request.path):
             kept_answers.keep(key, _KEPT_SECONDS, answer)
         return answer
 
