@@ -128,7 +128,9 @@ async def test_reads_are_made_side_by_side(
 ) -> None:
     # None of them is answered before all that may be under way at once have been asked.
     standin.fault("GET", "*/labels", Together.of(MAX_CONCURRENT), times=None)
-    answer = await batch(against(), *[LIST] * (2 * MAX_CONCURRENT))
+    # Equal ones would be sent once.
+    pages = ({**LIST["arguments"], "page": page} for page in range(1, 2 * MAX_CONCURRENT + 1))
+    answer = await batch(against(), *({**LIST, "arguments": arguments} for arguments in pages))
     assert all("result" in each for each in answer.data["results"])
 
 

@@ -2,11 +2,14 @@
 
 _PAGED = "not declared; its answers are paged all the same"
 
+_KEYSET = "taken wherever GitLab pages by keyset, as its refusal of a deep page says of users"
 _COUNTED = "the rows are counted here"
 _FLAG = "GitLab reads true and false as those"
 _FILE = "its name and content, or its path: sent as a file"
 
 DIFFERENCES: dict[str, str] = {
+    "browse_users list: cursor is not known to GitLab": _KEYSET,
+    "browse_users list: pagination is not known to GitLab": _KEYSET,
     "browse_issues list: count_by is not known to GitLab": _COUNTED,
     "browse_merge_requests list: count_by is not known to GitLab": _COUNTED,
     "browse_pipelines list: count_by is not known to GitLab": _COUNTED,

@@ -19,9 +19,9 @@ MORE_THAN_ONE: dict[str, int] = {
     "browse_pipelines compare": 6,
     "browse_pipelines failure_digest": 18,  # with the culprit
     "browse_pipelines wait": 18,  # a failed one ends with its digest
-    "browse_projects overview": 11,
+    "browse_projects overview": 5,  # one of them GraphQL
     "browse_releases prepare": 6,
-    "browse_users inbox": 7,
+    "browse_users inbox": 3,  # one of them GraphQL
     "browse_pipelines jobs": 2,  # bridges are jobs of another list
     "run_batch run": 2,
     # The list says a number where people know a path or a name.

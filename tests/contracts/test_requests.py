@@ -5,13 +5,8 @@ from __future__ import annotations
 import anyio
 
 from gitlab_mcp.actions.registry import Registry
-from gitlab_mcp.app import App
-from gitlab_mcp.failures.failure import CallFailed
-from gitlab_mcp.settings import Secret, Settings
 from tests.contracts.requests_per_action import MORE_THAN_ONE
-from tests.support.guarded import UNGUARDED
-from tests.support.standin import StandIn
-from tests.support.versions import OLDEST, cassettes_of
+from tests.support.each_action import called_by_example, recorded_gitlab
 
 
 def test_no_action_makes_more_requests_than_are_written_down() -> None:
@@ -23,19 +18,10 @@ def test_no_action_makes_more_requests_than_are_written_down() -> None:
 
 
 async def requests_of_every_action() -> dict[str, int]:
-    """Of those whose example is recorded, with nothing remembered of earlier calls."""
+    """Of those whose example is recorded."""
     found: dict[str, int] = {}
-    with StandIn() as gitlab:
-        gitlab.play(cassettes_of(OLDEST))
+    with recorded_gitlab() as gitlab:
         for action in Registry().actions():
-            app = App(Settings(url=gitlab.url, token=Secret("alice"), toolsets=("all",), **UNGUARDED))
-            before = len(gitlab.requests)
-            try:
-                await app.call(action.spec.tool.name, {"action": action.spec.name, **action.spec.example})
-                found[f"{action.spec.tool.name} {action.spec.name}"] = len(gitlab.requests) - before
-            except CallFailed:
-                # It is not recorded, or an example of a refusal.
-                continue
-            finally:
-                app.close()
+            if requests := await called_by_example(gitlab, action):
+                found[f"{action.spec.tool.name} {action.spec.name}"] = len(requests)
     return found

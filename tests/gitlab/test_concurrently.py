@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 import threading
 from pathlib import Path
 
@@ -67,8 +68,13 @@ async def test_no_more_calls_run_at_once_than_allowed() -> None:
 
 def paged(received: Received, connection: Connection) -> None:
     """One thing a page, without an end."""
-    page = int(received.target.partition("page=")[2] or 1)
+    page = _page_of(received)
     connection.reply(200, [{"id": page}], X_Next_Page=str(page + 1))
+
+
+def _page_of(received: Received) -> int:
+    asked = re.search(r"[?&]page=(\d+)", received.target)
+    return int(asked[1]) if asked else 1
 
 
 async def test_reading_every_page_stops_at_the_limit_and_shows_that_there_are_more() -> None:
@@ -82,7 +88,7 @@ async def test_pages_that_gitlab_has_counted_are_read_at_once_and_come_in_order(
     third, was_asked_for_meanwhile = threading.Event(), []
 
     def counted(received: Received, connection: Connection) -> None:
-        page = int(received.target.partition("page=")[2] or 1)
+        page = _page_of(received)
         if page == 2:
             was_asked_for_meanwhile.append(third.wait(5))
         if page == 3:

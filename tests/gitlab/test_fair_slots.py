@@ -126,18 +126,20 @@ async def test_the_batches_of_one_caller_leave_room_for_others(
     held = Held()
     standin.fault("GET", "/projects/acme%2Fslow/labels", held, times=None)
     app = against(calls_per_caller=16, deadline=30.0)
-    slow: dict[str, Any] = {
-        "tool": "browse_labels",
-        "arguments": {"action": "list", "project_id": "acme/slow"},
-    }
-    batch = {"action": "run", "calls": [slow] * 8}
+
+    def slow(page: int) -> dict[str, Any]:
+        # Each another one: equal ones would be sent once.
+        arguments = {"action": "list", "project_id": "acme/slow", "page": page}
+        return {"tool": "browse_labels", "arguments": arguments}
+
     read = {"action": "list", "project_id": "acme/website"}
 
     def under_way(gitlab: StandIn) -> bool:
         return sum("slow" in request.path for request in gitlab.requests) >= 48
 
     async with anyio.create_task_group() as tasks:
-        for _ in range(16):
+        for first in range(1, 129, 8):
+            batch = {"action": "run", "calls": [slow(page) for page in range(first, first + 8)]}
             tasks.start_soon(_answered, app, "run_batch", batch, "mallory")
         assert await anyio.to_thread.run_sync(lambda: standin.wait_for(under_way))
         with anyio.fail_after(10):

@@ -99,6 +99,36 @@ async def test_a_verdict_waits_for_gitlabs_check_but_not_for_long(
     assert ("not the last word" in data["verdict"]) is not mergeable
 
 
+@pytest.mark.parametrize(
+    ("at_first", "questions"),
+    [({}, 1), ({"detailedMergeStatus": "CHECKING"}, 2), ({"diffHeadSha": "b" * 40}, 2)],
+    ids=["done", "being checked", "of an older commit"],
+)
+async def test_the_checks_are_asked_for_beside_the_rest_and_again_where_they_were_not_done(
+    standin: StandIn, at_first: dict[str, Any], questions: int
+) -> None:
+    path = "/projects/acme%2Fwebsite/merge_requests/3"
+    standin.answer("GET", path, body={**shown("not_approved"), "sha": "a" * 40})
+    checks = {
+        "detailedMergeStatus": "NOT_APPROVED",
+        "diffHeadSha": "a" * 40,
+        "mergeabilityChecks": [{"identifier": "NOT_APPROVED", "status": "FAILED"}],
+    }
+
+    def told(checks: dict[str, Any]) -> Any:
+        return {"data": {"project": {"mergeRequest": checks}}}
+
+    standin.answer("POST", "/api/graphql", body=told(checks))
+    early = told({**checks, "mergeabilityChecks": [], **at_first}) if at_first else told(checks)
+    standin.fault("POST", "/api/graphql", ReplyWith(Reply.of(200, early)))
+    upstream = upstream_at(standin.url)
+    data = merge_readiness(await read_merge_facts(upstream.as_caller("alice"), everywhere, path)).data
+    upstream.close()
+    assert [each["check"] for each in data["blockers"]] == ["not_approved"]
+    assert [each.route for each in standin.requests].count("/api/graphql") == questions
+    assert [each.route for each in standin.requests].count(path) == 1
+
+
 async def test_a_pipeline_that_runs_blocks_and_is_not_called_a_check(
     standin: StandIn, against: Against
 ) -> None:

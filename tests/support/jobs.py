@@ -14,6 +14,7 @@ from tests.journeys.everyday_jobs import Data, Job
 from tests.support.chains import answer_slowly
 from tests.support.process import parameters
 from tests.support.standin import Received, Reply, StandIn
+from tests.support.standin.graphql_of_rest import GraphQLOfRest
 from tests.support.standin.shop import Shop
 from tests.support.versions import OLDEST, cassettes_of
 
@@ -86,6 +87,7 @@ async def played(jobs: Iterable[Job], *, slowly: bool = False) -> AsyncIterator[
     with StandIn() as gitlab:
         shop, beside = Shop(cassettes_of(OLDEST)), Beside()
         gitlab.add(beside)
+        gitlab.add(GraphQLOfRest(gitlab.reply_to))
         gitlab.add(shop)
         if slowly:
             answer_slowly(gitlab)

@@ -84,7 +84,7 @@ async def test_a_call_that_was_cut_off_in_the_middle_is_finished_by_the_same_cal
     shop.things[BRANCHES][NEW] = {"name": NEW, "commit": shop.thing(BRANCHES, OLD)["commit"]}
     result = await against().call("manage_branch", CALL)
     assert (result.data["already"], result.data["deleted"]) == (True, OLD)
-    assert writes(standin) == [DELETE]
+    assert writes(standin) == [CREATE, DELETE], "GitLab refused the first"
 
 
 async def test_a_name_that_is_taken_is_not_taken_over(standin: StandIn, shop: Shop, against: Against) -> None:
@@ -92,7 +92,9 @@ async def test_a_name_that_is_taken_is_not_taken_over(standin: StandIn, shop: Sh
     shop.things[BRANCHES][NEW] = {"name": NEW, "commit": {"id": "a" * 40}}
     failure = await refused(against(), "manage_branch", CALL)
     assert (failure.code, failure.facts["state"]) == ("CONFLICT", "exists")
-    assert writes(standin) == []
+    assert writes(standin) == [CREATE], "GitLab refused it"
+    assert shop.things[BRANCHES][NEW] == {"name": NEW, "commit": {"id": "a" * 40}}
+    assert OLD in shop.things[BRANCHES]
 
 
 async def test_what_is_renamed_already_is_told_so(standin: StandIn, shop: Shop, against: Against) -> None:

@@ -4,13 +4,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import anyio
+import anyio.to_thread
 import pytest
 
 from gitlab_mcp.app import App
 from gitlab_mcp.failures.failure import CallFailed
 from gitlab_mcp.results.content_blocks import text_size
 from tests.support.recordings import rows
-from tests.support.standin import StandIn
+from tests.support.standin import Held, Reply, StandIn
+from tests.support.standin.exchange import Received
 
 pytestmark = pytest.mark.anyio
 Against = Callable[..., App]
@@ -233,6 +236,70 @@ async def test_only_so_many_logs_are_read_and_the_rest_is_said(standin: StandIn,
     assert len(result.data["failed_jobs"]) == 11
     assert sum(request.path.endswith("/trace") for request in standin.requests) == 8
     assert result.data["truncated"][0]["omitted"] == 3
+
+
+PARTS = {"jobs", "bridges", "test_report_summary"}
+
+
+async def test_what_a_failed_pipeline_consists_of_is_asked_for_beside_it(
+    standin: StandIn, against: Against, cassettes: Path
+) -> None:
+    standin.play(cassettes)
+    held = Held()
+    standin.fault("GET", "/projects/*/pipelines/202", held)
+
+    def parts(gitlab: StandIn) -> list[str]:
+        lasts = (request.path.rpartition("/pipelines/202/")[2] for request in gitlab.requests)
+        return [each for each in lasts if each in PARTS]
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(digest, against(), 202)
+        beside = await anyio.to_thread.run_sync(lambda: standin.wait_for(lambda it: set(parts(it)) == PARTS))
+        held.let_go()
+    assert beside and sorted(parts(standin)) == sorted(PARTS)
+
+
+class ManyFailedJobs:
+    """More than fit on the biggest page."""
+
+    def owns(self, received: Received) -> bool:
+        return received.route == "/projects/1/pipelines/5/jobs"
+
+    def reply_to(self, received: Received) -> Reply:
+        asked = dict(received.params)
+        page, size = int(asked.get("page", 1)), int(asked.get("per_page", 20))
+        jobs = [{"id": each, "name": f"job {each}", "status": "failed"} for each in range(1, 131)]
+        more = str(page + 1) if page * size < len(jobs) else ""
+        return Reply.of(
+            200, jobs[(page - 1) * size : page * size], {"X-Next-Page": more, "X-Page": str(page)}
+        )
+
+
+async def test_of_many_failed_jobs_none_is_lost_between_two_pages(standin: StandIn, against: Against) -> None:
+    standin.add(ManyFailedJobs())
+    standin.answer(
+        "GET", "/projects/1/pipelines/5", body={"id": 5, "project_id": 1, "status": "failed", "ref": "x"}
+    )
+    standin.answer("GET", "/projects/1/jobs/*/trace", body="")
+    arguments = {"action": "failure_digest", "project_id": "1", "pipeline_id": 5, "max_bytes": 200_000}
+    found = (await against().call("browse_pipelines", arguments)).data["failed_jobs"]
+    assert sorted(job["id"] for job in found) == list(range(1, 131))
+
+
+async def test_of_a_pipeline_that_did_not_fail_all_jobs_are_read_after_all(
+    standin: StandIn, against: Against
+) -> None:
+    a_failed_pipeline(standin, 1, [{"id": 1, "name": "flaky", "status": "failed", "stage": "test"}])
+    pipeline = {"id": 5, "project_id": 1, "status": "success", "ref": "main"}
+    standin.answer("GET", "/projects/1/pipelines/5", body=pipeline)
+    await against().call(
+        "browse_pipelines", {"action": "failure_digest", "project_id": "1", "pipeline_id": 5}
+    )
+    asked = [request.query for request in standin.requests if request.path.endswith("/pipelines/5/jobs")]
+    assert sorted(each.replace("per_page=100&", "") for each in asked) == [
+        "include_retried=true",
+        "scope%5B%5D=failed",
+    ]
 
 
 @pytest.mark.parametrize("pipeline_id", [15, 8])

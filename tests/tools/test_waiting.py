@@ -64,6 +64,17 @@ def pipeline(status: str, **more: Any) -> dict[str, Any]:
     return {"id": 5, "project_id": 1, "status": status, "ref": "main", "sha": "aa", **more}
 
 
+async def test_a_poll_that_finds_the_same_again_is_answered_without_a_body(
+    gitlab: Upstream, standin: StandIn, time: Time
+) -> None:
+    standin.answer("GET", PIPELINE, body=pipeline("running"))
+    time.then[3] = lambda: standin.answer("GET", PIPELINE, body=pipeline("success"))
+    await wait(gitlab, pipeline_id=5)
+    polls = [request.headers.get("if-none-match") for request in standin.requests]
+    assert len(polls) == 4 and polls[0] is None and polls[1] is not None
+    assert polls[1] == polls[2] == polls[3]
+
+
 async def test_what_has_ended_is_answered_without_a_pause(
     gitlab: Upstream, standin: StandIn, time: Time
 ) -> None:

@@ -115,21 +115,26 @@ async def test_a_caller_with_too_many_calls_under_way_is_told_to_wait_and_others
     held = Held()
     labels.fault("GET", "/projects/1/labels", held, times=2)
     outcomes: list[str] = []
+
+    def asked(page: int) -> Any:
+        return call("browse_labels", {**LIST, "page": page})
+
     with served(labels.url, "--calls-per-caller", "2") as server:
         async with httpx2.AsyncClient(timeout=30) as client:
 
-            async def one(person: str) -> str:
+            async def one(person: str, page: int = 1) -> str:
                 headers = {**HEADERS, "PRIVATE-TOKEN": person}
-                answer = await client.post(server.url, json=call("browse_labels", LIST), headers=headers)
+                answer = await client.post(server.url, json=asked(page), headers=headers)
                 told = answer.json()["result"].get("structuredContent") or {}
                 return str(told.get("error_code", "ok"))
 
-            async def keep(person: str) -> None:
-                outcomes.append(await one(person))
+            async def keep(person: str, page: int) -> None:
+                outcomes.append(await one(person, page))
 
             async with anyio.create_task_group() as tasks:
-                tasks.start_soon(keep, "alice")
-                tasks.start_soon(keep, "alice")
+                # Equal ones would be sent once.
+                tasks.start_soon(keep, "alice", 1)
+                tasks.start_soon(keep, "alice", 2)
                 assert await anyio.to_thread.run_sync(
                     labels.wait_for, lambda gitlab: len(gitlab.requests) == 2
                 )

@@ -14,6 +14,7 @@ from rs_bpe.bpe import openai
 from gitlab_mcp.app import App
 from gitlab_mcp.failures.failure import CallFailed
 from tests.support.standin import StandIn
+from tests.support.standin.graphql_of_rest import GraphQLOfRest
 
 pytestmark = pytest.mark.anyio
 Against = Callable[..., App]
@@ -52,14 +53,58 @@ async def test_the_recorded_shop_in_one_call(replayed: App) -> None:
     assert found["code_owners"] == ["@alice", "@bob"]
 
 
-async def test_it_waits_for_two_answers_one_after_the_other_and_no_more(
-    shop_of_acme: StandIn, against: Against
+@pytest.fixture
+def with_graphql(shop_of_acme: StandIn) -> StandIn:
+    """Its answers are synthetic, made of what REST answered."""
+    shop_of_acme.add(GraphQLOfRest(shop_of_acme.reply_to))
+    return shop_of_acme
+
+
+async def test_five_questions_at_once_tell_it(with_graphql: StandIn, against: Against) -> None:
+    found = (await against().call("browse_projects", SHOP)).data
+    routes = sorted(request.route for request in with_graphql.requests)
+    parts = ("", "/members/all", "/pipelines/latest", "/repository/commits")
+    assert routes == ["/api/graphql", *(f"{PATH}{part}" for part in parts)]
+    assert found["readme"] == "The web shop of Acme."
+
+
+async def test_graphql_and_rest_tell_the_same(with_graphql: StandIn, against: Against) -> None:
+    told = (await against().call("browse_projects", SHOP)).data
+    before = len(with_graphql.requests)
+    with_graphql.answer("POST", "/api/graphql", body={"errors": [{"message": "Timeout"}]})
+    assert (await against().call("browse_projects", SHOP)).data == told
+    routes = [request.route for request in with_graphql.requests[before:]]
+    assert len(routes) == len(set(routes)) == 12
+
+
+@pytest.mark.parametrize("project_id", ["acme/shop", 77])
+async def test_a_readme_of_another_name_is_read_by_it(
+    with_graphql: StandIn, against: Against, project_id: Any
 ) -> None:
-    await against().call("browse_projects", SHOP)
-    routes = [request.route for request in shop_of_acme.requests]
-    assert len(routes) == len(set(routes)) == 11
-    after_the_project = routes[routes.index(PATH) + 1 :]
-    assert {each for each in routes if "/repository/files/" in each} <= set(after_the_project)
+    project = {"id": 77, "path_with_namespace": "acme/shop", "default_branch": "main"}
+    with_graphql.answer(
+        "GET", "/projects/*shop", body={**project, "readme_url": "https://x/-/blob/main/LIESMICH.txt"}
+    )
+    with_graphql.answer(
+        "GET", "/projects/77", body={**project, "readme_url": "https://x/-/blob/main/LIESMICH.txt"}
+    )
+    text = base64.b64encode(b"Der Laden.").decode()
+    with_graphql.answer(
+        "GET", "*/files/LIESMICH.txt", body={"content": text, "encoding": "base64", "size": 10}
+    )
+    found = (await against().call("browse_projects", {**SHOP, "project_id": project_id})).data
+    assert found["readme"] == "Der Laden."
+
+
+async def test_what_graphql_does_not_show_is_named(
+    standin: StandIn, with_graphql: StandIn, against: Against
+) -> None:
+    nothing = dict.fromkeys(("languages", "mergeRequests", "releases", "repository"))
+    with_graphql.answer("POST", "/api/graphql", body={"data": {"project": nothing}})
+    found = (await against().call("browse_projects", SHOP)).data
+    assert found["warnings"][0]["unread"] == [
+        "languages", "open_merge_requests", "last_release", "code_owners", "readme",
+    ]  # fmt: skip
 
 
 async def test_a_part_that_fails_is_named_and_the_others_are_told(
@@ -68,7 +113,7 @@ async def test_a_part_that_fails_is_named_and_the_others_are_told(
     for part in ("languages", "members/all", "repository/files/CODEOWNERS"):
         shop_of_acme.answer("GET", f"{PATH}/{part}", 403, {"message": "403 Forbidden"})
     found = (await against().call("browse_projects", SHOP)).data
-    assert found["warnings"][0]["unread"] == ["languages", "members", "code_owners"]
+    assert found["warnings"][0]["unread"] == ["members", "languages", "code_owners"]
     assert found["last_release"]["tag_name"] == "v1.1.0"
     assert "maintainers" not in found and "code_owners" not in found
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from gitlab_mcp.app import App
-from tests.support.standin import StandIn
+from tests.support.standin import Reply, ReplyWith, StandIn
 
 pytestmark = pytest.mark.anyio
 Against = Callable[..., App]
@@ -24,10 +24,11 @@ def merge_request(project: str, iid: int) -> dict[str, Any]:
     }
 
 
-def reviewed(iid: int, state: str) -> dict[str, Any]:
+def reviewed(iid: int, state: str, *names: str) -> dict[str, Any]:
+    """`names` are those under which the projects are answered about."""
     reviewer = {"username": "bob", "mergeRequestInteraction": {"reviewState": state}}
     nodes = [{"iid": str(iid), "reviewers": {"nodes": [reviewer]}}]
-    return {"data": {"project": {"mergeRequests": {"nodes": nodes}}}}
+    return {"data": {name: {"mergeRequests": {"nodes": nodes}} for name in names or ("project",)}}
 
 
 async def reviews_of(app: App, **arguments: Any) -> list[Any]:
@@ -42,14 +43,44 @@ async def test_a_list_by_reviewer_says_what_the_reviewer_said(standin: StandIn, 
     assert found == [{"bob": "requested_changes"}]
 
 
-async def test_each_project_of_the_list_is_asked_once(standin: StandIn, against: Against) -> None:
-    rows = [merge_request("acme/shop", 1), merge_request("acme/shop", 2), merge_request("acme/web", 1)]
-    standin.answer("GET", "*/merge_requests", body=rows)
-    standin.answer("POST", "/api/graphql", body=reviewed(1, "UNREVIEWED"))
+THREE = [merge_request("acme/shop", 1), merge_request("acme/shop", 2), merge_request("acme/web", 1)]
+
+
+def asked(standin: StandIn) -> list[Any]:
+    return [request.json["variables"] for request in standin.requests if request.method == "POST"]
+
+
+async def test_the_projects_of_the_list_are_asked_about_in_one_question(
+    standin: StandIn, against: Against
+) -> None:
+    standin.answer("GET", "*/merge_requests", body=THREE)
+    standin.answer("POST", "/api/graphql", body=reviewed(1, "UNREVIEWED", "p0", "p1"))
     found = await reviews_of(against(), reviewer_username="bob")
     assert found == [{"bob": "unreviewed"}, None, {"bob": "unreviewed"}]
-    asked = [request for request in standin.requests if request.method == "POST"]
-    assert sorted((request.json or {})["variables"]["i"] for request in asked) == [["1"], ["1", "2"]]
+    assert asked(standin) == [{"p0": "acme/shop", "i0": ["1", "2"], "p1": "acme/web", "i1": ["1"]}]
+
+
+async def test_where_gitlab_refuses_the_question_each_project_is_asked_about_alone(
+    standin: StandIn, against: Against
+) -> None:
+    standin.answer("GET", "*/merge_requests", body=THREE)
+    standin.answer("POST", "/api/graphql", body=reviewed(1, "UNREVIEWED"))
+    too_complex = {
+        "errors": [{"message": "Query has complexity of 260, which exceeds max complexity of 250"}]
+    }
+    standin.fault("POST", "/api/graphql", ReplyWith(Reply.of(200, too_complex)))
+    found = await reviews_of(against(), reviewer_username="bob")
+    assert found == [{"bob": "unreviewed"}, None, {"bob": "unreviewed"}]
+    assert len(asked(standin)) == 3
+
+
+async def test_where_gitlab_does_not_answer_it_is_not_asked_once_more(
+    standin: StandIn, against: Against
+) -> None:
+    standin.answer("GET", "*/merge_requests", body=THREE)
+    standin.answer("POST", "/api/graphql", 403, {"message": "403 Forbidden"})
+    assert await reviews_of(against(), reviewer_username="bob") == [None, None, None]
+    assert len(asked(standin)) == 1
 
 
 @pytest.mark.parametrize("data", [{"errors": [{"message": "no"}]}, {"data": {"project": None}}, {"data": []}])
@@ -70,7 +101,8 @@ async def test_other_lists_ask_nothing_more(standin: StandIn, against: Against) 
 async def test_projects_beyond_the_tenth_are_said_not_to_be_read(standin: StandIn, against: Against) -> None:
     rows = [merge_request(f"acme/p{number}", 1) for number in range(12)]
     standin.answer("GET", "*/merge_requests", body=rows)
-    standin.answer("POST", "/api/graphql", body=reviewed(1, "UNREVIEWED"))
+    names = [f"p{number}" for number in range(5)]
+    standin.answer("POST", "/api/graphql", body=reviewed(1, "UNREVIEWED", *names))
     result = await against().call("browse_merge_requests", {"action": "list", "reviewer_username": "bob"})
     assert ["reviews" in row for row in result.data["items"]] == [True] * 10 + [False] * 2
     (warning,) = result.data["warnings"]

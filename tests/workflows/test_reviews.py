@@ -324,12 +324,26 @@ async def test_a_review_of_the_head_is_published_without_an_approval(
     assert written(review) == [f"POST {PATH}/draft_notes/bulk_publish"]
 
 
-async def test_a_second_approval_is_not_sent(review: StandIn, against: Against) -> None:
+async def test_the_401_to_a_second_approval_is_told_as_what_it_means(
+    review: StandIn, against: Against
+) -> None:
     review.answer("GET", f"{PATH}/approvals", 200, {"user_has_approved": True})
+    review.answer("POST", f"{PATH}/approve", 401, {"message": "401 Unauthorized"})
     arguments = {"action": "submit_review", **REVIEWED, "verdict": "approve"}
     result = await against().call("manage_review", arguments)
     assert result.data["verdict"] == "approved already"
-    assert written(review) == [f"POST {PATH}/draft_notes/bulk_publish"]
+    assert written(review) == [f"POST {PATH}/approve", f"POST {PATH}/draft_notes/bulk_publish"]
+
+
+async def test_a_401_to_a_first_approval_is_a_refusal_and_nothing_is_published(
+    review: StandIn, against: Against
+) -> None:
+    review.answer("GET", f"{PATH}/approvals", 200, {"user_has_approved": False})
+    review.answer("POST", f"{PATH}/approve", 401, {"message": "401 Unauthorized"})
+    arguments = {"action": "submit_review", **REVIEWED, "verdict": "approve"}
+    with pytest.raises(CallFailed):
+        await against().call("manage_review", arguments)
+    assert written(review) == [f"POST {PATH}/approve"]
 
 
 async def test_a_draft_on_an_unchanged_line_with_one_number_keeps_the_others_from_being_published_twice(
@@ -559,7 +573,7 @@ async def test_a_very_long_review_is_counted_over_all_pages_of_notes(
     ]
     standin.answer("GET", f"{PATH}/draft_notes", 200, drafts)
     standin.answer("POST", f"{PATH}/draft_notes/bulk_publish", 204)
-    standin.fault("GET", f"{PATH}/notes", ReplyWith(Reply.of(200, [])))
+    standin.fault("GET", f"{PATH}/notes", ReplyWith(Reply.of(200, [])), times=2)
     standin.fault("GET", f"{PATH}/notes", ReplyWith(Reply.of(200, notes[:100], {"X-Next-Page": "2"})))
     standin.answer("GET", f"{PATH}/notes", 200, notes[100:])
     result = await against().call("manage_review", {"action": "submit_review", **REVIEWED})

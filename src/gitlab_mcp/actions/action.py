@@ -24,7 +24,7 @@ from gitlab_mcp.actions.shape import sent_fields, sent_name, shapes
 from gitlab_mcp.actions.token_needs import TokenNeeds, token_needs
 
 if TYPE_CHECKING:
-    from gitlab_mcp.actions.ask import Ask
+    from gitlab_mcp.actions.ask import Ask, Look
     from gitlab_mcp.actions.recovery_lookup import RecoveryLookup
     from gitlab_mcp.actions.server import Server
     from gitlab_mcp.actions.tool import Tool
@@ -259,9 +259,10 @@ class Action(BaseModel):
         """Override in place of `run` where GitLab is not enough: the version it has, other tools, the tiers."""
         return await self.run(server.gitlab)
 
-    async def pinned(self, ask: Ask) -> Self:
+    async def pinned(self, ask: Look) -> Self:
         """Override where the thing can change between a person's yes and the act: the action with the version of it
-        that is there now. A yes is to that version, and GitLab refuses another."""
+        that is there now. A yes is to that version, and GitLab refuses another. What is looked at here, `run` is given
+        without asking GitLab again."""
         return self
 
     async def refuse_before_asking(self, ask: Ask) -> None:

@@ -66,7 +66,13 @@ def is_gitlab_com(url: str) -> bool:
     return urlsplit(url).hostname == "gitlab.com"
 
 
-class Ask(Protocol):
+class Look(Protocol):
+    async def look(self, path: str, **query: str) -> Any | None:
+        """What is at this path now; never remembered."""
+        ...
+
+
+class Ask(Look, Protocol):
     @property
     def uses_job_token(self) -> bool:
         """Whether the token is that of a CI/CD job. Asks nobody."""
@@ -105,10 +111,6 @@ class Ask(Protocol):
 
     async def merge_checks(self, merge_request: Mapping[str, Any]) -> Mapping[str, Any] | None:
         """A merge request that was read by REST, as GraphQL shows it, with every check."""
-        ...
-
-    async def look(self, path: str, **query: str) -> Any | None:
-        """What is at this path now; never remembered."""
         ...
 
     async def names(self, path: str, **query: str) -> Any | None:

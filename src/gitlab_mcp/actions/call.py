@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from gitlab_mcp.actions.action import Action, Danger
+from gitlab_mcp.actions.exchange import Answer
 from gitlab_mcp.actions.fields import Flag, Integer, NonEmpty, Words
 from gitlab_mcp.actions.tool import Tool
 
@@ -48,6 +49,8 @@ class Call:
     """Where other names were given: the action that was meant, and the fields that changed."""
     pinned: Mapping[str, str] = field(default_factory=dict)
     """The fields that the server filled in, so that what is done is what was seen: `Action.pinned`."""
+    looked_at: Mapping[str, Answer] = field(default_factory=dict)
+    """What was looked at for that, by path."""
 
     @property
     def is_tried_out(self) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any, Self
 
 from gitlab_mcp.actions.action import Action, Endpoint, fill
-from gitlab_mcp.actions.ask import Ask
+from gitlab_mcp.actions.ask import Look
 from gitlab_mcp.actions.exchange import Request
 from gitlab_mcp.actions.fields import (
     FULL_SHA,
@@ -101,10 +101,10 @@ class AtHead(OfMergeRequest):
 
     sha: HeadSha | None = None
 
-    async def pinned(self, ask: Ask) -> Self:
+    async def pinned(self, ask: Look) -> Self:
         return self if self.sha is not None else self.model_copy(update=await self._head(ask))
 
-    async def _head(self, ask: Ask) -> Mapping[str, str]:
+    async def _head(self, ask: Look) -> Mapping[str, str]:
         path = fill(
             "/projects/{project}/merge_requests/{iid}", project=self.project_id, iid=self.merge_request_iid
         )

@@ -166,7 +166,7 @@ class Dispatch:
                         planned = PlannedWrite(uuid.uuid4().hex[:16], action, caller, session.user_id())
                         await self.before_write(planned)
                         write_id = planned.id
-                    server = _Server(self, call, caller, session, consent)
+                    server = _Server(self, call, caller, _knowing(session, call.looked_at), consent)
                     result = await self._carry_out(call, server, notices)
             self.call_log.record(ended())
             return result
@@ -293,7 +293,8 @@ class Dispatch:
                 raise
             question = str(refused.failure.facts["what_will_happen"])
         call, gitlab = proposed.call, ReadOnlyGitLab(session.gitlab)
-        server = _Server(self, call, proposed.caller, replace(session, gitlab=gitlab), proposed.consent)
+        knowing = _knowing(replace(session, gitlab=gitlab), call.looked_at)
+        server = _Server(self, call, proposed.caller, knowing, proposed.consent)
         result = await tried_out(call.action, server, gitlab, self.tiers(), question)
         return present_answer(
             call.action,
@@ -498,9 +499,7 @@ class _Server:
             for guard in self.dispatch.last_guards
         )
         dispatch = replace(self.dispatch, last_guards=guards, tells_undo=False)
-        session = self.session_of_steps or self.session
-        if known:
-            session = replace(session, gitlab=KnowingGitLab(session.gitlab, dict(known)))
+        session = _knowing(self.session_of_steps or self.session, known or {})
         server = replace(self, dispatch=dispatch, session=session)
         wanted = {"quick_actions": True} if self.call.options.quick_actions else {}
         return await server.make_call(tool, {**wanted, **arguments}, max_bytes=MOST_BYTES)
@@ -514,10 +513,30 @@ class _Server:
         return await self.dispatch.rehearse(tool, arguments, self.caller, self.session, self.consent)
 
 
+def _knowing(session: Session, known: Mapping[str, Answer]) -> Session:
+    return replace(session, gitlab=KnowingGitLab(session.gitlab, dict(known))) if known else session
+
+
+@dataclass(frozen=True, slots=True)
+class _Noting:
+    """Looks, and notes what it saw."""
+
+    ask: Ask
+    seen: dict[str, Answer] = field(default_factory=dict)
+
+    async def look(self, path: str, **query: str) -> Any | None:
+        found = await self.ask.look(path, **query)
+        if found is not None:
+            self.seen[path] = Answer(200, body=found)
+        return found
+
+
 async def _pinned(call: Call, ask: Ask) -> Call:
-    action = await call.action.pinned(ask)
+    noting = _Noting(ask)
+    action = await call.action.pinned(noting)
     added = action.model_fields_set - call.action.model_fields_set
-    return replace(call, action=action, pinned={name: str(getattr(action, name)) for name in sorted(added)})
+    pinned = {name: str(getattr(action, name)) for name in sorted(added)}
+    return replace(call, action=action, pinned=pinned, looked_at=noting.seen)
 
 
 def _how_taken(call: Call) -> Mapping[str, Any]:

@@ -35,8 +35,9 @@ class Attempt:
     in_flight: InFlightRequest
     max_bytes: int
 
-    def answer(self) -> Answer:
-        return self._perform(self._reader().answer)
+    def answer(self, unless: str | None = None) -> Answer:
+        """304 and no body where the ETag of the answer is `unless`."""
+        return self._perform(self._reader().answer, unless)
 
     def stream(self, read: Callable[[Iterator[bytes], Mapping[str, str]], T]) -> T:
         reader = self._reader()
@@ -45,10 +46,10 @@ class Attempt:
     def _reader(self) -> ResponseReader:
         return ResponseReader(self.request, self.in_flight, self.max_bytes)
 
-    def _perform(self, consume: Callable[[Incoming], T]) -> T:
+    def _perform(self, consume: Callable[[Incoming], T], unless: str | None = None) -> T:
         set_current_request(self.in_flight)
         try:
-            return consume(send(self.http, self.token, self.token_kind, self.request))
+            return consume(send(self.http, self.token, self.token_kind, self.request, unless))
         except NotRecorded as miss:
             raise ReplayMiss(self.request, miss.request_line, miss.nearest) from None
         except HTTPError as error:

@@ -12,13 +12,16 @@ from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from urllib.parse import urlencode
 
 import anyio
 
 from gitlab_mcp.actions.exchange import Answer, Report, Request
+from gitlab_mcp.actions.memory import held_answers
 from gitlab_mcp.callers import Token, TokenKind
 from gitlab_mcp.failures.secret_text import hide_too
-from gitlab_mcp.gitlab.address import GRAPHQL_PATH, Address, check_path, parse_address
+from gitlab_mcp.gitlab.address import GRAPHQL_PATH, Address, check_path, parse_address, query_pairs
+from gitlab_mcp.gitlab.equal_reads import KeptAnswers, ReadsUnderWay
 from gitlab_mcp.gitlab.fair_slots import FairSlots, Shares
 from gitlab_mcp.gitlab.faults import (
     AttemptFault,
@@ -53,6 +56,13 @@ _REQUESTS_AT_ONCE = Shares(total=64, kept_free=16, least=4, beside_others=4)
 _SHOWS_THE_USER = {"/user": "id", "/personal_access_tokens/self": "user_id"}
 """The member of these answers that is the number of the caller."""
 _MAX_USERS = 1000
+_KEPT_SECONDS = 60.0
+"""How long an answer is kept to ask whether it is still the same: longer than the pauses of a call that waits."""
+_SECRETS = re.compile(r"/(variables|triggers|\w+_tokens)\b")
+"""What is at these paths is not kept for a minute to save some bytes."""
+_MOST_KEPT = 500
+_MOST_KEPT_BYTES = 4 * 1024 * 1024
+_NOT_MODIFIED = 304
 _MAX_ANSWER_BYTES = 8 * 1024 * 1024
 """Of a JSON answer, decompressed."""
 
@@ -82,7 +92,8 @@ _CLOCK = Clock()
 
 
 class Upstream:
-    """One GitLab and the connections to it. Holds nothing of any caller but limits, and its number in GitLab."""
+    """One GitLab and the connections to it. Holds nothing of any caller but limits, its number in GitLab, and for a
+    while what it has read, by a hash of its token."""
 
     def __init__(
         self,
@@ -107,6 +118,9 @@ class Upstream:
         self.rate_limits = RateLimits(clock.monotonic, clock.wall)
         self.user_ids: OrderedDict[str, int] = OrderedDict()
         """By caller, as far as an answer has shown it."""
+        self.under_way = ReadsUnderWay()
+        # A recording holds each answer by itself, whatever was read before or at the same time.
+        self.kept_answers = None if adapter else KeptAnswers(_MOST_KEPT, _MOST_KEPT_BYTES, clock.monotonic)
         self._needs_token = needs_token
         self._verify = verify
         self._adapter = adapter
@@ -222,14 +236,45 @@ class GitLabClient:
 
     async def send(self, request: Request) -> Answer:
         check_path(request.path)
-        return await self._send_with_retries(
-            _Operation(
-                request,
-                request.reads,
-                lambda attempt: attempt.answer(),
-                _already_deleted if request.method == "DELETE" else None,
-            )
+        if request.reads:
+            return await self._read(request)
+        already_deleted = _already_deleted if request.method == "DELETE" else None
+        operation = _Operation(request, False, lambda attempt: attempt.answer(), already_deleted)
+        return await self._write(operation)
+
+    async def _read(self, request: Request) -> Answer:
+        """An equal read of the same caller is sent once while it is under way, and on condition for a while after."""
+        kept_answers = self._upstream.kept_answers
+        if kept_answers is None:
+            return await self._send_with_retries(_Operation(request, True, lambda attempt: attempt.answer()))
+        query = urlencode(query_pairs(request.query))
+        key = (self._caller, self._credentials.kind, request.method, request.path, query)
+        answer: Answer = await self._upstream.under_way.once(
+            key, lambda: self._read_on_condition(request, key, kept_answers), self.seconds_left
         )
+        with held_answers() as held:
+            # Also where another call has read it.
+            held.note(request, answer.status)
+        return answer
+
+    async def _read_on_condition(
+        self, request: Request, key: tuple[str, ...], kept_answers: KeptAnswers
+    ) -> Answer:
+        kept: Answer | None = kept_answers.get(key)
+        unless = kept.headers["etag"] if kept is not None else None
+        operation = _Operation(request, True, lambda attempt: attempt.answer(unless))
+        answer = await self._send_with_retries(operation)
+        if kept is not None and answer.status == _NOT_MODIFIED:
+            answer = replace(kept, headers={**kept.headers, **answer.headers})
+        if "etag" in answer.headers and not _SECRETS.search(request.path):
+            kept_answers.keep(key, _KEPT_SECONDS, answer)
+        return answer
+
+    async def _write(self, operation: _Operation[T]) -> T:
+        try:
+            return await self._send_with_retries(operation)
+        finally:
+            self._upstream.under_way.join_no_more(self._caller)
 
     async def get(self, path: str, **query: Any) -> Answer:
         return await self.send(Request("GET", path, query))
@@ -243,17 +288,15 @@ class GitLabClient:
         def read_counted(chunks: Iterator[bytes], headers: Mapping[str, str]) -> T:
             return read(self._progress.counted(chunks, headers, in_loop), headers)
 
-        return await self._send_with_retries(
-            _Operation(request, request.reads, lambda attempt: attempt.stream(read_counted))
-        )
+        operation = _Operation(request, request.reads, lambda attempt: attempt.stream(read_counted))
+        return await (self._send_with_retries(operation) if request.reads else self._write(operation))
 
     async def graphql(self, document: str, variables: Mapping[str, Any] | None = None) -> Mapping[str, Any]:
         only_reads = not is_mutation(document)
         body = {"query": document, "variables": dict(variables or {})}
         request = Request("POST", GRAPHQL_PATH, body=body, repeatable=only_reads)
-        answer = await self._send_with_retries(
-            _Operation(request, only_reads, lambda attempt: attempt.answer())
-        )
+        operation = _Operation(request, only_reads, lambda attempt: attempt.answer())
+        answer = await (self._send_with_retries(operation) if only_reads else self._write(operation))
         payload = answer.body if isinstance(answer.body, dict) else {}
         if errors := payload.get("errors"):
             if not isinstance(errors, list) or not all(isinstance(error, dict) for error in errors):

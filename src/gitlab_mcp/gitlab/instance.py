@@ -7,18 +7,18 @@ from __future__ import annotations
 
 import re
 import time
-from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, Final
 from urllib.parse import urlencode
-
-import anyio
 
 from gitlab_mcp.actions.action import encode_segment
 from gitlab_mcp.actions.ask import NOT_FOR_THE_API, InstanceFacts, TokenFacts, User, is_gitlab_com
 from gitlab_mcp.actions.exchange import Answer, GitLab, Request
 from gitlab_mcp.callers import JOB_TOKEN, OAUTH_TOKEN, TokenSort
 from gitlab_mcp.failures import allowed_words as words
+from gitlab_mcp.gitlab.concurrently import concurrently
+from gitlab_mcp.gitlab.equal_reads import KeptAnswers, ReadsUnderWay
 from gitlab_mcp.gitlab.faults import BadAnswer, BadAnswerReason, Refused
 from gitlab_mcp.gitlab.merge_checks import read_merge_checks, read_once_checked
 
@@ -28,10 +28,8 @@ _CACHE_SECONDS: Final = 5 * 60.0
 """How long everything else is cached."""
 _NAME_SECONDS: Final = 60.0
 """How long it is cached what a name stands for: things are renamed, deleted and made anew."""
-_LARGEST_ENTRY: Final = 256 * 1024
 _LARGEST_CACHE: Final = 16 * 1024 * 1024
 """GitLab decides how large its answers are, so that a number of entries alone would not limit the memory."""
-_BYTES_OF_A_VALUE: Final = 64
 _LICENCE_PROBE: Final = "/projects/0/approval_rules"
 """GitLab checks the licence before it looks for the project, so that any token with a scope gets an answer about the
 licence. On GitLab.com it says nothing, because each namespace has its own plan. CE has no such route."""
@@ -51,76 +49,28 @@ _SET_BY_OPERATOR: Final = "GITLAB_TIER says so"
 
 
 class AnswerCache:
-    """What was read, by caller and subject. When it is full, the oldest entries are dropped."""
+    """What was read, by caller and subject."""
 
     def __init__(self, capacity: int = 1000, clock: Callable[[], float] = time.monotonic) -> None:
-        self._capacity = capacity
-        self._clock = clock
-        self._entries: OrderedDict[tuple[str, ...], tuple[float, Any, int]] = OrderedDict()
-        self._size = 0
-        self._under_way: dict[tuple[str, ...], anyio.Event] = {}
+        self._kept = KeptAnswers(capacity, _LARGEST_CACHE, clock)
+        self._under_way = ReadsUnderWay()
 
     def __len__(self) -> int:
-        return len(self._entries)
+        return len(self._kept)
 
     async def get_or_fetch(
         self, key: tuple[str, ...], seconds: float, fetch: Callable[[], Awaitable[Any]]
     ) -> Any:
-        """The cached value, or a new one. None is not cached: the next attempt may succeed.
-
-        Whoever asks while the same is being read waits for it. What that yields nothing for, everybody reads alone: one
-        after the other they would wait for each other's timeouts.
-        """
-        if (value := self._cached(key)) is not None:
+        """The cached value, or a new one. None is not cached: the next attempt may succeed."""
+        if (value := self._kept.get(key)) is not None:
             return value
-        if (under_way := self._under_way.get(key)) is not None:
-            await under_way.wait()
-            value = self._cached(key)
-            return value if value is not None else await fetch()
-        done = self._under_way[key] = anyio.Event()
-        try:
-            return self._keep(key, seconds, await fetch())
-        finally:
-            del self._under_way[key]
-            done.set()
 
-    def _cached(self, key: tuple[str, ...]) -> Any:
-        expires, value, _ = self._entries.get(key, (0.0, None, 0))
-        return value if value is not None and self._clock() < expires else None
+        async def fetch_and_keep() -> Any:
+            value = await fetch()
+            self._kept.keep(key, seconds, value)
+            return value
 
-    def _keep(self, key: tuple[str, ...], seconds: float, value: Any) -> Any:
-        size = _estimated_bytes(value)
-        if value is not None and size <= _LARGEST_ENTRY:
-            self._drop(key)
-            self._entries[key] = (self._clock() + seconds, value, size)
-            self._size += size
-            while len(self._entries) > self._capacity or self._size > _LARGEST_CACHE:
-                self._drop(next(iter(self._entries)))
-        return value
-
-    def _drop(self, key: tuple[str, ...]) -> None:
-        if key in self._entries:
-            self._size -= self._entries.pop(key)[2]
-
-
-def _estimated_bytes(value: Any) -> int:
-    """About how much memory it takes. It stops counting above the largest entry."""
-    size, rest = 0, [value]
-    while rest and size <= _LARGEST_ENTRY:
-        each = rest.pop()
-        size += _BYTES_OF_A_VALUE
-        if isinstance(each, Answer):
-            rest.append(each.body)
-        elif isinstance(each, Refused):
-            rest.append(each.content)
-        elif isinstance(each, str | bytes):
-            size += len(each)
-        elif isinstance(each, Mapping):
-            size += _BYTES_OF_A_VALUE * len(each)
-            rest.extend(each.values())
-        elif isinstance(each, list | tuple):
-            rest.extend(each)
-    return size
+        return await self._under_way.once(key, fetch_and_keep)
 
 
 class CachedLookups:
@@ -270,16 +220,15 @@ class CachedLookups:
             return await self._fetch_job_token()
         if self._sort and not self._sort.opens_the_api:
             return TokenFacts(alive=False, problem=NOT_FOR_THE_API, kind=self._sort.name)
-        token_answer = await self._get("/personal_access_tokens/self")
+        token_answer, user_answer = await self._get_both("/personal_access_tokens/self", "/user")
         if lacks_permission(token_answer):
-            # It may not even read itself. It could read its user with one more permission: not worth a request.
+            # It may not even read itself.
             return TokenFacts(alive=True, kind="personal", fine_grained=True)
         if isinstance(token_answer, Refused) and _is_unauthorized(token_answer):
             problem = _token_problem(token_answer)
             if problem not in ("unknown", None):
                 return TokenFacts(alive=False, problem=problem)
         # An OAuth token is not a personal access token. If it can read /user, it is alive.
-        user_answer = await self._get("/user")
         token, user = _json_object(token_answer) or {}, _json_object(user_answer) or {}
         if not token and not user:
             if _is_unauthorized(user_answer):
@@ -334,9 +283,12 @@ class CachedLookups:
 
     async def _fetch_instance(self) -> InstanceFacts | None:
         # The token of a job is refused there.
-        metadata = {} if self._sort is JOB_TOKEN else _json_object(await self._get("/metadata")) or {}
+        about, probe = await self._get_both(
+            None if self._sort is JOB_TOKEN else "/metadata",
+            None if self._is_gitlab_com else _LICENCE_PROBE,
+        )
+        metadata = _json_object(about) or {}
         edition = ("EE" if metadata["enterprise"] else "CE") if "enterprise" in metadata else None
-        probe = await self._get(_LICENCE_PROBE) if edition != "CE" and not self._is_gitlab_com else None
         edition = edition or _edition_from_probe(probe)
         if edition is None and not metadata:
             return None
@@ -375,6 +327,10 @@ class CachedLookups:
         )
         return answer
 
+    async def _get_both(self, *paths: str | None) -> Sequence[Any]:
+        """The answer at each path, as `_get` gives it, asked for at once; None for none."""
+        return await concurrently([partial(self._get, path) if path else _nothing for path in paths])
+
     async def _get(self, path: str, **query: str) -> Answer | Refused | None:
         try:
             return await self._gitlab.get(path, **query)
@@ -387,6 +343,10 @@ class CachedLookups:
         except Exception:
             # The failure that is being explained matters more than this one.
             return None
+
+
+async def _nothing() -> None:
+    return None
 
 
 def _edition_from_probe(probe: Answer | Refused | None) -> str | None:

@@ -34,7 +34,12 @@ _CHECKS_ALONE = (
 
 async def read_merge_checks(gitlab: GitLab, merge_request: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """The merge request as GraphQL shows it; None where GraphQL does not show it."""
-    variables = {"p": project_of(merge_request), "i": str(merge_request["iid"])}
+    return await read_checks_of(gitlab, project_of(merge_request), str(merge_request["iid"]))
+
+
+async def read_checks_of(gitlab: GitLab, project: str, iid: str) -> Mapping[str, Any] | None:
+    """By the path of the project."""
+    variables = {"p": project, "i": iid}
     try:
         data = await gitlab.graphql(_CHECKS, variables)
     except GraphQLRefused:

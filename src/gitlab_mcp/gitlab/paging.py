@@ -11,11 +11,14 @@ from gitlab_mcp.gitlab.concurrently import all_at_once
 from gitlab_mcp.gitlab.faults import BadAnswer, BadAnswerReason
 
 MAX_PAGES = 10
+BIGGEST_PAGE = 100
 _MOST_PAGES_SEARCHED = 100
 
 
 async def every_page(gitlab: GitLab, path: str, **query: object) -> Answer:
-    """The items of all pages as one answer. Stops after `MAX_PAGES`; then `has_next_page` is true of the answer."""
+    """The items of all pages as one answer, in the biggest pages unless the query says otherwise. Stops after
+    `MAX_PAGES`; then `has_next_page` is true of the answer."""
+    query = {"per_page": BIGGEST_PAGE, **query}
     answer = await gitlab.get(path, **query)
     items = list(items_of(answer, path))
     page = 1

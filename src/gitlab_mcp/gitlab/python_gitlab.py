@@ -116,8 +116,11 @@ class _Unread:
         raise ValueError
 
 
-def send(http: HttpSession, token: str | None, kind: TokenKind, request: Request) -> Incoming:
-    """Send the request and return when the headers have arrived, whatever the status."""
+def send(
+    http: HttpSession, token: str | None, kind: TokenKind, request: Request, unless: str | None = None
+) -> Incoming:
+    """Send the request and return when the headers have arrived, whatever the status. GitLab answers 304 where the
+    ETag of its answer is `unless`."""
     try:
         http.gitlab.http_request(
             request.method,
@@ -126,7 +129,7 @@ def send(http: HttpSession, token: str | None, kind: TokenKind, request: Request
             post_data=request.content if request.content is not None else _body(request),
             raw=request.content is not None,
             files=dict(request.files),
-            extra_headers=_credentials(token, kind),
+            extra_headers={**_credentials(token, kind), **({"If-None-Match": unless} if unless else {})},
             obey_rate_limit=False,
             retry_transient_errors=False,
             max_retries=0,

@@ -316,6 +316,12 @@ KNOWN_SENTENCES: Final = (
     ),
     _row(
         Code.REJECTED,
+        r"^offset pagination has a maximum allowed offset.* type User\b",
+        "GitLab lists no further than this page.",
+        "Begin again with pagination=keyset and no page, then give the cursor of each next_page; or narrow the list.",
+    ),
+    _row(
+        Code.REJECTED,
         r"^offset pagination has a maximum allowed offset",
         "GitLab lists no further than this page.",
         "Narrow the list with its filters; pages cannot go beyond 50,000 entries.",

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from typing import Any
 
 from anyio.to_thread import run_sync
 
 from gitlab_mcp.actions.action import GET, Role, fill
 from gitlab_mcp.actions.action_facts import Differs
-from gitlab_mcp.actions.exchange import GitLab
+from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.actions.fields import FilePath, MergeRequestIid, Ref
 from gitlab_mcp.actions.result import Omission, Result
 from gitlab_mcp.actions.scopes import InProject
 from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
+from gitlab_mcp.gitlab.concurrently import answered, concurrently
 from gitlab_mcp.gitlab.faults import Refused
 from gitlab_mcp.gitlab.paging import every_page, has_next_page
 from gitlab_mcp.results.file_contents import file_result
@@ -107,12 +109,17 @@ class OwnersOfMergeRequest(InProject):
             project_id=self.project_id,
             iid=self.merge_request_iid,
         )
-        target = (await gitlab.get(path)).body["target_branch"]
+        asks: list[Callable[[], Awaitable[Answer]]] = [
+            partial(gitlab.get, path),
+            partial(every_page, gitlab, f"{path}/diffs", per_page=20),
+        ]
+        request, changes = await concurrently(asks)
+        target = answered(request).body["target_branch"]
         found = await _code_owners(gitlab, self.project_id, target)
         if found is None:
             return _no_file()
         place, owners = found
-        diffs = await every_page(gitlab, f"{path}/diffs")
+        diffs = answered(changes)
         # A file that was moved concerns the owners of its old path too.
         changed = dict.fromkeys(each[name] for each in diffs.body for name in ("new_path", "old_path"))
         cut = (

@@ -39,6 +39,7 @@ from gitlab_mcp.failures.codes import Code, NoticeCode
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.gitlab.concurrently import answered, concurrently
 from gitlab_mcp.gitlab.faults import FAULTS, Refused
+from gitlab_mcp.gitlab.known_answers import KnowingGitLab
 from gitlab_mcp.gitlab.paging import every_page, items_of
 from gitlab_mcp.results.list_pages import list_page
 from gitlab_mcp.results.pipeline_test_reports import failed_tests, nonzero_counts, unreadable_suites
@@ -50,7 +51,7 @@ from gitlab_mcp.workflows.pipelines.awaited import MERGE_REQUEST as MERGE_REQUES
 from gitlab_mcp.workflows.pipelines.awaited import PIPELINE as PIPELINE_AWAITED
 from gitlab_mcp.workflows.pipelines.awaited import what_was_awaited
 from gitlab_mcp.workflows.pipelines.failure_digest import failure_digest
-from gitlab_mcp.workflows.pipelines.failure_facts import read_failure_facts
+from gitlab_mcp.workflows.pipelines.failure_facts import read_failure_facts, read_pipeline
 from gitlab_mcp.workflows.pipelines.pipeline_comparison import compare_pipelines
 from gitlab_mcp.workflows.pipelines.waiting import UNDER_WAY, wait_until
 
@@ -287,10 +288,15 @@ class DigestFailure(InProject):
 
     async def run_with(self, server: Server) -> Result:
         gitlab = server.gitlab
-        if self.pipeline_id is None and self.merge_request_iid is None:
+        on_ref, default_branch = None, None
+        known: dict[str, Answer] = {}
+        if self.pipeline_id is not None and self.merge_request_iid is None:
+            found, known = await read_pipeline(gitlab, self.project_id, self.pipeline_id)
+        elif self.pipeline_id is None and self.merge_request_iid is None:
             found, on_ref = await self._last_that_says_something(gitlab)
+            # Without a ref GitLab answers with one of the default branch.
+            default_branch = None if self.ref else found.get("ref")
         else:
-            on_ref = None
             found = (await gitlab.send(self.request())).body
         pipeline = found.get("head_pipeline") if self.merge_request_iid else found
         if pipeline is None:
@@ -300,9 +306,10 @@ class DigestFailure(InProject):
         if not is_here and not await server.may_reach(pipeline["project_id"]):
             raise CallFailed(_in_a_fork_outside())
         project_id = self.project_id if is_here else pipeline["project_id"]
-        return failure_digest(
-            await read_failure_facts(gitlab, server.may_reach, project_id, pipeline, on_ref)
+        facts = await read_failure_facts(
+            KnowingGitLab(gitlab, known), server.may_reach, project_id, pipeline, on_ref, default_branch
         )
+        return failure_digest(facts)
 
     async def _last_that_says_something(
         self, gitlab: GitLab

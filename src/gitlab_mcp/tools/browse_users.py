@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from gitlab_mcp.actions.action import GET, POST, Action
+from gitlab_mcp.actions.action import GET, POST, Action, Endpoint
 from gitlab_mcp.actions.action_facts import Differs
-from gitlab_mcp.actions.exchange import Answer, GitLab
+from gitlab_mcp.actions.exchange import Answer, GitLab, Request
 from gitlab_mcp.actions.fields import (
     Date,
     EventAction,
     EventTarget,
     Flag,
+    NonEmpty,
     Search,
     Sort,
     Time,
@@ -100,10 +101,13 @@ class GetUser(Action):
         "project_id": "those who can see a project: browse_projects users",
         "group_id": "members of a group are not offered yet",
     },
-    seldom_given="blocked without_project_bots admins active",
+    seldom_given="blocked without_project_bots admins active pagination cursor",
 )
 class ListUsers(Paged):
-    """Find users by username, or by words of their name or email."""
+    """Find users by username, or by words of their name or email.
+
+    GitLab counts pages up to 50,000 users; with pagination=keyset a list goes on by the cursor of next_page.
+    """
 
     username: Username | None = None
     search: Search | None = None
@@ -115,6 +119,13 @@ class ListUsers(Paged):
     created_before: Time | None = None
     order_by: Literal["id", "name", "username", "created_at", "updated_at"] | None = None
     sort: Sort | None = None
+    pagination: Literal["keyset"] | None = None
+    cursor: NonEmpty | None = None
+
+    def request_to(self, endpoint: Endpoint, **changes: Any) -> Request:
+        # Without the word GitLab does not look at the cursor, and begins again.
+        keyset = {"pagination": "keyset"} if self.cursor else {}
+        return super().request_to(endpoint, **{**keyset, **changes})
 
 
 @browse.action(

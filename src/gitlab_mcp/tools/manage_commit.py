@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, model_validator
 
 from gitlab_mcp.actions.action import POST, Danger
-from gitlab_mcp.actions.ask import Ask
+from gitlab_mcp.actions.ask import Look
 from gitlab_mcp.actions.exchange import Answer
 from gitlab_mcp.actions.fields import (
     AlsoCalled,
@@ -61,9 +61,9 @@ class OfNamedCommit(InProject):
 
     sha: Annotated[NonEmpty, Field(description="Commit, branch, tag or !5")]
 
-    async def pinned(self, ask: Ask) -> Self:
+    async def pinned(self, ask: Look) -> Self:
         iid = merge_request_named(self.sha)
-        request = await ask.merge_request(self.project_id, str(iid)) if iid is not None else None
+        request = await ask.look(path_of(self.project_id, iid)) if iid is not None else None
         sha = own_commit_of(request) if request is not None else None
         return self if sha is None else self.model_copy(update={"sha": sha})
 

@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 
 from gitlab_mcp.actions.action import DELETE, POST, PUT, Danger, Role, something_to_change
 from gitlab_mcp.actions.allow_lists import AllowList
-from gitlab_mcp.actions.ask import Ask
+from gitlab_mcp.actions.ask import Ask, Look
 from gitlab_mcp.actions.cron import Cron, TimeZone
 from gitlab_mcp.actions.fields import Flag, Id, NonEmpty, Only, Ref, Sha, Time, WebUrl, Within, broken_rule
 from gitlab_mcp.actions.other_names import Instead
@@ -283,7 +283,7 @@ class RollBack(InProject):
     environment: NonEmpty
     deployment_id: Annotated[Id, Within()] | None = None
 
-    async def pinned(self, ask: Ask) -> Self:
+    async def pinned(self, ask: Look) -> Self:
         found = await self._found(ask) if self.deployment_id is None else None
         return self if found is None else self.model_copy(update={"deployment_id": int(found.earlier["id"])})
 
@@ -296,7 +296,7 @@ class RollBack(InProject):
         found = await self._found(ask)
         return "" if found is None else found.sentence()
 
-    async def _found(self, ask: Ask) -> Rollback | None:
+    async def _found(self, ask: Look) -> Rollback | None:
         deployments = await self._deployments(ask)
         try:
             return rollback(deployments, self.deployment_id) if isinstance(deployments, list) else None
@@ -304,7 +304,7 @@ class RollBack(InProject):
             # Told when it is run, or before a person is asked.
             return None
 
-    async def _deployments(self, ask: Ask) -> Any:
+    async def _deployments(self, ask: Look) -> Any:
         return await ask.look(path_of_deployments(self.project_id), **newest_of(self.environment))
 
     async def run_with(self, server: Server) -> Result:

@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 
 from gitlab_mcp.actions.action import DELETE, POST, PUT, Danger, Role, fill, something_to_change
 from gitlab_mcp.actions.action_facts import Differs
-from gitlab_mcp.actions.ask import Ask
+from gitlab_mcp.actions.ask import Ask, Look
 from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.actions.fields import (
     Anywhere,
@@ -262,7 +262,7 @@ class BulkUpdate(InProject):
     def danger(self) -> Danger:
         return Danger.REVERSIBLE if self.dry_run or self.issue_iids == [] else super().danger
 
-    async def pinned(self, ask: Ask) -> Self:
+    async def pinned(self, ask: Look) -> Self:
         if self.issue_iids is not None:
             return self
         found = await ask.look(self.request().path, **self._query())

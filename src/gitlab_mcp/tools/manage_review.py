@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Self
 from pydantic import Field, model_validator
 
 from gitlab_mcp.actions.action import POST, PUT, Danger, Role, fill
-from gitlab_mcp.actions.ask import Ask
+from gitlab_mcp.actions.ask import Look
 from gitlab_mcp.actions.danger import Risk, equals
 from gitlab_mcp.actions.draft_fields import DraftText, find_draft
 from gitlab_mcp.actions.entry import Entry
@@ -298,7 +298,7 @@ class SubmitReview(AtHead):
         | None
     ) = None
 
-    async def pinned(self, ask: Ask) -> Self:
+    async def pinned(self, ask: Look) -> Self:
         return await super().pinned(ask) if self.verdict == "approve" else self
 
     async def run_with(self, server: Server) -> Result:

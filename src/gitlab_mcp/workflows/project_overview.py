@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 from urllib.parse import unquote
 
@@ -13,7 +13,8 @@ from gitlab_mcp.actions.action import Role, fill
 from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.actions.result import Omission, Result, partial_read_notices
 from gitlab_mcp.gitlab.concurrently import answered, concurrently
-from gitlab_mcp.gitlab.faults import FAULTS, Fault, Refused
+from gitlab_mcp.gitlab.faults import Fault, Refused
+from gitlab_mcp.gitlab.graphql import value_at
 from gitlab_mcp.gitlab.instance import BOT_USERNAME
 from gitlab_mcp.gitlab.paging import has_next_page, how_many
 from gitlab_mcp.results.file_contents import file_result
@@ -46,60 +47,163 @@ _SWITCHES: Final = {
     "pipeline": "builds_access_level",
     "commits": "repository_access_level",
     "languages": "repository_access_level",
+    "code_owners": "repository_access_level",
+    "readme": "repository_access_level",
 }
 """The switch of the project without which a part is not there."""
 
+_ABOUT: Final = (
+    "query($p: ID!, $f: [String!]!) { project(fullPath: $p) { languages { name share }"
+    " mergeRequests(state: opened) { count }"
+    " releases(first: 20) { nodes { tagName name releasedAt upcomingRelease } }"
+    " repository { blobs(paths: $f) { nodes { path size rawTextBlob } } } } }"
+)
+_USUAL_README: Final = "README.md"
 
-@dataclass(frozen=True, slots=True)
-class _Start:
-    """The project, and what its own answer names: a guess at them would miss."""
 
-    project: Mapping[str, Any]
-    readme: Answer | Fault | None
-    code_owners: Sequence[Answer | Fault]
+@dataclass(slots=True)
+class _About:
+    """What GraphQL tells in one answer, and REST in seven."""
+
+    languages: Mapping[str, Any] = field(default_factory=dict)
+    open_merge_requests: int | None = None
+    releases: Sequence[Mapping[str, Any]] = ()
+    code_owners: str | None = None
+    """The text of the first file that is there."""
+    readme: str | None = None
+    unread: list[str] = field(default_factory=list)
 
 
 async def read_overview(gitlab: GitLab, project_id: str) -> Result:
     """Only the project itself must be readable."""
     path = fill("/projects/{project_id}", project_id=project_id)
-    started: list[_Start] = []
-
-    async def start() -> Answer:
-        answer = await gitlab.get(path)
-        started.append(await _start(gitlab, path, answer.body))
-        return answer
-
-    asks: dict[str, Callable[[], Awaitable[Answer]]] = {
-        "project": start,
-        "languages": lambda: gitlab.get(f"{path}/languages"),
+    asks: dict[str, Callable[[], Awaitable[Any]]] = {
+        "project": lambda: gitlab.get(path),
         "commits": lambda: gitlab.get(f"{path}/repository/commits"),
         "pipeline": lambda: gitlab.get(f"{path}/pipelines/latest"),
-        "open_merge_requests": lambda: gitlab.get(f"{path}/merge_requests", state="opened", per_page=1),
-        "last_release": lambda: gitlab.get(f"{path}/releases"),
         "members": lambda: _members(gitlab, path),
     }
+    if not project_id.isdecimal():
+        asks["about"] = lambda: _as_graphql_tells(gitlab, project_id)
     answers = dict(zip(asks, await concurrently(list(asks.values())), strict=True))
-    answered(answers.pop("project"))
-    return _told(started[0], answers)
+    project = answered(answers.pop("project")).body
+    readme = _readme_path(project)
+    # GraphQL takes no numbers.
+    about = answers.pop("about", None)
+    if about is None:
+        [about] = await concurrently([lambda: _as_graphql_tells(gitlab, project["path_with_namespace"])])
+    if not isinstance(about, _About):
+        about = await _as_rest_tells(gitlab, path, project, readme)
+    elif readme is None:
+        about.readme = None
+    elif readme != _USUAL_README and "readme" not in about.unread:
+        [file] = await concurrently([_reading(gitlab, path, readme, project)])
+        about.readme = _text_or_unread(file, "readme", about)
+    return _told(project, about, answers)
 
 
-async def _start(gitlab: GitLab, path: str, project: Mapping[str, Any]) -> _Start:
-    branch, readme_url = project.get("default_branch"), project.get("readme_url")
-    if not branch or project.get("empty_repo") or project.get("repository_access_level") == "disabled":
-        return _Start(project, None, ())
+async def _as_graphql_tells(gitlab: GitLab, full_path: str) -> _About:
+    data = await gitlab.graphql(_ABOUT, {"p": full_path, "f": [*PATHS, _USUAL_README]})
+    found = value_at(data, "project")
+    about = _About()
+    # What the caller may not see is null.
+    if (languages := found.get("languages")) is None:
+        about.unread.append("languages")
+    else:
+        about.languages = {each["name"]: each["share"] for each in languages}
+    if (merge_requests := found.get("mergeRequests")) is None:
+        about.unread.append("open_merge_requests")
+    else:
+        about.open_merge_requests = merge_requests["count"]
+    if (releases := found.get("releases")) is None:
+        about.unread.append("last_release")
+    else:
+        about.releases = [
+            {
+                "tag_name": each["tagName"],
+                "name": each["name"],
+                "released_at": each["releasedAt"],
+                "upcoming_release": each["upcomingRelease"],
+            }
+            for each in releases["nodes"]
+        ]
+    if (repository := found.get("repository")) is None:
+        about.unread += ["code_owners", "readme"]
+        return about
+    blobs = (repository.get("blobs") or {}).get("nodes") or ()
+    texts = {each["path"]: _short_enough(each["rawTextBlob"], each["size"]) for each in blobs}
+    about.code_owners = next((texts[each] for each in PATHS if each in texts), None)
+    about.readme = texts.get(_USUAL_README)
+    return about
 
-    def read(file: str) -> Callable[[], Awaitable[Answer]]:
-        address = path + fill("/repository/files/{file}", file=file)
-        return lambda: gitlab.get(address, ref=branch)
 
-    # All places at once: one after the other would take as long as the rest of the overview.
-    wanted = [*PATHS, *([_readme_path(readme_url, branch)] if readme_url else [])]
-    read_files = await concurrently([read(file) for file in wanted])
-    return _Start(project, read_files[-1] if readme_url else None, read_files[: len(PATHS)])
+async def _as_rest_tells(gitlab: GitLab, path: str, project: Mapping[str, Any], readme: str | None) -> _About:
+    asks: dict[str, Callable[[], Awaitable[Answer]]] = {
+        "languages": lambda: gitlab.get(f"{path}/languages"),
+        "open_merge_requests": lambda: gitlab.get(f"{path}/merge_requests", state="opened", per_page=1),
+        "last_release": lambda: gitlab.get(f"{path}/releases"),
+    }
+    if _has_files(project):
+        # All places at once: one after the other would take as long as the rest of the overview.
+        asks |= {
+            each: _reading(gitlab, path, each, project) for each in (*PATHS, *([readme] if readme else []))
+        }
+    answers = dict(zip(asks, await concurrently(list(asks.values())), strict=True))
+    about = _About()
+    languages, merge_requests, releases = (
+        _unless_unread(answers[each], each, about)
+        for each in ("languages", "open_merge_requests", "last_release")
+    )
+    if languages is not None and isinstance(languages.body, Mapping):
+        about.languages = languages.body
+    about.open_merge_requests = how_many(merge_requests) if merge_requests is not None else None
+    about.releases = releases.body if releases is not None else ()
+    for each in PATHS:
+        if each in answers and not _is_absent(answers[each]):
+            about.code_owners = _text_or_unread(answers[each], "code_owners", about)
+            break
+    if readme in answers:
+        about.readme = _text_or_unread(answers[readme], "readme", about)
+    return about
 
 
-def _readme_path(url: str, branch: str) -> str:
-    return unquote(url).partition(f"/-/blob/{branch}/")[2] or "README.md"
+def _reading(
+    gitlab: GitLab, path: str, file: str, project: Mapping[str, Any]
+) -> Callable[[], Awaitable[Answer]]:
+    address = path + fill("/repository/files/{file}", file=file)
+    return lambda: gitlab.get(address, ref=project["default_branch"])
+
+
+def _has_files(project: Mapping[str, Any]) -> bool:
+    is_empty = not project.get("default_branch") or project.get("empty_repo")
+    return not is_empty and project.get("repository_access_level") != "disabled"
+
+
+def _readme_path(project: Mapping[str, Any]) -> str | None:
+    url = project.get("readme_url")
+    if not url or not _has_files(project):
+        return None
+    return unquote(url).partition(f"/-/blob/{project['default_branch']}/")[2] or _USUAL_README
+
+
+def _unless_unread(answer: Answer | Fault, name: str, about: _About) -> Answer | None:
+    if isinstance(answer, Answer):
+        return answer
+    if not _is_absent(answer):
+        about.unread.append(name)
+    return None
+
+
+def _text_or_unread(answer: Answer | Fault, name: str, about: _About) -> str | None:
+    file = _unless_unread(answer, name, about)
+    if file is None:
+        return None
+    text = file_result(file.body).text
+    return _short_enough(text.content if text else "", file.body.get("size"))
+
+
+def _short_enough(text: str | None, size: Any) -> str:
+    return "" if text is None or int(size or 0) > _LARGEST_FILE else text
 
 
 async def _members(gitlab: GitLab, path: str) -> Answer:
@@ -109,31 +213,32 @@ async def _members(gitlab: GitLab, path: str) -> Answer:
     return await gitlab.get(f"{path}/members/all", per_page=_MORE_MEMBERS)
 
 
-def _told(start: _Start, answers: Mapping[str, Answer | Fault]) -> Result:
-    project = start.project
-    parts: dict[str, Any] = {}
+def _told(project: Mapping[str, Any], about: _About, answers: Mapping[str, Answer | Fault]) -> Result:
+    parts: dict[str, Answer] = {}
     unread: list[str] = []
     for name, answer in answers.items():
         if isinstance(answer, Answer):
             parts[name] = answer
-        elif project.get(_SWITCHES.get(name, "")) != "disabled" and not _is_none(name, answer):
+        elif not _is_none(name, answer):
             unread.append(name)
-    owners, is_read = _code_owners(start.code_owners)
+    owners = _code_owners(about)
     people, omitted = _people(parts.get("members"))
     told = {
         **_short(pick_fields(project, _PROJECT)),
-        "readme": _readme(start.readme),
-        "languages": _languages(parts.get("languages")),
+        "readme": _first_paragraph(about.readme),
+        "languages": {_cut(name, LONGEST_NAME): share for name, share in list(about.languages.items())[:4]},
         "default_branch": _default_branch(project, parts),
-        "open": _open(project, parts.get("open_merge_requests")),
-        "last_release": _last_release(parts.get("last_release")),
+        "open": _open(project, about),
+        "last_release": _last_release(about),
         **people,
         "code_owners": owners,
     }
-    if not is_read:
-        unread.append("code_owners")
-    if isinstance(start.readme, FAULTS) and not _is_absent(start.readme):
-        unread.append("readme")
+    of_no_files = () if _has_files(project) else ("code_owners", "readme", "languages")
+    unread = [
+        name
+        for name in (*unread, *about.unread)
+        if name not in of_no_files and project.get(_SWITCHES.get(name, "")) != "disabled"
+    ]
     return Result(
         data=without_empty(told),
         warnings=partial_read_notices(unread),
@@ -171,21 +276,14 @@ def _default_branch(project: Mapping[str, Any], parts: Mapping[str, Answer]) -> 
     return told
 
 
-def _open(project: Mapping[str, Any], merge_requests: Answer | None) -> dict[str, Any]:
-    counts = {"issues": project.get("open_issues_count")}
-    if merge_requests is not None:
-        counts["merge_requests"] = how_many(merge_requests)
+def _open(project: Mapping[str, Any], about: _About) -> dict[str, Any]:
+    counts = {"issues": project.get("open_issues_count"), "merge_requests": about.open_merge_requests}
     return {name: count for name, count in counts.items() if count is not None}
 
 
-def _last_release(releases: Answer | None) -> dict[str, Any] | None:
-    out = [each for each in (releases.body if releases else ()) if not each.get("upcoming_release")]
+def _last_release(about: _About) -> dict[str, Any] | None:
+    out = [each for each in about.releases if not each.get("upcoming_release")]
     return _short(pick_fields(out[0], _RELEASE)) if out else None
-
-
-def _languages(answer: Answer | None) -> dict[str, Any]:
-    shares = answer.body if answer is not None and isinstance(answer.body, Mapping) else {}
-    return {_cut(name, LONGEST_NAME): share for name, share in list(shares.items())[:4]}
 
 
 def _people(members: Answer | None) -> tuple[dict[str, Any], list[Omission]]:
@@ -206,29 +304,21 @@ def _people(members: Answer | None) -> tuple[dict[str, Any], list[Omission]]:
     return told, cut
 
 
-def _code_owners(files: Sequence[Answer | Fault]) -> tuple[list[str], bool]:
-    """The owners that the rules name most often, and whether the file was read."""
-    for file in files:
-        if not isinstance(file, Answer):
-            if _is_absent(file):
-                continue
-            return [], False
-        text = _text(file)
-        try:
-            parsed = parse_codeowners(text)
-        except TooMuchWork:
-            return [], False
-        rules = (rule for section in parsed.sections for rule in section.rules)
-        named = Counter(owner for rule in rules for owner in rule.owners)
-        return _names(name for name, _ in named.most_common()), True
-    return [], True
+def _code_owners(about: _About) -> list[str]:
+    """The owners that the rules name most often."""
+    try:
+        parsed = parse_codeowners(about.code_owners or "")
+    except TooMuchWork:
+        about.unread.append("code_owners")
+        return []
+    rules = (rule for section in parsed.sections for rule in section.rules)
+    named = Counter(owner for rule in rules for owner in rule.owners)
+    return _names(name for name, _ in named.most_common())
 
 
-def _readme(answer: Answer | Fault | None) -> str | None:
-    """Its first paragraph: no heading, badge or comment."""
-    if not isinstance(answer, Answer):
-        return None
-    for paragraph in re.split(r"\n\s*\n", _text(answer)):
+def _first_paragraph(readme: str | None) -> str | None:
+    """No heading, badge or comment."""
+    for paragraph in re.split(r"\n\s*\n", readme or ""):
         lines = [line.strip() for line in paragraph.splitlines()]
         said = [
             line
@@ -238,13 +328,6 @@ def _readme(answer: Answer | Fault | None) -> str | None:
         if said:
             return _cut(" ".join(said), LONGEST_TEXT)
     return None
-
-
-def _text(answer: Answer) -> str:
-    if int(answer.body.get("size") or 0) > _LARGEST_FILE:
-        return ""
-    text = file_result(answer.body).text
-    return text.content if text else ""
 
 
 def _names(names: Iterable[str]) -> list[str]:

@@ -179,7 +179,7 @@ def _not_green(newest: Sequence[Mapping[str, Any]]) -> list[Notice]:
 async def _all(gitlab: GitLab, path: str, **query: Any) -> Answer:
     """A release is mostly one page; of a bigger one the pages are bigger too."""
     answer = await gitlab.get(path, **query)
-    return await every_page(gitlab, path, per_page=100, **query) if has_next_page(answer) else answer
+    return await every_page(gitlab, path, **query) if has_next_page(answer) else answer
 
 
 def _versions(tags: Iterable[Mapping[str, Any]]) -> list[_Tag]:

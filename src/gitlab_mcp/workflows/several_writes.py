@@ -13,10 +13,10 @@ from gitlab_mcp.actions.result import Notice
 from gitlab_mcp.failures.codes import Code, NoticeCode
 from gitlab_mcp.failures.counted import counted
 from gitlab_mcp.failures.failure import CallFailed, Failure
+from gitlab_mcp.gitlab.concurrently import MAX_CONCURRENT
 
 T = TypeVar("T", int, str)
 
-_AT_ONCE: Final = 4
 STOPS: Final = (
     Code.QUOTA_PAUSED,
     Code.QUOTA_EXHAUSTED,
@@ -79,7 +79,7 @@ async def each_of(
     gitlab: GitLab, wanted: Sequence[T], write: Callable[[T], Awaitable[None]], what: str
 ) -> Outcomes[T]:
     """`write` raises CallFailed where one could not be written. `what` is said with the progress."""
-    outcomes, gate, stopped = Outcomes(wanted), anyio.Semaphore(_AT_ONCE), anyio.Event()
+    outcomes, gate, stopped = Outcomes(wanted), anyio.Semaphore(MAX_CONCURRENT), anyio.Event()
     gitlab.report(0, len(wanted), what)
 
     async def one(each: T) -> None:

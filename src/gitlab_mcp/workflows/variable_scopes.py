@@ -71,7 +71,7 @@ async def _several(action: OfVariable, gitlab: GitLab) -> Failure:
 
 async def _scopes(action: OfVariable, gitlab: GitLab) -> list[str]:
     try:
-        found = await every_page(gitlab, action.request().path.rpartition("/")[0], per_page=100)
+        found = await every_page(gitlab, action.request().path.rpartition("/")[0])
     except FAULTS:
         return []
     return [

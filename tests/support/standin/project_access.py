@@ -14,6 +14,8 @@ from tests.support.standin.exchange import API, Received, Reply
 Thing = dict[str, Any]
 KINDS = ("access_tokens", "deploy_tokens", "deploy_keys", "hooks", "keys")
 OWN_TOKEN = 3
+OF_EE = "projects/0/approval_rules"
+"""The Community Edition has no such route."""
 
 
 @dataclass(slots=True)
@@ -27,7 +29,7 @@ class ProjectAccess:
     def owns(self, received: Received) -> bool:
         return self._below(received).partition("/")[0] in (*KINDS, "job_token_scope") or (
             received.path
-            in tuple(f"{API}/{name}" for name in ("personal_access_tokens/self", "metadata", "user"))
+            in tuple(f"{API}/{name}" for name in ("personal_access_tokens/self", "metadata", "user", OF_EE))
         )
 
     def reply_to(self, received: Received) -> Reply:
@@ -37,6 +39,8 @@ class ProjectAccess:
             )
         if received.path == f"{API}/metadata":
             return Reply.of(200, {"version": "19.3.0", "enterprise": False})
+        if received.path == f"{API}/{OF_EE}":
+            return Reply.of(404, {"error": "404 Not Found"})
         if received.path == f"{API}/user":
             return Reply.of(200, {"id": 2, "username": received.caller})
         kind, _, rest = self._below(received).partition("/")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import select
 import socket
@@ -304,12 +305,26 @@ class _ConnectionHandler(BaseHTTPRequestHandler):
         return self.server.standin.reply_to(self.received)
 
     def send(self, reply: Reply) -> None:
+        reply = self.unless_known(reply)
         without_body = reply.status in (204, 304)
         headers = {"Content-Length": str(len(reply.body)), **reply.headers}
         if without_body:
             headers.pop("Content-Length")
         body = b"" if without_body or self.command == "HEAD" else reply.body
         self.write(self._head(reply.status, headers, reply.synthetic) + body)
+
+    def unless_known(self, reply: Reply) -> Reply:
+        """As Rack does it: the ETag is the digest of the whole answer, and who sends it is answered 304."""
+        if self.command != "GET" or reply.status != 200:
+            return reply
+        headers = {name: value for name, value in reply.headers.items() if name.lower() != "etag"}
+        etag = f'W/"{hashlib.sha256(reply.body).hexdigest()[:32]}"'
+        headers["ETag"] = etag
+        if self.received.headers.get("if-none-match") != etag:
+            return replace(reply, headers=headers)
+        return Reply(
+            304, b"", {name: value for name, value in headers.items() if name.lower() != "content-type"}
+        )
 
     def stream(self, status: int, headers: Mapping[str, str], chunks: Iterator[bytes]) -> None:
         self.write(self._head(status, {**headers, "Transfer-Encoding": "chunked"}, synthetic=True))

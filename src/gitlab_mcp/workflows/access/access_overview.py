@@ -32,7 +32,7 @@ async def access_overview(gitlab: GitLab, project_id: str) -> Result:
     """What cannot be read is named in a warning, and the rest is shown."""
 
     async def listed(path: str) -> Answer:
-        return await every_page(gitlab, fill("/projects/{id}/", id=project_id) + path, per_page=100)
+        return await every_page(gitlab, fill("/projects/{id}/", id=project_id) + path)
 
     async def scope() -> Answer:
         return await gitlab.get(fill("/projects/{id}/job_token_scope", id=project_id))

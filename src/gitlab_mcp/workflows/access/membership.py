@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -14,11 +15,11 @@ from gitlab_mcp.actions.result import Notice
 from gitlab_mcp.failures.codes import NoticeCode
 from gitlab_mcp.gitlab.concurrently import all_at_once, concurrently
 from gitlab_mcp.gitlab.faults import FAULTS
-from gitlab_mcp.gitlab.paging import every_page, has_next_page, items_of
+from gitlab_mcp.gitlab.paging import BIGGEST_PAGE, every_page, has_next_page, items_of
 
 Member = Mapping[str, Any]
 
-_BIGGEST_PAGE: Final = 100
+_PROJECT_PATH: Final = re.compile(r"(?:[A-Za-z0-9_][\w.-]*/)+[A-Za-z0-9_][\w.-]*", re.ASCII)
 _MOST_PLACES: Final = 25
 """Of which the members are read: GitLab nests groups twenty deep."""
 _MOST_NAMED: Final = 20
@@ -67,6 +68,13 @@ async def read_place(gitlab: GitLab, project_id: str | None, group_id: str | Non
     return Place(about, sources[:_MOST_PLACES], groups)
 
 
+def likely_sources(project_id: str) -> tuple[Source, ...]:
+    """The places that its path names, where it is one; those above may be a person's and no group."""
+    own = Source(project_id, fill("/projects/{id}/members", id=project_id))
+    above = project_id.rpartition("/")[0] if _PROJECT_PATH.fullmatch(project_id) else ""
+    return (own, *map(_group, _upwards(above)))[:_MOST_PLACES]
+
+
 async def with_place(
     gitlab: GitLab, request: Request, project_id: str | None, group_id: str | None
 ) -> tuple[Answer, Place]:
@@ -113,7 +121,7 @@ async def everybody(gitlab: GitLab, path: str) -> Answer:
     answer = await gitlab.get(path)
     if not has_next_page(answer):
         return Answer(answer.status, answer.headers, items_of(answer, path))
-    return await every_page(gitlab, path, per_page=_BIGGEST_PAGE)
+    return await every_page(gitlab, path)
 
 
 async def with_sources(gitlab: GitLab, answer: Answer, place: Place, *, is_whole: bool) -> Answer:
@@ -170,7 +178,7 @@ async def _members(gitlab: GitLab, source: Source, ids: Sequence[int] | None) ->
     if ids is None:
         members = (await everybody(gitlab, source.members)).body
     elif ids:
-        answer = await gitlab.get(source.members, user_ids=list(ids), per_page=_BIGGEST_PAGE)
+        answer = await gitlab.get(source.members, user_ids=list(ids), per_page=BIGGEST_PAGE)
         members = items_of(answer, source.members)
     else:
         members = []

@@ -14,10 +14,18 @@ from gitlab_mcp.actions.result import Notice, Result, partial_read_notices
 from gitlab_mcp.actions.server import Server
 from gitlab_mcp.gitlab.concurrently import all_at_once, concurrently
 from gitlab_mcp.gitlab.faults import FAULTS, Fault
+from gitlab_mcp.gitlab.known_answers import KnowingGitLab
 from gitlab_mcp.gitlab.paging import has_next_page
 from gitlab_mcp.tiers.effective_tier import effective_tier_at
 from gitlab_mcp.tiers.notices import TierNotices
-from gitlab_mcp.workflows.access.membership import Member, Place, everybody, read_place, with_sources
+from gitlab_mcp.workflows.access.membership import (
+    Member,
+    Place,
+    everybody,
+    likely_sources,
+    read_place,
+    with_sources,
+)
 
 What = Literal["see", "push", "merge"]
 
@@ -48,10 +56,11 @@ async def who_can(server: Server, what: What, project_id: str, branch: str | Non
     asks: list[Callable[[], Awaitable[Any]]] = [
         partial(read_place, gitlab, project_id, None),
         partial(everybody, gitlab, f"{path}/members/all"),
+        partial(_of_likely_sources, gitlab, project_id),
         *([] if what == "see" else [partial(_protected_branches, gitlab, path)]),
     ]
-    place, listed, *protected_branches = await all_at_once(asks)
-    answer = await with_sources(gitlab, listed, place, is_whole=True)
+    place, listed, known, *protected_branches = await all_at_once(asks)
+    answer = await with_sources(KnowingGitLab(gitlab, known), listed, place, is_whole=True)
     warnings = [*answer.warnings, *_cut_short(has_next_page(listed))]
     members: list[dict[str, Any]] = [each for each in answer.body if _is_active(each)]
     if what == "see":
@@ -82,6 +91,14 @@ async def who_can(server: Server, what: What, project_id: str, branch: str | Non
     }
     told = {name: value for name, value in data.items() if value is not None}
     return Result(data={"what": what, "branch": branch, **told}, warnings=warnings)
+
+
+async def _of_likely_sources(gitlab: GitLab, project_id: str) -> dict[str, Answer]:
+    """The members of the places above, as far as the path of the project names them: beside the project, which tells
+    whether they are groups."""
+    paths = [each.members for each in likely_sources(project_id)]
+    lists = await concurrently([partial(everybody, gitlab, each) for each in paths])
+    return {path: each for path, each in zip(paths, lists, strict=True) if isinstance(each, Answer)}
 
 
 async def _protected_branches(gitlab: GitLab, path: str) -> Answer | Fault:

@@ -9,10 +9,17 @@ from typing import Any
 from gitlab_mcp.actions.action import fill
 from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.actions.server import MayReach
-from gitlab_mcp.gitlab.concurrently import concurrently, unread
+from gitlab_mcp.gitlab.concurrently import answered, concurrently, unread
 from gitlab_mcp.gitlab.faults import FAULTS
-from gitlab_mcp.gitlab.merge_checks import read_merge_checks, read_once_checked
+from gitlab_mcp.gitlab.merge_checks import (
+    BEING_CHECKED,
+    read_checks_of,
+    read_merge_checks,
+    read_once_checked,
+)
 from gitlab_mcp.gitlab.paging import every_page, items_if_read
+from gitlab_mcp.refusals.case import merge_request_of
+from gitlab_mcp.refusals.merge_blockers import is_being_checked
 from gitlab_mcp.workflows.merge_requests.open_threads import open_threads
 
 Json = Mapping[str, Any]
@@ -37,21 +44,28 @@ class MergeFacts:
 
 async def read_merge_facts(gitlab: GitLab, may_reach: MayReach, path: str) -> MergeFacts:
     """`path` is that of the merge request. Only the merge request itself must be readable."""
-    merge_request = await read_once_checked(
-        gitlab, path, include_rebase_in_progress=True, include_diverged_commits_count=True
-    )
     asks: dict[str, Callable[[], Awaitable[Any]]] = {
-        "checks": lambda: read_merge_checks(gitlab, merge_request),
+        "merge request": lambda: read_once_checked(
+            gitlab, path, include_rebase_in_progress=True, include_diverged_commits_count=True
+        ),
         "approvals": lambda: gitlab.get(f"{path}/approvals"),
         "reviewers": lambda: gitlab.get(f"{path}/reviewers"),
         "threads": lambda: every_page(gitlab, f"{path}/discussions"),
     }
+    project, iid = merge_request_of(path) or ("", "")
+    if project and not project.isdecimal():
+        asks["checks"] = lambda: read_checks_of(gitlab, project, iid)
+    answers = dict(zip(asks, await concurrently(list(asks.values())), strict=True))
+    merge_request = answered(answers.pop("merge request"))
+    asks = {}
+    if not _are_done(answers.get("checks"), merge_request):
+        asks["checks"] = lambda: read_merge_checks(gitlab, merge_request)
     jobs = _jobs_path(merge_request, path)
     fork = _fork_of_pipeline(merge_request) if jobs else None
     fenced_off = ["jobs of the pipeline"] if fork and not await may_reach(fork) else []
     if jobs is not None and not fenced_off:
         asks["jobs of the pipeline"] = lambda: every_page(gitlab, jobs)
-    answers = dict(zip(asks, await concurrently(list(asks.values())), strict=True))
+    answers |= dict(zip(asks, await concurrently(list(asks.values())), strict=True))
     checks = None if isinstance(answers["checks"], FAULTS) else answers["checks"]
     approvals = answers["approvals"]
     return MergeFacts(
@@ -64,6 +78,16 @@ async def read_merge_facts(gitlab: GitLab, may_reach: MayReach, path: str) -> Me
         (*(name for name in unread(answers) if name != "checks"), *fenced_off),
         checks is None and await _pipeline_must_succeed(gitlab, path),
     )
+
+
+def _are_done(checks: Any, merge_request: Json) -> bool:
+    """Whether the checks were read when GitLab had made them. Reading the merge request makes it begin."""
+    if not isinstance(checks, Mapping):
+        return isinstance(checks, FAULTS)
+    is_of_now = checks.get("diffHeadSha") in (None, merge_request.get("sha"))
+    under_way = str(checks.get("detailedMergeStatus")).lower() in BEING_CHECKED
+    under_way = under_way or any(is_being_checked(each) for each in checks.get("mergeabilityChecks") or ())
+    return is_of_now and not under_way
 
 
 async def _pipeline_must_succeed(gitlab: GitLab, path: str) -> bool:

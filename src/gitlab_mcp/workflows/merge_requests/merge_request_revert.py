@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -64,14 +64,9 @@ class MergeRequestRevert:
             return Result(data={"already": True, **_shown(there)})
         sha = await commit_of(gitlab, self.project_id, self.iid, request.body)
         target = str(request.body["target_branch"])
-        asks: list[Callable[[], Awaitable[Any]]] = [
-            lambda: self._revert_on_branch(server, branch, sha, target),
-            lambda: gitlab.get(self._path("repository/branches/{branch}", branch=target)),
-        ]
-        commit, at_target = await concurrently(asks)
-        if isinstance(commit, Exception):
-            raise commit
-        seen = (self.branch, target) if isinstance(at_target, Answer) else (self.branch,)
+        commit = await self._revert_on_branch(server, branch, sha, target)
+        # A branch that was made of the target shows that this is there too.
+        seen = (self.branch,) if isinstance(branch, Answer) else (self.branch, target)
         known = that_are_there(self.project_id, *seen)
         return await self._opened(server, request.body, target, commit, known)
 

@@ -15,10 +15,10 @@ from gitlab_mcp.results.shown_fields import pick_fields, shown_fields
 from gitlab_mcp.workflows.merge_requests.open_threads import open_threads
 
 _LISTS: dict[str, dict[str, int]] = {
-    "diffs": {},
+    # A hundred would be too large for one answer.
+    "diffs": {"per_page": 20},
     "commits": {},
-    # A review of twenty comments, GitLab's usual page, is a small one.
-    "discussions": {"per_page": 100},
+    "discussions": {},
     "closes_issues": {},
 }
 """The lists that are read, each with its query."""

@@ -57,10 +57,13 @@ class Review:
     ) -> Result:
         if comments:
             return await self._submit_with(comments, body, verdict, sha, ask)
-        drafts = await self.drafts()
+        found, notes = await concurrently([self.drafts, lambda: self._notes(_FEW_DRAFTS)])
+        drafts = answered(found)
         if not drafts and not body and not verdict:
             raise CallFailed(_nothing_to_submit())
-        before = await self._notes(len(drafts)) if drafts else []
+        before = answered(notes) if drafts else []
+        if len(drafts) > _FEW_DRAFTS:
+            before = await self._notes(len(drafts))
         await self._check(drafts, before)
         return await self._with_urls(await self._submit(drafts, before, body, verdict, sha, ask), ask)
 
@@ -270,11 +273,21 @@ class Review:
         return replace(result, data={**result.data, "notes": told})
 
     async def _approve(self, sha: str | None) -> str:
-        # GitLab answers a second approval with 401, as if the token were bad.
-        if (await self.gitlab.get(f"{self.path}/approvals")).body.get("user_has_approved"):
+        try:
+            await self.gitlab.send(Request("POST", f"{self.path}/approve", body={"sha": sha} if sha else {}))
+        except Refused as refused:
+            # GitLab answers a second approval with 401, as if the token were bad.
+            if refused.status != 401 or not await self._has_approved():
+                raise
             return "approved already"
-        await self.gitlab.send(Request("POST", f"{self.path}/approve", body={"sha": sha} if sha else {}))
         return "approved"
+
+    async def _has_approved(self) -> bool:
+        try:
+            return bool((await self.gitlab.get(f"{self.path}/approvals")).body.get("user_has_approved"))
+        except FAULTS:
+            # The refusal itself is told.
+            return False
 
     async def _request_changes(self, drafts: Sequence[Json]) -> str:
         """Sends a quick action, since REST has nothing else. Its answer does not say whether it had an effect."""

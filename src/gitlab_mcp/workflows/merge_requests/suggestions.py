@@ -35,7 +35,7 @@ async def apply_suggestions(gitlab: GitLab, merge_request: str, ids: Sequence[in
 
 async def _suggestions(gitlab: GitLab, merge_request: str) -> Mapping[int, Mapping[str, Any]] | None:
     """By number. None where this GitLab does not show them with the notes, as before 19.3."""
-    threads = await every_page(gitlab, f"{merge_request}/discussions", per_page=100)
+    threads = await every_page(gitlab, f"{merge_request}/discussions")
     notes = [note for thread in threads.body for note in thread["notes"]]
     if not any("suggestions" in note for note in notes):
         return None

@@ -85,7 +85,7 @@ async def read_history(gitlab: GitLab, project: str | int, pipeline: Json, on_re
 
 async def _jobs(gitlab: GitLab, project: str | int, pipeline_id: int) -> Answer:
     path = fill("/projects/{project}/pipelines/{id}/jobs", project=project, id=pipeline_id)
-    return await every_page(gitlab, path, include_retried=True, per_page=100)
+    return await every_page(gitlab, path, include_retried=True)
 
 
 def suspects(pipeline: Json, failed: Sequence[str], history: History) -> list[Suspect]:

@@ -8,11 +8,11 @@ from functools import partial
 from typing import Any
 
 from gitlab_mcp.actions.action import fill
-from gitlab_mcp.actions.exchange import GitLab, Request
+from gitlab_mcp.actions.exchange import Answer, GitLab, Request
 from gitlab_mcp.actions.server import MayReach
-from gitlab_mcp.gitlab.concurrently import all_at_once, concurrently
+from gitlab_mcp.gitlab.concurrently import all_at_once, answered, concurrently
 from gitlab_mcp.gitlab.faults import FAULTS
-from gitlab_mcp.gitlab.paging import every_page, has_next_page, items_of
+from gitlab_mcp.gitlab.paging import BIGGEST_PAGE, every_page, has_next_page, items_of
 from gitlab_mcp.results.job_logs import LogWindow, read_log
 from gitlab_mcp.workflows.pipelines.culprits import History, read_culprits, read_history, suspects
 from gitlab_mcp.workflows.pipelines.waiting import UNDER_WAY
@@ -23,6 +23,7 @@ TAIL_LINES = 12
 DEEPEST_DOWNSTREAM = 2
 """How many levels of downstream pipelines are read."""
 _FINISHED = ("success", "failed")
+_OF_A_FAILED_ONE: dict[str, Any] = {"scope": ["failed"]}
 
 Json = Mapping[str, Any]
 
@@ -78,19 +79,40 @@ class FailureFacts:
     """How many logs of failed jobs were not read, because of `MOST_LOGS`."""
 
 
+async def read_pipeline(
+    gitlab: GitLab, project: str | int, pipeline_id: str | int
+) -> tuple[Json, dict[str, Answer]]:
+    """The pipeline, and by path what `read_failure_facts` reads first of one that failed, asked for beside it."""
+    path = fill("/projects/{project}/pipelines/{id}", project=project, id=pipeline_id)
+    # The first pages of just the lists that are gone on with.
+    parts: dict[str, dict[str, Any]] = {
+        f"{path}/jobs": {"per_page": BIGGEST_PAGE, **_OF_A_FAILED_ONE},
+        f"{path}/bridges": {"per_page": BIGGEST_PAGE},
+        f"{path}/test_report_summary": {},
+    }
+    asks = [partial(gitlab.get, path), *(partial(gitlab.get, part, **query) for part, query in parts.items())]
+    found, *answers = await concurrently(asks)
+    pipeline: Json = answered(found).body
+    if pipeline["status"] != "failed":
+        return pipeline, {}
+    both = zip(parts, answers, strict=True)
+    return pipeline, {part: answer for part, answer in both if isinstance(answer, Answer)}
+
+
 async def read_failure_facts(
     gitlab: GitLab,
     may_reach: MayReach,
     project: str | int,
     pipeline: Json,
     on_ref: Sequence[Json] | None = None,
+    default_branch: str | None = None,
 ) -> FailureFacts:
     """`pipeline` is GitLab's answer for one; `project` is how the caller names its project; `on_ref` are the newest
-    pipelines of its ref, where they are read already."""
+    pipelines of its ref, and `default_branch` the name of that, where they are known already."""
     reader = _Reader(gitlab, may_reach, {pipeline["project_id"]: project})
     first: list[Callable[[], Awaitable[Any]]] = [
         partial(reader.jobs_of, pipeline),
-        partial(reader.default_branch_name, pipeline),
+        partial(reader.default_branch_name, pipeline, default_branch),
         partial(reader.before, pipeline, on_ref),
     ]
     jobs, name, before = await all_at_once(first)
@@ -183,7 +205,7 @@ class _Reader:
         # A failed pipeline may have hundreds of jobs that did not fail. Of others one wants to see what they
         # wait for, and which jobs needed a second try.
         which: dict[str, Any] = (
-            {"scope": ["failed"]} if pipeline["status"] == "failed" else {"include_retried": True}
+            _OF_A_FAILED_ONE if pipeline["status"] == "failed" else {"include_retried": True}
         )
         jobs, bridges, summary = await self._read_all(
             (f"jobs{of}", lambda: every_page(self.gitlab, self._path(pipeline, "/jobs"), **which)),
@@ -235,7 +257,9 @@ class _Reader:
             tuple(each for each in downstream if each),
         )
 
-    async def default_branch_name(self, pipeline: Json) -> str | None:
+    async def default_branch_name(self, pipeline: Json, known: str | None) -> str | None:
+        if known is not None:
+            return known
         path = fill("/projects/{project}", project=self._project(pipeline))
         (project,) = await self._read_all(("default branch", lambda: self.gitlab.get(path)))
         name = (project.body if project else {}).get("default_branch")

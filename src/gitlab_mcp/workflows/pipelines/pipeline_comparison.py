@@ -31,8 +31,8 @@ async def compare_pipelines(gitlab: GitLab, project: str, one: int, other: int) 
     answers = await concurrently(
         [
             *(partial(gitlab.get, path) for path in paths),
-            *(partial(every_page, gitlab, f"{path}/jobs", per_page=100) for path in paths),
-            *(partial(every_page, gitlab, f"{path}/bridges", per_page=100) for path in paths),
+            *(partial(every_page, gitlab, f"{path}/jobs") for path in paths),
+            *(partial(every_page, gitlab, f"{path}/bridges") for path in paths),
         ]
     )
     older, newer, *_ = [answered(answer).body for answer in answers[:4]]

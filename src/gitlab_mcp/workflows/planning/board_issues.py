@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
 from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.actions.result import Omission, Result, partial_read_notices
-from gitlab_mcp.gitlab.concurrently import concurrently
+from gitlab_mcp.gitlab.concurrently import all_at_once, concurrently
 from gitlab_mcp.gitlab.paging import every_page, how_many
 from gitlab_mcp.results.shown_fields import pick_fields, shown_fields
 
@@ -18,8 +18,12 @@ _MOST_SHOWN: Final = 20
 
 async def board_issues(gitlab: GitLab, place: str, board_id: int) -> Result:
     """`place` is the path of a project or group."""
-    board = (await gitlab.get(f"{place}/boards/{board_id}")).body
-    lists = (await every_page(gitlab, f"{place}/boards/{board_id}/lists", per_page=100)).body
+    path = f"{place}/boards/{board_id}"
+    asks: list[Callable[[], Awaitable[Answer]]] = [
+        partial(gitlab.get, path),
+        partial(every_page, gitlab, f"{path}/lists"),
+    ]
+    board, lists = (answer.body for answer in await all_at_once(asks))
     asked = [(each, _filter(each)) for each in sorted(lists, key=lambda each: each.get("position") or 0)]
     readable = [(each, filter) for each, filter in asked if filter]
     of_board = _scope(board)

@@ -31,8 +31,8 @@ async def milestone_report(gitlab: GitLab, path: str, *, in_group: bool) -> Resu
     """`path` is that of the milestone, which alone must be readable."""
     asks: list[Callable[[], Awaitable[Answer]]] = [
         partial(gitlab.get, path),
-        partial(every_page, gitlab, f"{path}/issues", per_page=100),
-        partial(every_page, gitlab, f"{path}/merge_requests", per_page=100),
+        partial(every_page, gitlab, f"{path}/issues"),
+        partial(every_page, gitlab, f"{path}/merge_requests"),
     ]
     milestone, issues, merge_requests = await concurrently(asks)
     lists = {"issues": issues, "merge requests": merge_requests}

@@ -37,16 +37,15 @@ class BranchRenaming:
     async def run(self, server: Server) -> Result:
         require_steps(server, DELETE)
         gitlab = server.gitlab
-        old, new, from_it, into_it = await concurrently(
+        old, from_it, into_it = await concurrently(
             [
                 lambda: gitlab.get(self.path_of(self.old)),
-                lambda: gitlab.get(self.path_of(self.new)),
                 lambda: gitlab.get(self.merge_requests, source_branch=self.old, state="opened"),
                 lambda: gitlab.get(self.merge_requests, target_branch=self.old, state="opened"),
             ]
         )
         if not isinstance(old, Answer):
-            if isinstance(old, Refused) and old.status == 404 and isinstance(new, Answer):
+            if isinstance(old, Refused) and old.status == 404 and await self._new(gitlab):
                 raise CallFailed(_renamed_already())
             raise old
         # A caller may be unable to see merge requests, or they are switched off.
@@ -55,17 +54,18 @@ class BranchRenaming:
         )
         head = str(old.body["commit"]["id"])
         data: dict[str, Any] = {"branch": self.new, "sha": head}
-        if isinstance(new, Answer):
-            # Where this call was made before and did not come to its end, it is at the same commit.
-            if new.body["commit"]["id"] != head:
-                raise CallFailed(_name_is_taken())
-            data |= {"already": True, "web_url": new.body.get("web_url")}
-        elif isinstance(new, Refused) and new.status == 404:
-            path = self.path_of(self.new).rpartition("/")[0]
-            sent = {"branch": self.new, "ref": head}
+        path = self.path_of(self.new).rpartition("/")[0]
+        sent = {"branch": self.new, "ref": head}
+        try:
             data["web_url"] = (await gitlab.send(Request("POST", path, body=sent))).body.get("web_url")
-        else:
-            raise new
+        except Refused:
+            # GitLab says in many words that the name is taken: looked at only where it refuses.
+            if (new := await self._new(gitlab)) is None:
+                raise
+            # Where this call was made before and did not come to its end, it is at the same commit.
+            if new["commit"]["id"] != head:
+                raise CallFailed(_name_is_taken()) from None
+            data |= {"already": True, "web_url": new.get("web_url")}
         # That nothing merges from it was seen just now. Who may not see that is not told by the deletion either.
         known = {self.merge_requests: from_it if isinstance(from_it, Answer) else Answer(200, body=[])}
         return await self._without_the_old_one(server, head, data, known)
@@ -90,6 +90,14 @@ class BranchRenaming:
             message = "The new branch is there; the old one was not deleted."
             return _told(data, not_done(message, DELETE, arguments, failed.failure))
         return _told({**data, "deleted": self.old})
+
+    async def _new(self, gitlab: GitLab) -> Mapping[str, Any] | None:
+        """The branch of the new name; None where there is none that can be read."""
+        try:
+            branch: Mapping[str, Any] = (await gitlab.get(self.path_of(self.new))).body
+        except FAULTS:
+            return None
+        return branch
 
     async def _head(self, gitlab: GitLab) -> str | None:
         try:
