@@ -134,6 +134,7 @@ async def test_who_waits_for_a_read_that_comes_to_nothing_reads_alone(
         reads = Reads(upstream, tasks)
         await reads.begin("first", "alice")
         await reads.begin("second", "alice")
+        await sent(standin, 1)
         if how == "given up":
             reads.scopes["first"].cancel()
             await sent(standin, 2)

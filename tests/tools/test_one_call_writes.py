@@ -268,7 +268,7 @@ async def test_an_issue_is_opened_with_a_screenshot(
     assert issue["description"].startswith("![shot.png](/uploads/") and "attached_files" not in issue
 
 
-@pytest.mark.parametrize("wrong", ["shot.png", [], [{}], [{"filename": "a"}], [PICTURE] * 11])
+@pytest.mark.parametrize("wrong", ["shot.png", [{}], [{"filename": "a"}], [PICTURE] * 11])
 async def test_what_is_no_file_is_refused_before_anything_is_sent(
     standin: StandIn, against: Against, wrong: Any
 ) -> None:

@@ -16,6 +16,11 @@ from tests.support.standin import Held, StandIn
 LIST = json.dumps(call("browse_labels", {"action": "list", "project_id": "1"})).encode()
 
 
+def page(number: int) -> bytes:
+    """Equal lists would be asked for once."""
+    return json.dumps(call("browse_labels", {"action": "list", "project_id": "1", "page": number})).encode()
+
+
 @pytest.fixture(scope="module")
 def hasty(gitlab_port: int) -> Iterator[Served]:
     """Waits half a second for its clients."""
@@ -130,8 +135,8 @@ def test_where_every_connection_is_at_work_a_new_one_learns_that_and_that_the_se
     labels.fault("GET", "/projects/1/labels", held, times=10)
     with served(labels.url, "--max-connections", "10") as server, ExitStack() as stack:
         at_work = [stack.enter_context(line(server)) for _ in range(10)]
-        for connection in at_work:
-            connection.sendall(post(LIST))
+        for number, connection in enumerate(at_work, 1):
+            connection.sendall(post(page(number)))
         assert labels.wait_for(lambda gitlab: len(gitlab.requests) == 10)
         refused = asked(server, post(LIST))
         assert (refused.status, refused.failure["error_code"]) == (503, "BUSY")
@@ -156,8 +161,8 @@ def test_behind_a_declared_proxy_the_client_it_names_is_counted_and_elsewhere_no
         one = {"X_Forwarded_For": "198.51.100.7, 203.0.113.9"}
         other = {"X_Forwarded_For": "203.0.113.9, 198.51.100.7"}
         at_work = [stack.enter_context(line(server)) for _ in range(4)]
-        for connection, fields in zip(at_work, (one, one, other, other), strict=True):
-            connection.sendall(post(LIST, **fields))
+        for number, (connection, fields) in enumerate(zip(at_work, (one, one, other, other), strict=True), 1):
+            connection.sendall(post(page(number), **fields))
         assert labels.wait_for(lambda gitlab: len(gitlab.requests) == 4)
         refused = asked(server, post(LIST, **one))
         assert (refused.status, refused.failure["limit_type"]) == (503, "connections_per_address")

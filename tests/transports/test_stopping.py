@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import signal
 import socket
 from contextlib import suppress
@@ -34,12 +35,14 @@ async def test_calls_in_flight_are_answered_before_the_server_ends_with_zero(
     answers: list[dict[str, Any]] = []
     async with httpx2.AsyncClient(headers=HEADERS, timeout=30) as http:
 
-        async def one() -> None:
-            answers.append((await http.post(stoppable.url, json=call("browse_labels", LIST))).json())
+        async def one(page: int) -> None:
+            # Equal lists would be asked for once.
+            message = call("browse_labels", {**LIST, "page": page})
+            answers.append((await http.post(stoppable.url, json=message)).json())
 
         async with anyio.create_task_group() as tasks:
-            for _ in range(8):
-                tasks.start_soon(one)
+            for page in range(1, 9):
+                tasks.start_soon(one, page)
             await under_way(labels, 8)
             stoppable.stop(wish)
             await anyio.to_thread.run_sync(stoppable.wait_until_said, "stopping")
@@ -58,13 +61,16 @@ async def test_a_stop_in_the_middle_of_traffic_loses_no_accepted_call(
     labels.fault("GET", "/projects/1/labels", Delay(0.02), times=None)
     answered = 0
     ended = anyio.Event()
+    pages = itertools.count(1)
 
     async def client() -> None:
         nonlocal answered
         async with httpx2.AsyncClient(headers=HEADERS, timeout=30) as http:
             while not ended.is_set():
                 try:
-                    answer = await http.post(stoppable.url, json=call("browse_labels", LIST))
+                    # Equal lists would be asked for once.
+                    message = call("browse_labels", {**LIST, "page": next(pages)})
+                    answer = await http.post(stoppable.url, json=message)
                 except httpx2.TransportError:
                     return
                 assert "items" in answer.json()["result"]["content"][0]["text"]
