@@ -19,6 +19,8 @@ _EXAMPLES = """examples:
   gitlab-mcp                                          serve MCP over stdio, as clients start it
   gitlab-mcp --url https://gitlab.example.com --read-only
   gitlab-mcp serve --http 127.0.0.1:8080              serve a team over HTTP, each with their own token
+  gitlab-mcp install cursor --token-file ~/.gitlab-token   add this server to a client
+  gitlab-mcp demo                                     a tour without a token or a network
   gitlab-mcp doctor                                   say what is wrong with the set-up
   gitlab-mcp tools --toolset planning                 list what agents can call
   gitlab-mcp call browse_issues list project_id=acme/website state=opened
@@ -28,7 +30,7 @@ _EXAMPLES = """examples:
 The token comes from GITLAB_TOKEN or --token-file, never from a flag."""
 
 
-_COMMANDS = ("serve", "tools", "call", "doctor", "tiers", "errors", "version", "help")
+_COMMANDS = ("serve", "install", "demo", "tools", "call", "doctor", "tiers", "errors", "version", "help")
 _COMMON = (
     "url", "token_file", "config", "toolsets", "read_only", "confirm", "http", "record", "replay", "log_level",
 )  # fmt: skip
@@ -95,6 +97,24 @@ def run(argv: Sequence[str]) -> int:
             if given.check:
                 return show_check(flags, _tiers(flags), given.group, as_json=given.json)
             return show_map(_tiers(flags), as_json=given.json)
+        case "install":
+            from gitlab_mcp.cli.install import install, show_clients
+
+            if given.client is None:
+                return show_clients(as_json=given.json)
+            return install(
+                flags,
+                given.client,
+                given.name,
+                remove=given.remove,
+                only_print=given.print,
+                with_token=given.write_token,
+                yes=given.yes,
+            )
+        case "demo":
+            from gitlab_mcp.cli.demo import show_demo
+
+            return show_demo()
         case "errors":
             from gitlab_mcp.cli.errors import show_errors
 
@@ -184,6 +204,34 @@ def _parser() -> tuple[_Parser, Mapping[str, _Parser]]:
         "gitlab-mcp serve --read-only",
         "gitlab-mcp serve --http 127.0.0.1:8080",
     )
+    install = _command(
+        commands,
+        "install",
+        "add this server to the settings of an MCP client, after showing what changes",
+        "gitlab-mcp install",
+        "gitlab-mcp install cursor --url https://gitlab.example.com --token-file ~/.gitlab-token",
+        "gitlab-mcp install vscode --read-only --toolsets core,ci",
+        "gitlab-mcp install zed --print",
+        "gitlab-mcp install cursor --remove",
+    )
+    install.add_argument("client", metavar="CLIENT", nargs="?", help="without it, all of them are listed")
+    install.add_argument("--name", default="gitlab", help="what the client calls the server [default gitlab]")
+    install.add_argument(
+        "--print", action="store_true", help="only print what belongs into the client's file"
+    )
+    install.add_argument("--remove", action="store_true", help="take the server out again")
+    install.add_argument(
+        "--write-token",
+        action="store_true",
+        help="write the token of GITLAB_TOKEN into the file, readable by others",
+    )
+    install.add_argument("--yes", action="store_true", help="change the file without asking")
+    _command(
+        commands,
+        "demo",
+        "a tour on recorded answers of a real GitLab: no token, no network",
+        "gitlab-mcp demo",
+    )
     tools = _command(
         commands,
         "tools",
@@ -257,7 +305,7 @@ def _parser() -> tuple[_Parser, Mapping[str, _Parser]]:
         "gitlab-mcp errors NOT_FOUND --json",
     )
     errors.add_argument("code", metavar="CODE", nargs="?", help="one code; without it, all of them")
-    for each in (tools, call, doctor, tiers, errors):
+    for each in (install, tools, call, doctor, tiers, errors):
         each.add_argument("--json", action="store_true", help="print JSON for programs")
     _command(commands, "version", "show the version", "gitlab-mcp version")
     # Only for the list of commands: `run` handles it before parsing.

@@ -87,6 +87,11 @@ def load(
     return Settings(**given, sources=sources, proxies=_proxies(environ))
 
 
+def environment() -> Mapping[str, str]:
+    """For those who look in it where other programs have their files."""
+    return os.environ
+
+
 def _look_into_recordings(given: dict[str, Any], sources: dict[str, str], problems: list[Failure]) -> None:
     """What is replayed says which GitLab it is of."""
     from gitlab_mcp.recording.cassette import SeveralVersions
