@@ -3,6 +3,7 @@ PYTHON ?= $(shell for name in python3.13 python3.12 python3.11 python3; do \
 	"$$name" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && command -v "$$name" && break; \
 	done)
 BIN := .venv/bin
+RUNS := .venv/runs
 LOCKED := .venv/locked
 READY := .venv/ready
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check install
@@ -22,9 +23,16 @@ help: ## Show what can be made
 
 setup: $(READY) ## Make .venv with everything, as pinned in requirements.lock
 
-$(LOCKED): requirements.lock
+# What the server needs to run, without what developers need.
+$(RUNS): requirements.runtime.lock
 	@test -n "$(PYTHON)" || { echo "No Python 3.11 or newer found. Install one, or say: make PYTHON=/path/to/python3" >&2; exit 1; }
 	"$(PYTHON)" -m venv --clear .venv
+	$(PIP) --require-hashes -r requirements.runtime.lock
+	@touch $@
+
+# A lock that has changed may have lost a package, so all of the former is cleared away.
+$(LOCKED): requirements.lock $(RUNS)
+	@if test -e $@; then rm -f $(RUNS) $@ && $(MAKE) --no-print-directory $(RUNS); fi
 	$(PIP) --require-hashes -r requirements.lock
 	@touch $@
 
@@ -47,8 +55,8 @@ check: $(READY) ## Everything that must hold before a merge: format, lint, types
 	$(BIN)/python scripts/generate.py --check
 	$(MAKE) --no-print-directory test
 
-demo: $(READY) ## A tour on recorded answers of a real GitLab: no token, no network
-	$(BIN)/python scripts/demo.py
+demo: $(RUNS) ## A tour on recorded answers of a real GitLab: no token, no network
+	PYTHONPATH=src $(BIN)/python -m gitlab_mcp.cli demo
 
 docs: $(READY) ## Print the generated pages again
 	$(BIN)/python scripts/generate.py

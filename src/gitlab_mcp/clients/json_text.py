@@ -6,7 +6,6 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from json.decoder import scanstring
 from typing import Any
 
 _STRING_OR_COMMENT = re.compile(r'"(?:\\.|[^"\\])*"|//[^\r\n]*|/\*.*?\*/', re.DOTALL)
@@ -45,22 +44,19 @@ def with_item(text: str, path: Sequence[str], item: Any) -> str:
     return _inserted(text, _Container.at(strict, start), "", item)
 
 
-def without(text: str, path: Sequence[str | int]) -> str:
-    """Without the member, or the item of a list, at `path`, which must be there."""
+def without(text: str, path: Sequence[str]) -> str:
+    """Without the member at `path`, which must be there."""
     strict, start = _strict(text), _skip(text, 0)
-    for step in path:
+    for key in path:
         inside = _Container.at(strict, start)
-        gone = inside.children[step] if isinstance(step, int) else inside.last_named(step)
-        assert gone is not None
+        gone = next(child for child in reversed(inside.children) if child.key == key)
         start = gone.start
-    begin, end = gone.key_start, gone.end
-    bare = _without_comments(text)
-    comma: int | None = _next_character(bare, end)
-    if bare[comma] == ",":
-        end, comma = comma + 1, None
-    else:
-        before = [child for child in inside.children if child.end <= begin]
-        comma = _next_character(bare, before[-1].end) if before else None
+    bare, begin, end = _without_comments(text), gone.key_start, gone.end
+    comma: int | None = None
+    if bare[after := _next_character(bare, end)] == ",":
+        end = after + 1
+    elif before := [child for child in inside.children if child.end <= begin]:
+        comma = _next_character(bare, before[-1].end)
     if (indent := _own_line(text, begin)) is not None:
         begin -= len(indent)
         rest = re.match(r"[ \t]*\r?\n", text[end:])
@@ -90,7 +86,7 @@ class _Container:
         while strict[at] not in "}]":
             key, key_start = None, at
             if strict[start] == "{":
-                key, at = scanstring(strict, at + 1)
+                key, at = decoder.raw_decode(strict, at)
                 at = _skip(strict, at)
             _, end = decoder.raw_decode(strict, at)
             children.append(_Child(key, key_start, at, end))
