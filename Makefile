@@ -10,13 +10,16 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check install
 # What `make coverage` runs: all, or `make coverage TESTS=tests/cli`.
 TESTS ?=
 CASSETTE ?= recorded.json
+# Where the project has its home. A release sets it; the package, the bundle and server.json lead there.
+export PROJECT_URL ?=
+BUNDLE = dist/gitlab-mcp-server-$$($(BIN)/hatchling version).mcpb
 UV ?= uv
 
 # Compiled files halve the time to start.
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test coverage check demo docs lock dist bundle record bench inspect clean
+.PHONY: help setup test coverage check demo docs lock dist bundle sbom record bench inspect clean
 
 help: ## Show what can be made
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -74,11 +77,21 @@ dist: $(READY) ## Build the source archive and the wheel into dist/
 	rm -rf dist
 	$(BIN)/python -m hatchling build -d dist
 
-bundle: dist ## Pack an MCPB bundle for desktop clients into dist/ (needs npx)
+bundle: dist ## Pack an MCPB bundle for desktop clients and server.json for the registry into dist/ (needs npx)
 	$(BIN)/python -m zipfile -e dist/*.whl dist/bundle/src
 	cp requirements.runtime.lock README.md LICENSE dist/bundle/
-	sed "s/filled in by make bundle/$$($(BIN)/hatchling version)/" deploy/bundle.json > dist/bundle/manifest.json
-	npx --yes @anthropic-ai/mcpb@2 pack dist/bundle "dist/gitlab-mcp-server-$$($(BIN)/hatchling version).mcpb"
+	$(BIN)/python scripts/release_files.py manifest > dist/bundle/manifest.json
+	npx --yes @anthropic-ai/mcpb@2 pack dist/bundle "$(BUNDLE)"
+	@if test -n "$(PROJECT_URL)"; then $(BIN)/python scripts/release_files.py registry "$(BUNDLE)" > dist/server.json; \
+	else echo "No server.json for the registry: it needs PROJECT_URL, the address of the project." >&2; fi
+
+sbom: $(READY) ## List what the locked dependencies are, as a CycloneDX document, into dist/
+	test -x .venv/sbom/bin/cyclonedx-py || "$(PYTHON)" -m venv .venv/sbom
+	.venv/sbom/bin/python -m pip --quiet --disable-pip-version-check install "cyclonedx-bom>=7,<8"
+	mkdir -p dist
+	sed "s/^dynamic = .*/version = \"$$($(BIN)/hatchling version)\"/" pyproject.toml > .venv/sbom/pyproject.toml
+	.venv/sbom/bin/cyclonedx-py requirements requirements.runtime.lock --pyproject .venv/sbom/pyproject.toml \
+		--mc-type application --output-reproducible --output-format JSON --output-file dist/sbom.cdx.json
 
 record: $(READY) ## Serve over stdio and write every exchange with GitLab to CASSETTE
 	$(BIN)/gitlab-mcp --record "$(CASSETTE)"

@@ -47,7 +47,7 @@ async def _demo(cassette: Path) -> int:
         server = StdioServerParameters(
             command=sys.executable,
             args=["-m", "gitlab_mcp.cli", "--replay", str(cassette.resolve()), *FLAGS],
-            env={**kept, "HOME": home, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+            env={**kept, "HOME": home, "PYTHONPATH": str(Path(__file__).parents[2])},
             cwd=home,
         )
         async with Client(server) as client:
