@@ -56,6 +56,7 @@ check: $(READY) ## Everything that must hold before a merge: format, lint, types
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python scripts/generate.py --check
+	$(BIN)/python scripts/interface.py
 	$(MAKE) --no-print-directory test
 
 demo: $(RUNS) ## A tour on recorded answers of a real GitLab: no token, no network

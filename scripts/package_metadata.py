@@ -1,4 +1,4 @@
-"""What the package says of itself that depends on where its home is: its addresses, and a README whose links lead there.
+"""What the package says of itself that depends on where its home is: its addresses, and links in the README.
 
 PROJECT_URL is that home. A release sets it; without it, the package names no address and the links stay as they are.
 """
@@ -57,5 +57,7 @@ def registry_name(home: str) -> str:
     """The name in the MCP registry: the namespace of whoever owns the home, then the server's."""
     host, _, path = home.partition("://")[2].partition("/")
     owner = path.partition("/")[0]
-    namespace = f"io.github.{owner}" if host == "github.com" else ".".join(reversed(host.split(":")[0].split(".")))
+    namespace = (
+        f"io.github.{owner}" if host == "github.com" else ".".join(reversed(host.split(":")[0].split(".")))
+    )
     return f"{namespace}/{NAME}"

@@ -96,7 +96,9 @@ def _download(home: str, file: str) -> str:
 def main(what: str, *files: str) -> int:
     home = os.environ.get("PROJECT_URL", "").rstrip("/")
     if what == "registry" and not home:
-        sys.stderr.write("server.json was not made: it names where the bundle is downloaded. Set PROJECT_URL.\n")
+        sys.stderr.write(
+            "server.json was not made: it names where the bundle is downloaded. Set PROJECT_URL.\n"
+        )
         return 1
     told = manifest(home) if what == "manifest" else registry_entry(home, Path(files[0]))
     print(json.dumps(told, ensure_ascii=False, indent=2))

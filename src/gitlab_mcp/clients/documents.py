@@ -54,7 +54,7 @@ class Document:
         path, text = (*self.file.servers, name), self._bare()
         expected = deepcopy(self._parsed())
         if self._entry(name) != entry:
-            text = self._module().with_value(text, path, entry)
+            text = self._changed("with_value", text, path, entry)
             _set(expected, path, entry)
         if f"${{input:{ASKED_TOKEN}}}" in entry.get(self.client.variables, {}).values():
             questions = expected.setdefault(_QUESTIONS, [])
@@ -62,7 +62,7 @@ class Document:
                 raise self._unlike(_QUESTIONS, "a list")
             if not any(isinstance(each, dict) and each.get("id") == ASKED_TOKEN for each in questions):
                 questions.append(QUESTION)
-                text = self._module().with_item(text, (_QUESTIONS,), QUESTION)
+                text = self._changed("with_item", text, (_QUESTIONS,), QUESTION)
         return self._checked(text, expected)
 
     def without_server(self, name: str) -> str:
@@ -75,7 +75,7 @@ class Document:
                 "Name the one that is meant with --name.",
             )
         expected = deepcopy(self._parsed())
-        text = self._module().without(self._bare(), (*self.file.servers, name))
+        text = self._changed("without", self._bare(), (*self.file.servers, name))
         _remove(expected, (*self.file.servers, name))
         return self._checked(text, expected)
 
@@ -101,17 +101,27 @@ class Document:
             raise self._broken("there should be an object at its top")
         return found
 
+    def _changed(self, how: str, *of: Any) -> str:
+        try:
+            changed: str = getattr(self._module(), how)(*of)
+        except (ValueError, LookupError, TypeError, AttributeError):
+            raise self._cannot_be_changed() from None
+        return changed
+
     def _checked(self, text: str, expected: Any) -> str:
         try:
             as_meant = self._module().parsed(text) == expected
         except ValueError:
             as_meant = False
         if not as_meant:
-            raise Refused(
-                f"{self.place} is written in a way that could not be changed without harm.",
-                "Use --print, and put what it prints into the file by hand.",
-            )
+            raise self._cannot_be_changed()
         return (_BYTE_ORDER_MARK if self.text.startswith(_BYTE_ORDER_MARK) else "") + text
+
+    def _cannot_be_changed(self) -> Refused:
+        return Refused(
+            f"{self.place} is written in a way that could not be changed without harm.",
+            "Use --print, and put what it prints into the file by hand; or take the entry out there.",
+        )
 
     def _bare(self) -> str:
         return self.text.removeprefix(_BYTE_ORDER_MARK)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import mkstemp
 
@@ -48,9 +49,10 @@ def replace(path: Path, before: str | None, after: str) -> Path | None:
         if before is not None:
             _give_to_the_same(temporary, target)
             backup = _copied(target)
-        if read(path) != before:
-            raise Refused(f"{path} was changed by another program meanwhile.", "Try again.")
-        temporary.replace(target)
+        with _alone_in(target.parent):
+            if read(path) != before:
+                raise Refused(f"{path} was changed by another program meanwhile.", "Try again.")
+            temporary.replace(target)
     except OSError as problem:
         _drop(temporary, backup)
         raise _cannot("write", path, problem) from None
@@ -58,6 +60,22 @@ def replace(path: Path, before: str | None, after: str) -> Path | None:
         _drop(temporary, backup)
         raise
     return backup
+
+
+@contextmanager
+def _alone_in(folder: Path) -> Iterator[None]:
+    """While two of us are at work, one waits. Windows has no such lock, and a moment is left between look and write."""
+    try:
+        import fcntl
+    except ImportError:
+        yield
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def _copied(target: Path) -> Path:

@@ -43,10 +43,10 @@ def installed_from() -> str:
         origin = distribution(DISTRIBUTION).read_text("direct_url.json")
     except PackageNotFoundError:
         origin = None
-    return _requirement(json.loads(origin)) if origin else DISTRIBUTION
+    return requirement(json.loads(origin)) if origin else DISTRIBUTION
 
 
-def _requirement(origin: Mapping[str, object]) -> str:
+def requirement(origin: Mapping[str, object]) -> str:
     """Of what installers write down in `direct_url.json`."""
     url, repository = str(origin["url"]), origin.get("vcs_info")
     if isinstance(repository, dict):

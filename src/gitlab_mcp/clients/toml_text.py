@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import tomlkit
-from tomlkit.items import Table
+from tomlkit.items import InlineTable, Table
 
 
 def parsed(text: str) -> Any:
@@ -30,7 +30,7 @@ def with_value(text: str, path: Sequence[str], value: Mapping[str, Any]) -> str:
             if key not in place[name] or place[name][key] != each:
                 place[name][key] = _item(each)
     else:
-        place[name] = _table(value)
+        place[name] = _item(value) if isinstance(place, InlineTable) else _table(value)
     return tomlkit.dumps(document)
 
 
@@ -54,6 +54,6 @@ def _table(value: Mapping[str, Any]) -> Table:
 def _item(value: Any) -> Any:
     if isinstance(value, Mapping):
         inline = tomlkit.inline_table()
-        inline.update(value)
+        inline.update({key: _item(each) for key, each in value.items()})
         return inline
     return tomlkit.item(value)

@@ -22,10 +22,9 @@ def with_value(text: str, path: Sequence[str], value: Mapping[str, Any]) -> str:
     if not isinstance(node, yaml.MappingNode):
         return text + lines_end + _block(text, path, value, 0)
     for depth, key in enumerate(path):
-        found = _entry(node, key)
-        if found is None:
+        if not any(each.value == key for each, _ in node.value):
             return _added(text, node, path[depth:], value)
-        key_node, child = found
+        key_node, child = _entry(node, key)
         if depth == len(path) - 1:
             begin, end = _lines_of(text, key_node, child)
             return text[:begin] + _block(text, [key], value, key_node.start_mark.column) + text[end:]
@@ -34,16 +33,14 @@ def with_value(text: str, path: Sequence[str], value: Mapping[str, Any]) -> str:
             begin, end = _lines_of(text, key_node, child)
             return text[:begin] + _block(text, path[depth:], value, key_node.start_mark.column) + text[end:]
         node = child
-    raise AssertionError(path)
+    raise LookupError(path)
 
 
 def without(text: str, path: Sequence[str]) -> str:
     node: Any = _composed(text)
     for key in path[:-1]:
-        parent_key, node = _entry(node, key) or (None, None)
-    found = _entry(node, path[-1])
-    assert found and parent_key is not None
-    begin, end = _lines_of(text, *found)
+        parent_key, node = _entry(node, key)
+    begin, end = _lines_of(text, *_entry(node, path[-1]))
     if len(node.value) == 1:
         begin, end = _lines_of(text, parent_key, node)
         return text[:begin] + _block(text, [path[-2]], {}, parent_key.start_mark.column) + text[end:]
@@ -54,8 +51,10 @@ def _composed(text: str) -> Any:
     return yaml.compose(text, Loader=yaml.SafeLoader)
 
 
-def _entry(node: Any, key: str) -> tuple[Any, Any] | None:
-    return next((pair for pair in node.value if pair[0].value == key), None)
+def _entry(node: Any, key: str) -> tuple[Any, Any]:
+    """Of several with one name the last counts."""
+    pairs: list[tuple[Any, Any]] = [pair for pair in node.value if pair[0].value == key]
+    return pairs[-1]
 
 
 def _added(text: str, node: Any, path: Sequence[str], value: Mapping[str, Any]) -> str:

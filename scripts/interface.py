@@ -1,0 +1,172 @@
+"""What a client of the last release would notice: names that are gone, fields that are required now, and so on.
+
+python scripts/interface.py              print it, and the version that it takes at least
+python scripts/interface.py --release    remember the present interface as that of __version__; refused where that
+                                         version promises more than is kept
+
+The interface of the last release is in released/interface.jsonl. Before the first release there is none.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from gitlab_mcp import __version__
+from gitlab_mcp.actions.action import Action
+from gitlab_mcp.actions.registry import Registry
+from gitlab_mcp.actions.schema import required_fields
+from gitlab_mcp.actions.shape import Shape, shapes
+from gitlab_mcp.cli import exit_codes
+from gitlab_mcp.failures.codes import CODES
+from gitlab_mcp.settings import SETTINGS
+
+RELEASED = Path(__file__).resolve().parent.parent / "released" / "interface.jsonl"
+Interface = Mapping[str, Mapping[str, Any]]
+"""What can be named by a client or an operator, each with what is promised of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Noticed:
+    what: str
+    breaks: bool
+    """Whether something that worked may not work any more."""
+
+
+def interface() -> dict[str, dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = {}
+    for action in _actions():
+        name = f"action {action.spec.tool.name} {action.spec.name}"
+        found[name] = {
+            "danger": action.spec.danger.value,
+            "required": required_fields(action),
+            "fields": {name: _promised(shape) for name, shape in shapes(action).items()},
+        }
+    for setting in SETTINGS:
+        found |= {f"variable {each}": {} for each in setting.environment}
+        if setting.flag:
+            found[f"flag {setting.flag}"] = {}
+        if setting.in_file:
+            found[f"setting {setting.name}"] = {}
+    found |= {f"error code {code}": {"status": entry.status} for code, entry in sorted(CODES.items())}
+    found |= {f"exit code {code}": {"means": means} for code, means in exit_codes.MEANINGS.items()}
+    return found
+
+
+def _promised(shape: Shape) -> dict[str, Any]:
+    return {"type": shape.type, **({"values": list(shape.values)} if shape.values else {})}
+
+
+def former_names() -> dict[str, tuple[str, str]]:
+    """What still works under another name: the name now, and until when the former one works."""
+    return {
+        f"action {tool} {name}": (f"{action.spec.tool.name} {action.spec.name}", action.spec.moved_until)
+        for action in _actions()
+        for tool, name in action.spec.moved_from
+    }
+
+
+def noticed(before: Interface, now: Interface, moved: Mapping[str, tuple[str, str]]) -> Iterator[Noticed]:
+    for name, promised in before.items():
+        if name in now:
+            yield from _changed(name, promised, now[name])
+        elif name in moved:
+            present, until = moved[name]
+            yield Noticed(f"{name} is {present} now; its former name works until {until}", breaks=False)
+            yield from _changed(name, promised, now[f"action {present}"])
+        else:
+            yield Noticed(f"{name} is gone", breaks=True)
+    for name in now:
+        if name not in before:
+            yield Noticed(f"{name} is new", breaks=False)
+
+
+def _changed(name: str, before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[Noticed]:
+    for fact in ("danger", "status", "means"):
+        if before.get(fact) != now.get(fact):
+            yield Noticed(f"{name}: {fact} was {before.get(fact)} and is {now.get(fact)}", breaks=True)
+    for field in now.get("required", ()):
+        if field not in before["required"]:
+            yield Noticed(f"{name}: {field} is required now", breaks=True)
+    fields, present = before.get("fields", {}), now.get("fields", {})
+    for field, promised in fields.items():
+        if field not in present:
+            yield Noticed(f"{name}: the field {field} is gone", breaks=True)
+            continue
+        if promised["type"] != present[field]["type"]:
+            was, is_now = promised["type"], present[field]["type"]
+            yield Noticed(f"{name}: {field} was of the type {was} and is {is_now}", breaks=True)
+        # Where any value is taken now, none is gone.
+        if values := present[field].get("values"):
+            gone = [value for value in promised.get("values", ()) if value not in values]
+            if gone or "values" not in promised:
+                yield Noticed(
+                    f"{name}: {field} no longer takes {', '.join(gone) or 'any value'}", breaks=True
+                )
+            if more := [value for value in values if value not in promised.get("values", values)]:
+                yield Noticed(f"{name}: {field} takes {', '.join(more)} too", breaks=False)
+    for field in present.keys() - fields.keys():
+        yield Noticed(f"{name}: the field {field} is new", breaks=False)
+
+
+def least_version(released: str, changes: list[Noticed]) -> str:
+    major, minor, patch = map(int, released.split("."))
+    if any(each.breaks for each in changes):
+        return f"0.{minor + 1}.0" if major == 0 else f"{major + 1}.0.0"
+    return f"{major}.{minor + 1}.0" if changes else f"{major}.{minor}.{patch + 1}"
+
+
+def _actions() -> Iterator[type[Action]]:
+    registry = Registry()
+    yield from registry.actions()
+    yield from registry.rows_of("all")
+
+
+def read_released() -> tuple[str, dict[str, dict[str, Any]]] | None:
+    if not RELEASED.exists():
+        return None
+    version, *lines = map(json.loads, RELEASED.read_text("utf-8").splitlines())
+    return version["version"], {line.pop("name"): line for line in lines}
+
+
+def written(version: str, found: Interface) -> str:
+    lines = [{"version": version}, *({"name": name, **promised} for name, promised in found.items())]
+    return "".join(json.dumps(line, ensure_ascii=False, separators=(",", ":")) + "\n" for line in lines)
+
+
+def main() -> int:
+    now, moved = interface(), former_names()
+    last = read_released()
+    if last is None:
+        print("Nothing was released yet: there is nothing that a client could miss.")
+    else:
+        version, before = last
+        changes = list(noticed(before, now, moved))
+        for change in sorted(changes, key=lambda each: not each.breaks):
+            print(f"{'! ' if change.breaks else '  '}{change.what}")
+        least = least_version(version, changes)
+        print(f"Since {version}: {len(changes)} changes. The next version is at least {least}.")
+        if "--release" in sys.argv and _numbers(__version__) < _numbers(least):
+            sys.stderr.write(f"{__version__} would promise too much: this is {least} at least.\n")
+            return 1
+    today = date.today().isoformat()
+    for name, (_, until) in moved.items():
+        if until < today:
+            print(f"The former name of {name} has ended on {until}: it can be taken out.")
+    if "--release" in sys.argv:
+        RELEASED.parent.mkdir(exist_ok=True)
+        RELEASED.write_text(written(__version__, now), "utf-8")
+    return 0
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(map(int, version.split(".")))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
