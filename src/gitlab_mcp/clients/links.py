@@ -6,7 +6,7 @@ import base64
 import json
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 from gitlab_mcp.clients.all_clients import ASKED_TOKEN
 from gitlab_mcp.clients.client import Launch
@@ -23,7 +23,9 @@ def cursor_link(name: str, launch: Launch) -> str:
         "env": {"GITLAB_URL": "https://gitlab.com", "GITLAB_TOKEN": ""},
     }
     encoded = base64.b64encode(_compact(config).encode()).decode()
-    return "https://cursor.com/en/install-mcp?" + urlencode({"name": name, "config": encoded})
+    return "https://cursor.com/en/install-mcp?" + urlencode(
+        {"name": name, "config": encoded}, quote_via=quote
+    )
 
 
 def vscode_link(name: str, launch: Launch) -> str:
@@ -41,7 +43,7 @@ def vscode_link(name: str, launch: Launch) -> str:
         "env": {"GITLAB_URL": f"${{input:{_ASKED_URL}}}", "GITLAB_TOKEN": f"${{input:{ASKED_TOKEN}}}"},
     }
     inputs = _compact([address, QUESTION])
-    query = urlencode({"name": name, "inputs": inputs, "config": _compact(config)})
+    query = urlencode({"name": name, "inputs": inputs, "config": _compact(config)}, quote_via=quote)
     return "https://insiders.vscode.dev/redirect/mcp/install?" + query
 
 
