@@ -19,7 +19,7 @@ UV ?= uv
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test coverage check demo docs lock dist bundle sbom record bench inspect clean
+.PHONY: help setup test coverage check demo docs lock dist bundle sbom sign released record bench inspect clean
 
 help: ## Show what can be made
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -93,6 +93,14 @@ sbom: $(READY) ## List what the locked dependencies are, as a CycloneDX document
 	sed "s/^dynamic = .*/version = \"$$($(BIN)/hatchling version)\"/" pyproject.toml > .venv/sbom/pyproject.toml
 	.venv/sbom/bin/cyclonedx-py requirements requirements.runtime.lock --pyproject .venv/sbom/pyproject.toml \
 		--mc-type application --output-reproducible --output-format JSON --output-file dist/sbom.cdx.json
+
+sign: ## Sign what is in dist/ as the workflow that runs this, with Sigstore
+	test -x .venv/sign/bin/sigstore || "$(PYTHON)" -m venv .venv/sign
+	.venv/sign/bin/python -m pip --quiet --disable-pip-version-check install "sigstore>=4,<5"
+	.venv/sign/bin/python -m sigstore sign dist/*.whl dist/*.tar.gz dist/*.mcpb dist/sbom.cdx.json
+
+released: $(READY) ## Hold the release of TAG against its version, its changelog and the interface it promises
+	$(BIN)/python scripts/interface.py --released "$(TAG)"
 
 record: $(READY) ## Serve over stdio and write every exchange with GitLab to CASSETTE
 	$(BIN)/gitlab-mcp --record "$(CASSETTE)"

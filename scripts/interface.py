@@ -3,6 +3,7 @@
 python scripts/interface.py              print it, and the version that it takes at least
 python scripts/interface.py --release    remember the present interface as that of __version__; refused where that
                                          version promises more than is kept
+python scripts/interface.py --released TAG    fail where the tag, the version, the changelog and this do not agree
 
 The interface of the last release is in released/interface.jsonl. Before the first release there is none.
 """
@@ -26,7 +27,9 @@ from gitlab_mcp.cli import exit_codes
 from gitlab_mcp.failures.codes import CODES
 from gitlab_mcp.settings import SETTINGS
 
-RELEASED = Path(__file__).resolve().parent.parent / "released" / "interface.jsonl"
+ROOT = Path(__file__).resolve().parent.parent
+RELEASED = ROOT / "released" / "interface.jsonl"
+CHANGELOG = ROOT / "CHANGELOG.md"
 Interface = Mapping[str, Mapping[str, Any]]
 """What can be named by a client or an operator, each with what is promised of it."""
 
@@ -151,17 +154,35 @@ def main() -> int:
             print(f"{'! ' if change.breaks else '  '}{change.what}")
         least = least_version(version, changes)
         print(f"Since {version}: {len(changes)} changes. The next version is at least {least}.")
-        if "--release" in sys.argv and _numbers(__version__) < _numbers(least):
+        if "--release" in sys.argv and changes and _numbers(__version__) < _numbers(least):
             sys.stderr.write(f"{__version__} would promise too much: this is {least} at least.\n")
             return 1
     today = date.today().isoformat()
     for name, (_, until) in moved.items():
         if until < today:
             print(f"The former name of {name} has ended on {until}: it can be taken out.")
+    if "--released" in sys.argv:
+        return _told_wrong(sys.argv[sys.argv.index("--released") + 1], now)
     if "--release" in sys.argv:
         RELEASED.parent.mkdir(exist_ok=True)
         RELEASED.write_text(written(__version__, now), "utf-8")
     return 0
+
+
+def _told_wrong(tag: str, now: Interface) -> int:
+    """What of a release does not go together."""
+    wrong = []
+    if tag != f"v{__version__}":
+        wrong.append(f"The tag {tag} is not v{__version__}, the version of the package.")
+    if f"\n## {__version__} " not in CHANGELOG.read_text("utf-8"):
+        wrong.append(f"CHANGELOG.md has no section for {__version__}.")
+    if read_released() != (__version__, now):
+        wrong.append(
+            "The interface was not remembered: run `scripts/interface.py --release` and commit what changes."
+        )
+    for each in wrong:
+        sys.stderr.write(f"{each}\n")
+    return 1 if wrong else 0
 
 
 def _numbers(version: str) -> tuple[int, ...]:

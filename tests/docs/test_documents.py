@@ -83,7 +83,7 @@ def test_no_heading_is_there_twice(path: Path) -> None:
 def flags() -> set[str]:
     known = {setting.flag for setting in SETTINGS if setting.flag}
     known |= {"--no-" + setting.flag[2:] for setting in SETTINGS if setting.flag and setting.switch}
-    for command in ([], ["serve"], ["call"], ["tools"], ["errors"], ["doctor"], ["tiers"]):
+    for command in ([], ["serve"], ["install"], ["call"], ["tools"], ["errors"], ["doctor"], ["tiers"]):
         shown = StringIO()
         with suppress(SystemExit), redirect_stdout(shown):
             run([*command, "--help"])

@@ -76,6 +76,22 @@ def test_every_action_of_github_is_pinned(github: dict[str, Any]) -> None:
     assert [name for name in used if not re.fullmatch(r"actions/[\w-]+@(v\d+|[0-9a-f]{40})", name)] == []
 
 
+@pytest.mark.parametrize("path", [".github/workflows/release.yml", ".gitlab/release.yml"])
+def test_a_release_is_built_checked_and_signed_by_what_the_makefile_has(path: str) -> None:
+    told = [line for line in (ROOT / path).read_text("utf-8").splitlines() if not line.lstrip().startswith("#")]
+    targets = set(re.findall(r"\bmake ((?:[a-z]+ ?)+)", "\n".join(told)))
+    made = {target for several in targets for target in several.split()}
+    assert {"released", "bundle", "sbom", "sign"} <= made
+    assert all(map(recipe, made))
+
+
+def test_what_publishes_holds_no_secret_of_its_own() -> None:
+    jobs = read(".github/workflows/release.yml")
+    assert jobs["permissions"] == {"contents": "read"}
+    assert "secrets." not in (ROOT / ".github/workflows/release.yml").read_text("utf-8")
+    assert jobs["jobs"]["package"]["permissions"] == {"id-token": "write"}
+
+
 @pytest.mark.parametrize("path", [".github/workflows/check.yml", ".gitlab-ci.yml"])
 def test_no_workflow_needs_a_secret(path: str) -> None:
     assert not re.search(r"secrets\.|token|password", (ROOT / path).read_text("utf-8"), re.IGNORECASE)
@@ -95,4 +111,4 @@ def test_the_bundle_sets_variables_that_are_read_and_states_no_version() -> None
     manifest = json.loads((ROOT / "deploy/bundle.json").read_text("utf-8"))
     read = {variable for setting in SETTINGS for variable in setting.environment}
     assert manifest["server"]["mcp_config"]["env"].keys() - read == {"PYTHONPATH"}
-    assert manifest["version"] in recipe("bundle")
+    assert "version" not in manifest
