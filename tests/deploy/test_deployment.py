@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +22,7 @@ from gitlab_mcp.settings import SETTINGS
 ROOT = Path(__file__).parents[2]
 FLAGS = {setting.flag for setting in SETTINGS if setting.flag}
 VARIABLES = {name for setting in SETTINGS for name in setting.environment}
-GUIDES = ("deploy.md", "operations.md", "security.md", "http-clients.md")
+GUIDES = ("deploy.md", "operations.md", "runbook.md", "security.md", "http-clients.md")
 NOT_OURS = {
     "--rm",
     "--build",
@@ -60,7 +62,10 @@ def test_every_flag_and_variable_that_is_written_down_exists(name: str) -> None:
     if name == "Dockerfile":
         text = "\n".join(line for line in text.splitlines() if not line.startswith(("RUN", "HEALTHCHECK")))
         text = text.replace("--from=", "")
-    ours = re.sub(r"redis-server.*|args: \[\"--appendonly.*|openssl.*|docker run.*", "", text)
+    # What follows is not ours, to the end of its lines.
+    ours = re.sub(
+        r"(redis-server|redis-cli|openssl|docker run|kubectl create|--tls|--appendonly).*", "", text
+    )
     flags = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", ours)) - NOT_OURS
     assert flags <= FLAGS
     assert set(re.findall(r"\bGITLAB_[A-Z_]+\b", text)) <= VARIABLES
@@ -116,3 +121,43 @@ def test_the_dashboard_uses_labels_that_metrics_have() -> None:
         for target in panel["targets"]:
             for group in re.findall(r"by \(([^)]*)\)", target["expr"]):
                 assert {label.strip() for label in group.split(",")} <= labels
+
+
+def alerts() -> list[dict[str, Any]]:
+    rules: list[dict[str, Any]] = yaml.safe_load((ROOT / "deploy/alerts.yaml").read_text())["groups"][0][
+        "rules"
+    ]
+    return rules
+
+
+def test_alerts_ask_for_metrics_labels_and_codes_that_exist() -> None:
+    for rule in alerts():
+        assert metric_names(rule["expr"]) <= metric_names(exported()), rule["alert"]
+        codes = re.findall(r'error_code=~?"([A-Z_|]+)"', rule["expr"])
+        assert {code for several in codes for code in several.split("|")} <= set(Code), rule["alert"]
+        labels = {
+            label.strip()
+            for group in re.findall(r"by \(([^)]*)\)", rule["expr"])
+            for label in group.split(",")
+        }
+        assert labels <= set(re.findall(r'(\w+)="', exported())), rule["alert"]
+
+
+def test_each_alert_has_its_place_in_the_runbook_and_each_place_its_alert() -> None:
+    runbook = (ROOT / "docs/guides/runbook.md").read_text()
+    parts = runbook.split("\n## ")[1:]
+    by_anchor = {part.split("\n")[0].lower().replace(" ", "-"): part for part in parts}
+    named = {rule["annotations"]["runbook"].partition("#")[2]: rule["alert"] for rule in alerts()}
+    assert named.keys() == by_anchor.keys()
+    for anchor, alert in named.items():
+        assert f"`{alert}`" in by_anchor[anchor]
+
+
+@pytest.mark.skipif(shutil.which("promtool") is None, reason="no promtool here (Debian: prometheus)")
+def test_prometheus_takes_the_alerts() -> None:
+    assert (
+        subprocess.run(
+            ["promtool", "check", "rules", str(ROOT / "deploy/alerts.yaml")], check=False
+        ).returncode
+        == 0
+    )

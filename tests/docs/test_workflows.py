@@ -50,7 +50,7 @@ def recipe(target: str) -> str:
 
 
 def test_github_makes_what_the_makefile_has_on_every_python(github: dict[str, Any]) -> None:
-    assert made([step.get("run", "") for step in steps(github)]) == {"check", "coverage"}
+    assert made([step.get("run", "") for step in steps(github)]) == {"check", "coverage", "manifests"}
     assert github["check"]["strategy"]["matrix"]["python"] == PYTHONS
 
 

@@ -6,6 +6,7 @@ import shutil
 import socket
 import subprocess
 import time
+from pathlib import Path
 from types import TracebackType
 from typing import Self
 
@@ -19,19 +20,45 @@ needs_redis = pytest.mark.skipif(
 
 
 class RedisServer:
-    def __init__(self) -> None:
+    def __init__(self, *flags: str, certificate: Path | None = None, key: Path | None = None) -> None:
+        """`flags` are redis-server's own. With a certificate it speaks TLS alone."""
+        self._flags = flags
+        self._over_tls = certificate is not None
         with socket.create_server(("127.0.0.1", 0)) as free:
             self.port = int(free.getsockname()[1])
+        if self._over_tls:
+            files = (
+                "--tls-cert-file",
+                str(certificate),
+                "--tls-key-file",
+                str(key),
+                "--tls-auth-clients",
+                "no",
+            )
+            self._flags += ("--port", "0", "--tls-port", str(self.port), *files)
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
     def url(self) -> str:
-        return f"redis://127.0.0.1:{self.port}/0"
+        return f"{'rediss' if self._over_tls else 'redis'}://127.0.0.1:{self.port}/0"
 
     def start(self) -> None:
         assert PROGRAM is not None
         self._process = subprocess.Popen(
-            [PROGRAM, "--port", str(self.port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"],
+            [
+                *(
+                    PROGRAM,
+                    "--port",
+                    str(self.port),
+                    "--bind",
+                    "127.0.0.1",
+                    "--save",
+                    "",
+                    "--appendonly",
+                    "no",
+                ),
+                *self._flags,
+            ],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             cwd="/",

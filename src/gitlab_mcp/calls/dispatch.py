@@ -45,6 +45,7 @@ from gitlab_mcp.policy.next_steps import callable_here
 from gitlab_mcp.policy.offered_tools import OfferedTools
 from gitlab_mcp.results.content_blocks import compact_json
 from gitlab_mcp.results.secret_redaction import redact_strings, redact_text
+from gitlab_mcp.spans import Spans, unheard
 
 if TYPE_CHECKING:
     from gitlab_mcp.tiers.feature_map import TierMap
@@ -93,6 +94,7 @@ class Dispatch:
     local_files: LocalFiles | NoLocalFiles
     tells_undo: bool = True
     """A step of a larger write is not undone alone."""
+    spans: Spans = unheard
 
     async def __call__(
         self,
@@ -103,7 +105,11 @@ class Dispatch:
         consent: Consent = NOBODY_TO_ASK,
     ) -> Result:
         """The result of the call. Raises CallFailed, and nothing else but a cancellation."""
-        with held_by_call() as held:
+        name = tool if tool in self.registry else UNKNOWN
+        with (
+            self.spans(f"tools/call {name}", {"mcp.method.name": "tools/call", "gen_ai.tool.name": name}),
+            held_by_call() as held,
+        ):
             return await self._call(tool, arguments, caller, connect, consent, held)
 
     async def _call(
@@ -142,7 +148,8 @@ class Dispatch:
         try:
             meant = unwrapped(self.registry, tool, arguments)
             tool, arguments = meant.tool, meant.arguments
-            call = await self._validate(tool, arguments)
+            with self.spans("validate", {}):
+                call = await self._validate(tool, arguments)
             action, made_of, is_tried_out = call.action, call.taken_as, call.is_tried_out
             meant.check(type(action))
             session = connect()
@@ -151,7 +158,8 @@ class Dispatch:
                 if is_tried_out:
                     result = await self._try_out(proposed, session)
                 else:
-                    call, notices = await self._allow(proposed)
+                    with self.spans("guards", {}):
+                        call, notices = await self._allow(proposed)
                     action = call.action
                     if action.spec.writes:
                         planned = PlannedWrite(uuid.uuid4().hex[:16], action, caller, session.user_id())
@@ -167,7 +175,8 @@ class Dispatch:
             caught, cause = time.perf_counter(), problem
             writes = action is not None and action.spec.writes and not is_tried_out
             wrong_shape = as_bad_answer(problem, held, writes=writes)
-            failure = await self._translate(wrong_shape or problem, action, session)
+            with self.spans("explain", {}):
+                failure = await self._translate(wrong_shape or problem, action, session)
             # Where the answer could not be read is worth a line in the log, whoever's fault it is.
             bug = problem if wrong_shape or failure.code == Code.INTERNAL_ERROR else None
         except anyio.get_cancelled_exc_class():

@@ -33,8 +33,10 @@ from gitlab_mcp.gitlab.faults import (
 from gitlab_mcp.gitlab.graphql import is_mutation
 from gitlab_mcp.gitlab.in_flight import InFlightRequest
 from gitlab_mcp.gitlab.progress import Progress
+from gitlab_mcp.gitlab.request_spans import answered, request_span
 from gitlab_mcp.gitlab.retry import RetryState, seconds_before_retry
 from gitlab_mcp.gitlab.throttling import CircuitBreaker, RateLimits, caller_key
+from gitlab_mcp.spans import Spans, unheard
 
 if TYPE_CHECKING:
     from requests.adapters import BaseAdapter
@@ -89,11 +91,13 @@ class Upstream:
         adapter: Callable[[], BaseAdapter] | None = None,
         needs_token: bool = True,
         max_answer_bytes: int = _MAX_ANSWER_BYTES,
+        spans: Spans = unheard,
     ) -> None:
         """`verify` may be the path of a CA file. `adapter` makes the adapter that sends requests, if it is not to be
         the network."""
         self.address: Address = parse_address(base_url)
         self.timeouts = timeouts
+        self.spans = spans
         self.max_answer_bytes = max_answer_bytes
         self.clock = clock
         self.circuit_breaker = CircuitBreaker(clock.monotonic)
@@ -259,14 +263,18 @@ class GitLabClient:
             self._progress.request_ends(operation.request)
 
     async def _retry(self, operation: _Operation[T]) -> T:
-        clock = self._upstream.clock
+        upstream = self._upstream
+        clock = upstream.clock
         await self._wait_until_allowed(operation.request)
         may_be_done = False
         attempt = 0
         while True:
             attempt += 1
             try:
-                return self._record_answer(operation.request, await self._attempt(operation))
+                with request_span(upstream.spans, upstream.address, operation.request, attempt) as span:
+                    answer = await self._attempt(operation)
+                    span.note(answered(answer))
+                return self._record_answer(operation.request, answer)
             except (Refused, Unreachable, BadAnswer) as fault:
                 self._record_fault(fault)
                 already_done = operation.if_already_done if may_be_done else None

@@ -1,4 +1,4 @@
-"""Counts, durations and gauges in the text format of Prometheus.
+"""What is measured, each declared once, and a keeper of it in the text format of Prometheus.
 
 No label holds anything that a caller chose: operations are from the catalogue, codes are ours. The text may be made in
 another thread than the one that counts; so it is made from copies.
@@ -9,6 +9,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Final
 
 from gitlab_mcp import __version__
@@ -20,6 +21,42 @@ _CALL_BUCKETS: Final = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 
 _EXPLAINING_BUCKETS: Final = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0)
 
 Labels = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Instrument:
+    """A counter, or, with buckets, a histogram of seconds."""
+
+    name: str
+    description: str
+    label_names: Labels
+    buckets: tuple[float, ...] = ()
+
+
+CALLS: Final = Instrument("gitlab_mcp_calls", "Tool calls that ended.", ("operation", "outcome"))
+CALL_DURATION: Final = Instrument(
+    "gitlab_mcp_call_duration", "How long tool calls took.", ("operation",), _CALL_BUCKETS
+)
+ERRORS: Final = Instrument(
+    "gitlab_mcp_errors",
+    "Tool calls that failed and requests that were refused, by cause.",
+    ("error_code", "operation", "http_status"),
+)
+EXPLAINING_DURATION: Final = Instrument(
+    "gitlab_mcp_error_handling_duration",
+    "How long it took to find out why a call failed.",
+    ("operation",),
+    _EXPLAINING_BUCKETS,
+)
+HTTP_REQUESTS: Final = Instrument(
+    "gitlab_mcp_http_requests", "HTTP requests to /mcp, by status.", ("status",)
+)
+INSTRUMENTS: Final = (CALLS, CALL_DURATION, ERRORS, EXPLAINING_DURATION, HTTP_REQUESTS)
+
+Record = Callable[[Instrument, Labels, float], None]
+"""Takes one measurement: what to count up, or how many seconds something took."""
+Gauges = Mapping[str, tuple[str, Callable[[], float]]]
+"""By name: a description, and what reads the value."""
 
 
 class Histogram:
@@ -44,54 +81,55 @@ class Histogram:
 
 
 class Metrics:
-    def __init__(self, gauges: Mapping[str, tuple[str, Callable[[], float]]]) -> None:
-        """`gauges` maps a name to its description and the function that reads its value."""
+    def __init__(self, gauges: Gauges, also: Record | None = None) -> None:
+        """`also` is told every measurement too."""
         self._gauges = gauges
-        self._calls: Counter[Labels] = Counter()
-        self._errors: Counter[Labels] = Counter()
-        self._call_durations = Histogram(_CALL_BUCKETS)
-        self._explaining_durations = Histogram(_EXPLAINING_BUCKETS)
-        self._requests: Counter[Labels] = Counter()
+        self._also = also
+        self._counts: dict[Instrument, Counter[Labels]] = {
+            each: Counter() for each in INSTRUMENTS if not each.buckets
+        }
+        self._durations = {each: Histogram(each.buckets) for each in INSTRUMENTS if each.buckets}
 
     def count_call(self, outcome: Outcome) -> None:
         failure = outcome.failure
         if failure:
-            self._errors[(failure.code, outcome.operation, str(outcome.http_status))] += 1
+            self._record(ERRORS, (failure.code, outcome.operation, str(outcome.http_status)))
         if outcome.operation == NO_OPERATION:
             # A request that was refused before it became a call.
             return
-        self._calls[(outcome.operation, "error" if failure else outcome.conclusion)] += 1
-        self._call_durations.observe((outcome.operation,), outcome.seconds)
+        self._record(CALLS, (outcome.operation, "error" if failure else outcome.conclusion))
+        self._record(CALL_DURATION, (outcome.operation,), outcome.seconds)
         if failure:
-            self._explaining_durations.observe((outcome.operation,), outcome.explaining_seconds)
+            self._record(EXPLAINING_DURATION, (outcome.operation,), outcome.explaining_seconds)
 
     def count_request(self, status: int) -> None:
         """One HTTP request to /mcp was answered."""
-        self._requests[(str(status),)] += 1
+        self._record(HTTP_REQUESTS, (str(status),))
 
     def text(self) -> str:
         return "\n".join([*self._lines(), ""])
 
+    def _record(self, instrument: Instrument, labels: Labels, amount: float = 1) -> None:
+        if instrument.buckets:
+            self._durations[instrument].observe(labels, amount)
+        else:
+            self._counts[instrument][labels] += 1
+        if self._also is not None:
+            self._also(instrument, labels, amount)
+
     def _lines(self) -> Iterator[str]:
         yield from _header("gitlab_mcp_info", "gauge", "The version that runs.")
         yield f'gitlab_mcp_info{{version="{__version__}"}} 1'
-        yield from _header("gitlab_mcp_calls_total", "counter", "Tool calls that ended.")
-        yield from _counts("gitlab_mcp_calls_total", ("operation", "outcome"), self._calls)
-        yield from _header("gitlab_mcp_call_duration_seconds", "histogram", "How long tool calls took.")
-        yield from self._call_durations.lines("gitlab_mcp_call_duration_seconds", ("operation",))
-        yield from _header(
-            "gitlab_mcp_errors_total",
-            "counter",
-            "Tool calls that failed and requests that were refused, by cause.",
-        )
-        yield from _counts(
-            "gitlab_mcp_errors_total", ("error_code", "operation", "http_status"), self._errors
-        )
-        name = "gitlab_mcp_error_handling_duration_seconds"
-        yield from _header(name, "histogram", "How long it took to find out why a call failed.")
-        yield from self._explaining_durations.lines(name, ("operation",))
-        yield from _header("gitlab_mcp_http_requests_total", "counter", "HTTP requests to /mcp, by status.")
-        yield from _counts("gitlab_mcp_http_requests_total", ("status",), self._requests)
+        for each in INSTRUMENTS:
+            if each.buckets:
+                name = f"{each.name}_seconds"
+                yield from _header(name, "histogram", each.description)
+                yield from self._durations[each].lines(name, each.label_names)
+            else:
+                name = f"{each.name}_total"
+                yield from _header(name, "counter", each.description)
+                for labels, count in list(self._counts[each].items()):
+                    yield f"{name}{_label_text(each.label_names, labels)} {count}"
         for name, (description, read) in self._gauges.items():
             yield from _header(name, "gauge", description)
             yield f"{name} {read():g}"
@@ -100,11 +138,6 @@ class Metrics:
 def _header(name: str, kind: str, description: str) -> Iterator[str]:
     yield f"# HELP {name} {description}"
     yield f"# TYPE {name} {kind}"
-
-
-def _counts(name: str, label_names: Labels, counts: Counter[Labels]) -> Iterator[str]:
-    for labels, count in list(counts.items()):
-        yield f"{name}{_label_text(label_names, labels)} {count}"
 
 
 def _label_text(names: Labels, labels: Labels) -> str:

@@ -19,7 +19,7 @@ from datetime import UTC, datetime
 from enum import Enum
 from typing import Final, NamedTuple
 
-from gitlab_mcp.callers import CallerKey
+from gitlab_mcp.callers import CallerKey, Secret
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.store import Store, StoreUnavailable, as_number
@@ -55,6 +55,8 @@ class ConfirmationTokens:
     store: Store
     clock: Callable[[], float] = time.time
     """The time of day: replicas must agree on when a token expires."""
+    key: Callable[[], Secret] | None = None
+    """What tokens are signed with. None: what the first that needs it puts into the store."""
 
     async def issue(
         self,
@@ -111,11 +113,16 @@ class ConfirmationTokens:
         return payload.nonce
 
     async def _signature(self, payload: bytes) -> bytes:
-        # The first replica that needs the key makes it; all sign with it.
+        return hmac.digest(await self._key(), payload, "sha256")[:_SIGNATURE_BYTES]
+
+    async def _key(self) -> bytes:
+        if self.key is not None:
+            return self.key().reveal().encode()
+        # The first replica that needs it makes it; all sign with it.
         key = await self.store.put_if_absent("key", secrets.token_hex(32), _KEY_LIFETIME)
         if not re.fullmatch("[0-9a-f]{64}", key):
             raise StoreUnavailable("the store holds something else than a key to sign with")
-        return hmac.digest(bytes.fromhex(key), payload, "sha256")[:_SIGNATURE_BYTES]
+        return bytes.fromhex(key)
 
 
 def utc_time(seconds: int) -> str:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from gitlab_mcp.actions.danger import Danger
+from gitlab_mcp.callers import Secret
 from gitlab_mcp.policy.action_patterns import ActionPatterns
 from gitlab_mcp.policy.allowed_places import AllowedPlaces
 from gitlab_mcp.policy.callable_toolsets import refuse_outside_toolsets, refuse_unrequested_toolsets
@@ -66,9 +67,9 @@ def operator_guards(rules: Rules) -> tuple[Guard, ...]:
     return tuple(guards)
 
 
-def last_guards(rules: Rules, store: Store) -> tuple[Guard, ...]:
+def last_guards(rules: Rules, store: Store, key: Callable[[], Secret] | None = None) -> tuple[Guard, ...]:
     """Those that use something up (a token, a quota). They see numbers where the caller gave names."""
-    answers = PersonsAnswers(ConfirmationTokens(store), store)
+    answers = PersonsAnswers(ConfirmationTokens(store, key=key), store)
     quotas = Quotas(rules.quotas, answers, store)
     required = confirmation_required(rules.confirm, rules.trust)
     return quotas.check, AskForConfirmation(required, answers), quotas.count

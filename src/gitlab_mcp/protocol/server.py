@@ -41,6 +41,7 @@ from gitlab_mcp.protocol.elicitation import Person, question_for, without_questi
 from gitlab_mcp.protocol.messages import Message, NoMessage, error_object
 from gitlab_mcp.protocol.prompts import PROMPTS, prompt_named
 from gitlab_mcp.protocol.tool_results import failure_result, success_result
+from gitlab_mcp.spans import CLIENT_TRACE, trace_headers
 
 if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
@@ -297,6 +298,8 @@ class GitLabServer(MCPServer[None]):
         consent: Consent,
     ) -> Result:
         meta = context.request_context.meta if context is not None else None
+        if meta and (trace := trace_headers(meta)):
+            CLIENT_TRACE.set(trace)
         if context is None or not meta or meta.get("progress_token") is None:
             return await self._app.call(name, arguments, None, request_context, consent)
         send, receive = anyio.create_memory_object_stream[tuple[float, float | None, str]](_PROGRESS_BUFFER)

@@ -103,6 +103,11 @@ def no_redis(source: str) -> Failure:
     )
 
 
+def two_redis_passwords(source: str) -> Failure:
+    expected = "an address without a password, since --redis-password-file names one"
+    return problem("redis", source, expected, f"Take the password out of {source}, or leave the file out.")
+
+
 def token_exposed(source: str, address: str) -> Failure:
     """Everybody who can reach the port could act with the server's token."""
     return problem(

@@ -27,7 +27,7 @@ from gitlab_mcp.settings.git_remote import project_of_checkout
 from gitlab_mcp.settings.metadata import Setting
 from gitlab_mcp.settings.settings import DEFAULT as DEFAULT
 from gitlab_mcp.settings.settings import SETTINGS, Settings
-from gitlab_mcp.settings.token_sources import secret_parser
+from gitlab_mcp.settings.token_sources import SECRET_FILES, secret_parser
 
 RECORDINGS = "the recordings"
 """The source of the URL when it is taken from the recordings that are replayed."""
@@ -72,7 +72,7 @@ def load(
         problems.append(record_with_replay(sources))
     elif given["record"] or given["replay"]:
         _look_into_recordings(given, sources, problems)
-    for name in ("token_file", "require_bearer_file", "operator_secret_file"):
+    for name in SECRET_FILES:
         if given[name] is not None:
             try:
                 secret_parser(name)(given[name].read_text("utf-8"))

@@ -116,6 +116,14 @@ def audit_log(value: Any) -> str | Path:
     return line.lower() if line.lower() in ("stdout", "stderr", "none") else path(line)
 
 
+def collector_url(value: Any) -> str:
+    line = text(value).rstrip("/")
+    url = urlsplit(line)
+    if url.scheme not in ("http", "https") or not url.hostname or url.username or url.query or url.fragment:
+        raise ValueError
+    return line
+
+
 def redis_url(value: Any) -> Secret:
     """A Secret, since it may hold a password."""
     line = text(value)

@@ -11,10 +11,17 @@ from dataclasses import dataclass, field, fields
 from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
 from typing import Final
+from urllib.parse import urlsplit
 
 from gitlab_mcp.callers import Secret, Token
 from gitlab_mcp.settings import parsers
-from gitlab_mcp.settings.errors import SettingsError, audit_on_stdout, no_audit_log, token_exposed
+from gitlab_mcp.settings.errors import (
+    SettingsError,
+    audit_on_stdout,
+    no_audit_log,
+    token_exposed,
+    two_redis_passwords,
+)
 from gitlab_mcp.settings.metadata import (
     Setting,
     choice,
@@ -298,6 +305,15 @@ class Settings:
         parse=parsers.secret,
         secret=True,
     )
+    otlp_endpoint: str | None = setting(
+        None,
+        group="Logs",
+        help="The address of an OpenTelemetry collector that takes traces and metrics over OTLP/HTTP, without "
+        "/v1/traces. Needs the extra `otel`. What else OpenTelemetry reads from its OTEL_ variables holds too.",
+        environment=("GITLAB_MCP_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT"),
+        expects="an address such as http://localhost:4318",
+        parse=parsers.collector_url,
+    )
     no_color: bool = switch(
         False,
         group="Logs",
@@ -314,6 +330,23 @@ class Settings:
         expects="an address such as redis://localhost:6379/0 or rediss://:password@host:6379",
         metavar="URL",
         parse=parsers.redis_url,
+    )
+    redis_password_file: Path | None = readable_file(
+        group="Serving over HTTP",
+        help="A file that holds the password of Redis and nothing else. It is read again for each new connection.",
+        environment=("GITLAB_MCP_REDIS_PASSWORD_FILE",),
+    )
+    redis_ca_file: Path | None = readable_file(
+        "PEM file",
+        group="Serving over HTTP",
+        help="A PEM file of the authorities to trust at a rediss:// address, for a certificate of your own.",
+        environment=("GITLAB_MCP_REDIS_CA_FILE",),
+    )
+    confirmation_key_file: Path | None = readable_file(
+        group="Serving over HTTP",
+        help="A file with the secret that confirmation tokens are signed with; `openssl rand -hex 32` makes one. All "
+        "servers that share a Redis need the same. Without it, the first of them makes one and keeps it in Redis.",
+        environment=("GITLAB_MCP_CONFIRMATION_KEY_FILE",),
     )
     http: Address | None = setting(
         None,
@@ -534,6 +567,20 @@ class Settings:
         """The secret that opens metrics and details."""
         path = self.operator_secret_file
         return None if path is None else self._secret_file("operator_secret_file", path)
+
+    def confirmation_key_source(self) -> Callable[[], Secret] | None:
+        """What confirmation tokens are signed with; None: what the store keeps."""
+        path = self.confirmation_key_file
+        return None if path is None else self._secret_file("confirmation_key_file", path)
+
+    def redis_password_source(self) -> Callable[[], Secret] | None:
+        """SettingsError where the address holds a password too."""
+        path = self.redis_password_file
+        if path is None:
+            return None
+        if self.redis is not None and urlsplit(self.redis.reveal()).password is not None:
+            raise SettingsError(two_redis_passwords(self.sources.get("redis", "redis")))
+        return self._secret_file("redis_password_file", path)
 
     def audit_place(self) -> str | Path | None:
         """Where the audit log goes: a file, `stdout`, `stderr`, or None. SettingsError for the stdout that MCP uses."""

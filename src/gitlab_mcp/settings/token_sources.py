@@ -5,15 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Final
 
 from gitlab_mcp.callers import JOB_TOKEN, Secret, Token, TokenKind, sort_of
 from gitlab_mcp.settings import parsers
 from gitlab_mcp.settings.errors import SettingsError, bad_secret_file
 
+_OF_OTHERS: Final = ("token_file", "redis_password_file")
+SECRET_FILES: Final = (*_OF_OTHERS, "require_bearer_file", "operator_secret_file", "confirmation_key_file")
+"""The settings that name a file with a secret."""
+
 
 def secret_parser(setting: str) -> Callable[[str], Secret]:
-    """What checks the file of a setting. How strong a token is, GitLab decides; a secret of ours must be strong."""
-    return parsers.secret if setting == "token_file" else parsers.strong_secret
+    """What checks the file of a setting. How strong a token is, GitLab decides, and a password whoever runs Redis; a
+    secret of ours must be strong."""
+    return parsers.secret if setting in _OF_OTHERS else parsers.strong_secret
 
 
 class SecretFile:

@@ -9,18 +9,35 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Collection
-from typing import Final, TypeVar, cast
+from pathlib import Path
+from typing import Any, Final, TypeVar, cast
+from urllib.parse import unquote, urlsplit, urlunsplit
 
 import anyio.to_thread
 import redis
 from redis.backoff import NoBackoff
+from redis.credentials import CredentialProvider
 from redis.retry import Retry
 
+from gitlab_mcp.callers import Secret
 from gitlab_mcp.store import StoreUnavailable
 
 T = TypeVar("T")
 
 log = logging.getLogger("gitlab_mcp.store")
+
+
+class _Password(CredentialProvider):
+    """Of the file, as it is when a connection is made."""
+
+    def __init__(self, user: str, password: Callable[[], Secret]) -> None:
+        self._user = user
+        self._password = password
+
+    def get_credentials(self) -> tuple[str] | tuple[str, str]:
+        password = self._password().reveal()
+        return (self._user, password) if self._user else (password,)
+
 
 KEY_PREFIX: Final = "gitlab-mcp:"
 _TIMEOUT_SECONDS: Final = 1.0
@@ -51,9 +68,19 @@ _MEMBERS: Final = _NOW + "return redis.call('ZRANGE', KEYS[1], 0, -1)"
 
 
 class RedisStore:
-    def __init__(self, url: str) -> None:
+    def __init__(
+        self, url: str, password: Callable[[], Secret] | None = None, ca_file: Path | None = None
+    ) -> None:
+        """`password` is asked for each new connection, in place of one in the address."""
+        more: dict[str, Any] = {"ssl_ca_certs": str(ca_file)} if ca_file else {}
+        if password is not None:
+            parts = urlsplit(url)
+            more["credential_provider"] = _Password(unquote(parts.username or ""), password)
+            # Redis' client takes a name in the address for a password of its own.
+            url = urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
         self._redis = redis.Redis.from_url(
             url,
+            **more,
             decode_responses=True,
             socket_timeout=_TIMEOUT_SECONDS,
             socket_connect_timeout=_TIMEOUT_SECONDS,

@@ -23,6 +23,7 @@ from gitlab_mcp.observability import logs
 from gitlab_mcp.observability.metrics import Metrics
 from gitlab_mcp.protocol.messages import NoMessage, read_message
 from gitlab_mcp.protocol.server import GitLabServer
+from gitlab_mcp.spans import CLIENT_TRACE, trace_headers
 from gitlab_mcp.transports.http.allowed_hosts import METADATA_PATH, AllowedHosts
 from gitlab_mcp.transports.http.authentication import Authenticator
 from gitlab_mcp.transports.http.body_budget import BodyBudget
@@ -82,6 +83,7 @@ class HttpApplication:
         headers = Headers(scope=scope)
         request_id = _request_id(headers)
         logs.REQUEST_ID.set(request_id)
+        CLIENT_TRACE.set(trace_headers(headers))
         status = 0
         refused = False
 
