@@ -78,7 +78,9 @@ def test_every_action_of_github_is_pinned(github: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("path", [".github/workflows/release.yml", ".gitlab/release.yml"])
 def test_a_release_is_built_checked_and_signed_by_what_the_makefile_has(path: str) -> None:
-    told = [line for line in (ROOT / path).read_text("utf-8").splitlines() if not line.lstrip().startswith("#")]
+    told = [
+        line for line in (ROOT / path).read_text("utf-8").splitlines() if not line.lstrip().startswith("#")
+    ]
     targets = set(re.findall(r"\bmake ((?:[a-z]+ ?)+)", "\n".join(told)))
     made = {target for several in targets for target in several.split()}
     assert {"released", "bundle", "sbom", "sign"} <= made
