@@ -221,4 +221,4 @@ def test_without_a_client_all_are_listed_with_their_files(run: Run, tmp_path: Pa
     assert {"client": "cursor", "title": "Cursor", "file": str(tmp_path / ".cursor/mcp.json")} in json.loads(
         run("--json").stdout
     )
-    assert "HOME is not set" in run(HOME="").stderr
+    assert "HOME is not set to a whole path" in run(HOME="").stderr

@@ -79,11 +79,15 @@ def test_a_file_without_the_server_stays_as_it_is_when_it_is_removed(client: Cli
 JSON = {
     "tabs, a comment and a last comma": (
         '{\n\t"mcpServers": {\n\t\t// mine\n\t\t"a": {}, // keep\n\t},\n}\n',
-        '{\n\t"mcpServers": {\n\t\t// mine\n\t\t"a": {}, // keep\n\t\t"gitlab": {"command": "c"}\n\t},\n}\n',
+        '{\n\t"mcpServers": {\n\t\t// mine\n\t\t"a": {}, // keep\n\t\t"gitlab": {"command": "c"},\n\t},\n}\n',
     ),
     "a comment behind the last server": (
         '{\n  "mcpServers": {\n    "a": {} // last\n    /* end */\n  }\n}',
         '{\n  "mcpServers": {\n    "a": {}, // last\n    /* end */\n    "gitlab": {"command": "c"}\n  }\n}',
+    ),
+    "comments before and after all": (
+        '// Settings\n/* { */\n{\n  "mcpServers": {"a": {}}\n}\n// end }\n',
+        '// Settings\n/* { */\n{\n  "mcpServers": {"a": {}, "gitlab": {"command": "c"}}\n}\n// end }\n',
     ),
     "other keys and no servers": (
         '{\n    "theme": "dark"\n}\n',
@@ -99,7 +103,7 @@ JSON = {
     ),
     "one line with a last comma": (
         '{"mcpServers": {"a": {},}}',
-        '{"mcpServers": {"a": {}, "gitlab": {"command": "c"}}}',
+        '{"mcpServers": {"a": {}, "gitlab": {"command": "c"},}}',
     ),
     "lines that end as on Windows": (
         '{\r\n  "mcpServers": {\r\n    "a": {}\r\n  }\r\n}\r\n',
@@ -138,6 +142,9 @@ def test_json_is_changed_where_the_server_goes_and_nowhere_else(name: str) -> No
     before_document = document("cursor", before)
     changed = before_document.with_server("gitlab", {"command": "c"})
     assert one_line(changed) == after
+    if "servers yet" not in name and "no servers" not in name:
+        ours = changed.replace('"command": "c"', '"command": "/opt/gitlab-mcp"')
+        assert document("cursor", ours).without_server("gitlab") == before
 
 
 members = st.recursive(
@@ -153,6 +160,7 @@ COMMENTS = ("// one, {two}", '/* "three": [ */', "// 4,")
     st.none() | st.dictionaries(st.text(max_size=6).filter("gitlab".__ne__), members, max_size=3),
     st.sampled_from([None, 2, 4, "\t"]),
     st.sampled_from(["\n", "\r\n"]),
+    st.lists(st.sampled_from(COMMENTS), max_size=2),
     st.lists(st.sampled_from(COMMENTS), max_size=12),
     st.booleans(),
 )
@@ -161,6 +169,7 @@ def test_any_json_gets_the_server_and_loses_it_again_with_every_comment_kept(
     servers: dict[str, Any] | None,
     indent: int | str | None,
     newline: str,
+    before: list[str],
     comments: list[str],
     last_commas: bool,
 ) -> None:
@@ -176,7 +185,7 @@ def test_any_json_gets_the_server_and_loses_it_again_with_every_comment_kept(
     for number, comment in enumerate(comments):
         if indent is not None:
             lines[number % len(lines)] += f" {comment}"
-    text = newline.join(lines) + newline
+    text = newline.join([*before, *lines]) + newline
     try:
         parsed = json_text.parsed(text)
     except ValueError:

@@ -85,5 +85,5 @@ def test_windows_without_appdata_has_it_below_the_profile() -> None:
 
 def test_without_a_home_it_is_said_which_variable_is_missing() -> None:
     for system, variable in (("linux", "HOME"), ("windows", "USERPROFILE")):
-        with pytest.raises(Refused, match=f"{variable} is not set"):
+        with pytest.raises(Refused, match=f"{variable} is not set to a whole path"):
             place("cursor", system, {})  # type: ignore[arg-type]

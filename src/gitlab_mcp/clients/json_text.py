@@ -20,7 +20,8 @@ def parsed(text: str) -> Any:
 def with_value(text: str, path: Sequence[str], value: Any) -> str:
     """`path` leads to the member; objects on the way that are not there are made."""
     text = text if text.strip() else "{\n}\n"
-    strict, start = _strict(text), _skip(text, 0)
+    strict = _strict(text)
+    start = _skip(strict, 0)
     for depth, key in enumerate(path):
         inside = _Container.at(strict, start)
         found = inside.last_named(key)
@@ -35,7 +36,8 @@ def with_value(text: str, path: Sequence[str], value: Any) -> str:
 
 def with_item(text: str, path: Sequence[str], item: Any) -> str:
     """With one item more in the list at `path`, which is made where it is not there."""
-    strict, start = _strict(text), _skip(text, 0)
+    strict = _strict(text)
+    start = _skip(strict, 0)
     for key in path:
         found = _Container.at(strict, start).last_named(key)
         if found is None:
@@ -46,7 +48,8 @@ def with_item(text: str, path: Sequence[str], item: Any) -> str:
 
 def without(text: str, path: Sequence[str]) -> str:
     """Without the member at `path`, which must be there."""
-    strict, start = _strict(text), _skip(text, 0)
+    strict = _strict(text)
+    start = _skip(strict, 0)
     for key in path:
         inside = _Container.at(strict, start)
         gone = next(child for child in reversed(inside.children) if child.key == key)
@@ -61,6 +64,8 @@ def without(text: str, path: Sequence[str]) -> str:
         begin -= len(indent)
         rest = re.match(r"[ \t]*\r?\n", text[end:])
         end += len(rest[0]) if rest else 0
+    else:
+        begin = len(text[:begin].rstrip(" \t"))
     kept = text[:begin] if comma is None else text[:comma] + text[comma + 1 : begin]
     return kept + text[end:]
 
@@ -99,21 +104,24 @@ class _Container:
 
 
 def _inserted(text: str, inside: _Container, key: str, value: Any) -> str:
-    """After all that stands in the container, comments too, in lines of its own where the others have them."""
+    """After all that stands in the container, comments too, in lines of its own where the others have them, and with a
+    comma at its end where the last one had it."""
     begun = text[: inside.close].rstrip()
     gap = text[len(begun) : inside.close]
     outer = _indent_of_line(text, inside.start)
-    inner = outer + _unit(text)
+    inner, comma = outer + _unit(text), ""
     if inside.children:
         last, bare = inside.children[-1], _without_comments(text)
-        if bare[_next_character(bare, last.end)] != ",":
+        if bare[_next_character(bare, last.end)] == ",":
+            comma = ","
+        else:
             begun = begun[: last.end] + "," + begun[last.end :]
         if "\n" not in text[inside.start : inside.close]:
-            return f"{begun} {key}{json.dumps(value, ensure_ascii=False)}{gap}{text[inside.close :]}"
+            return f"{begun} {key}{json.dumps(value, ensure_ascii=False)}{comma}{gap}{text[inside.close :]}"
         inner = _own_line(text, last.key_start) or inner
     newline = "\r\n" if "\r\n" in text else "\n"
     gap = gap if "\n" in gap else newline + outer
-    return f"{begun}{newline}{inner}{key}{_dumped(text, value, inner)}{gap}{text[inside.close :]}"
+    return f"{begun}{newline}{inner}{key}{_dumped(text, value, inner)}{comma}{gap}{text[inside.close :]}"
 
 
 def _dumped(text: str, value: Any, indent: str) -> str:

@@ -51,6 +51,6 @@ def _absolute(variable: str, flavour: type[PurePath], environ: Mapping[str, str]
 
 def _nowhere(variable: str) -> PurePath:
     raise Refused(
-        f"{variable} is not set, so nobody knows where your files are.",
+        f"{variable} is not set to a whole path, so nobody knows where your files are.",
         f"Set {variable} to your home folder, or use --print and paste what it prints.",
     )
