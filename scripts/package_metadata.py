@@ -47,7 +47,7 @@ def with_whole_links(page: str, home: str, ref: str) -> str:
     between = "" if home.startswith(_OF_GITHUB) else "/-"
 
     def whole(found: re.Match[str]) -> str:
-        kind = "raw" if found[2].endswith((".svg", ".png")) else "blob"
+        kind = "raw" if found[2].endswith((".svg", ".png")) else "tree" if found[2].endswith("/") else "blob"
         return f"{found[1]}{home}{between}/{kind}/{ref}/{found[2]}"
 
     return _RELATIVE_LINK.sub(whole, page)

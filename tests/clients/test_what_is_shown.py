@@ -22,19 +22,19 @@ LAUNCH = Launch("uvx", ("gitlab-mcp-server",), {"GITLAB_URL": "https://gitlab.te
 @pytest.mark.parametrize(
     ("line", "shown"),
     [
-        ('"GITHUB_TOKEN": "ghp_abc def", "A": "b"', '"GITHUB_TOKEN": "[redacted]'),
+        ('"GITHUB_TOKEN": "ghp_abc \\" def", "A": "b"', '"GITHUB_TOKEN": "[redacted]", "A": "b"'),
         ("  API_KEY: sk-123", "  API_KEY: [redacted]"),
-        ('env = {PASSWORD = "x y", A = "b"}', 'env = {PASSWORD = "[redacted]'),
+        ("password: 'x y' # mine", "password: '[redacted]' # mine"),
+        ('env = {PASSWORD = "x y", A = "b"}', 'env = {PASSWORD = "[redacted]", A = "b"}'),
         ('"x": "glpat-abcdefghijklmnop"', '"x": "[redacted]"'),
+        ('"args": ["--api-key=sk-123"]', '"args": ["--api-key=[redacted]"]'),
+        ('"headers": ["Authorization: Bearer abc"]', '"headers": ["Authorization: Bearer [redacted]"]'),
         ('"GITLAB_TOKEN": "${input:gitlab_token}"', '"GITLAB_TOKEN": "${input:gitlab_token}"'),
         ('"GITLAB_TOKEN_FILE": "/home/ada/t"', '"GITLAB_TOKEN_FILE": "/home/ada/t"'),
     ],
 )
 def test_the_difference_shows_nobodys_secrets(line: str, shown: str) -> None:
-    (told,) = difference("", line)
-    assert told.startswith("+" + shown)
-    for secret in ("ghp_abc", "sk-123", "x y", "glpat-abc"):
-        assert secret not in told
+    assert difference("", line) == ["+" + shown]
 
 
 def test_lines_that_do_not_change_are_not_shown() -> None:

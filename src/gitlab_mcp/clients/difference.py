@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from difflib import unified_diff
 
-from gitlab_mcp.failures.secret_text import REDACTED, is_secret_name, redact_text
+from gitlab_mcp.failures.secret_text import REDACTED, is_secret_name, redact_trace
 
-_NAMED = re.compile(r"""([\w.-]+)(["']?\s*[:=]\s*["']?)(?!\$\{)([^\s"',{}\[\]]+)""")
+_NAMED = re.compile(
+    r"""([\w.-]+)(["']?\s*[:=]\s*)("(?!\$\{)(?:\\.|[^"\\])*"|'(?!\$\{)[^']*'|(?!["'$])[^\s,{}\[\]]+)"""
+)
 """A name and its value in JSON, TOML or YAML, unless the value only names another that stands elsewhere."""
 
 
@@ -18,8 +20,10 @@ def difference(before: str, after: str) -> list[str]:
 
 
 def _shown(line: str) -> str:
-    return redact_text(
-        _NAMED.sub(
-            lambda found: f"{found[1]}{found[2]}{REDACTED}" if is_secret_name(found[1]) else found[0], line
-        )
-    )
+    return redact_trace(_NAMED.sub(_without_secret, line))
+
+
+def _without_secret(found: re.Match[str]) -> str:
+    name, between, value = found.groups()
+    quote = value[0] if value[0] in "\"'" else ""
+    return f"{name}{between}{quote}{REDACTED}{quote}" if is_secret_name(name) else found[0]
