@@ -66,13 +66,10 @@ def test_the_bundle_asks_for_variables_that_the_server_reads() -> None:
 
 
 def test_links_of_the_readme_lead_to_the_home_of_the_project() -> None:
-    page = (
-        '[a](docs/a.md#b) [b](docs/) [c](https://x.test/) [d](#d) <img src="docs/p.svg"> [e](mailto:x@y.test)\n'
-        "```json\n{}\n```\n"
-    )
+    page = '[a](docs/a.md#b) [b](docs/) [c](https://x.test/) [d](#d) [e](mailto:x@y.test)\n<img src="docs/p.svg">\n'
     assert with_whole_links(page, GITHUB, "v1") == (
-        f'[a]({GITHUB}/blob/v1/docs/a.md#b) [b]({GITHUB}/tree/v1/docs/) [c](https://x.test/) [d](#d) <img src="{GITHUB}/raw/v1/docs/p.svg"> '
-        "[e](mailto:x@y.test)\n```json\n{}\n```\n"
+        f"[a]({GITHUB}/blob/v1/docs/a.md#b) [b]({GITHUB}/tree/v1/docs/) [c](https://x.test/) [d](#d) "
+        f'[e](mailto:x@y.test)\n<img src="{GITHUB}/raw/v1/docs/p.svg">\n'
     )
     assert f"]({GITLAB}/-/blob/v1/docs/a.md" in with_whole_links(page, GITLAB, "v1")
 

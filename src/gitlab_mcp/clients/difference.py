@@ -8,7 +8,7 @@ from difflib import unified_diff
 from gitlab_mcp.failures.secret_text import REDACTED, is_secret_name, redact_trace
 
 _NAMED = re.compile(
-    r"""([\w.-]+)(["']?\s*[:=]\s*)("(?!\$\{)(?:\\.|[^"\\])*"|'(?!\$\{)[^']*'|(?!["'$])[^\s,{}\[\]]+)"""
+    r"""([\w.-]+)(["']?\s*[:=]\s*)("(?!\$\{)(?:\\.|[^"\\])*"|'(?!\$\{)[^']*'|(?!\$)[^\s"',{}\[\]]+)"""
 )
 """A name and its value in JSON, TOML or YAML, unless the value only names another that stands elsewhere."""
 
