@@ -64,6 +64,14 @@ def test_what_the_workflows_make_is_in_the_makefile(target: str) -> None:
     assert recipe(target)
 
 
+def test_the_demo_waits_for_nothing_that_only_developers_need() -> None:
+    assert re.search(r"^demo: \$\(RUNS\) ##", MAKEFILE, re.MULTILINE)
+    assert (
+        "-r requirements.runtime.lock"
+        in MAKEFILE.partition("$(RUNS): requirements.runtime.lock")[2].partition("\n\n")[0]
+    )
+
+
 def test_gitlab_reads_the_total_that_coverage_prints(gitlab: dict[str, Any]) -> None:
     pattern = gitlab["coverage"]["coverage"].strip("/")
     printed = "TOTAL                                14016   6284   2760    180    49%"

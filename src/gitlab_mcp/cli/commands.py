@@ -223,7 +223,7 @@ def _parser() -> tuple[_Parser, Mapping[str, _Parser]]:
     install.add_argument(
         "--write-token",
         action="store_true",
-        help="write the token of GITLAB_TOKEN into the file, readable by others",
+        help="write the token of GITLAB_TOKEN into the file too, for all who can read it",
     )
     install.add_argument("--yes", action="store_true", help="change the file without asking")
     _command(
