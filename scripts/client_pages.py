@@ -60,7 +60,7 @@ def _told(client: Client) -> str:
     told = [
         _lead(client),
         f"```{language(client)}\n{snippet(client, NAME, asking_for_token(client, launch))}```",
-        *_asks(client),
+        *(["It asks for the token once and keeps it."] if client.asks_for_token else []),
         *([client.afterwards] if client.afterwards else []),
     ]
     return "\n\n".join(told) + "\n"
@@ -88,10 +88,6 @@ def _places(client: Client) -> str:
         path = client.file.places[system][0].format(**FOLDERS[system])
         named.setdefault(path.replace("/", "\\") if system == "windows" else path, []).append(title)
     return ", ".join(f"`{path}` ({' and '.join(titles)})" for path, titles in named.items())
-
-
-def _asks(client: Client) -> list[str]:
-    return ["It asks for the token once and keeps it."] if client.asks_for_token else []
 
 
 def _button(words: str) -> str:

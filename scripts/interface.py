@@ -50,6 +50,8 @@ def interface() -> dict[str, dict[str, Any]]:
             "required": required_fields(action),
             "fields": {name: _promised(shape) for name, shape in shapes(action).items()},
         }
+        for tool, former in action.spec.moved_from:
+            found[f"action {tool} {former}"] = {"now": name, "until": action.spec.moved_until}
     for setting in SETTINGS:
         found |= {f"variable {each}": {} for each in setting.environment}
         if setting.flag:
@@ -65,25 +67,20 @@ def _promised(shape: Shape) -> dict[str, Any]:
     return {"type": shape.type, **({"values": list(shape.values)} if shape.values else {})}
 
 
-def former_names() -> dict[str, tuple[str, str]]:
-    """What still works under another name: the name now, and until when the former one works."""
-    return {
-        f"action {tool} {name}": (f"{action.spec.tool.name} {action.spec.name}", action.spec.moved_until)
-        for action in _actions()
-        for tool, name in action.spec.moved_from
-    }
-
-
-def noticed(before: Interface, now: Interface, moved: Mapping[str, tuple[str, str]]) -> Iterator[Noticed]:
+def noticed(before: Interface, now: Interface, today: str) -> Iterator[Noticed]:
+    """A former name may go once its date has passed; whoever used it was told."""
     for name, promised in before.items():
-        if name in now:
+        if name not in now:
+            ended = "until" in promised and promised["until"] < today
+            yield Noticed(f"{name} is gone{', as was said' if ended else ''}", breaks=not ended)
+        elif "until" not in now[name]:
             yield from _changed(name, promised, now[name])
-        elif name in moved:
-            present, until = moved[name]
+        elif "until" not in promised:
+            present, until = now[name]["now"], now[name]["until"]
             yield Noticed(f"{name} is {present} now; its former name works until {until}", breaks=False)
-            yield from _changed(name, promised, now[f"action {present}"])
-        else:
-            yield Noticed(f"{name} is gone", breaks=True)
+            yield from _changed(name, promised, now[present])
+        elif now[name]["until"] < promised["until"]:
+            yield Noticed(f"{name} ends earlier than was said, on {now[name]['until']}", breaks=True)
     for name in now:
         if name not in before:
             yield Noticed(f"{name} is new", breaks=False)
@@ -94,7 +91,8 @@ def _changed(name: str, before: Mapping[str, Any], now: Mapping[str, Any]) -> It
         if before.get(fact) != now.get(fact):
             yield Noticed(f"{name}: {fact} was {before.get(fact)} and is {now.get(fact)}", breaks=True)
     for field in now.get("required", ()):
-        if field not in before["required"]:
+        ways = set(field.split("|"))
+        if not any(ways >= set(former.split("|")) for former in before["required"]):
             yield Noticed(f"{name}: {field} is required now", breaks=True)
     fields, present = before.get("fields", {}), now.get("fields", {})
     for field, promised in fields.items():
@@ -143,13 +141,13 @@ def written(version: str, found: Interface) -> str:
 
 
 def main() -> int:
-    now, moved = interface(), former_names()
+    now, today = interface(), date.today().isoformat()
     last = read_released()
     if last is None:
         print("Nothing was released yet: there is nothing that a client could miss.")
     else:
         version, before = last
-        changes = list(noticed(before, now, moved))
+        changes = list(noticed(before, now, today))
         for change in sorted(changes, key=lambda each: not each.breaks):
             print(f"{'! ' if change.breaks else '  '}{change.what}")
         least = least_version(version, changes)
@@ -157,10 +155,9 @@ def main() -> int:
         if "--release" in sys.argv and changes and _numbers(__version__) < _numbers(least):
             sys.stderr.write(f"{__version__} would promise too much: this is {least} at least.\n")
             return 1
-    today = date.today().isoformat()
-    for name, (_, until) in moved.items():
-        if until < today:
-            print(f"The former name of {name} has ended on {until}: it can be taken out.")
+    for name, promised in now.items():
+        if promised.get("until", today) < today:
+            print(f"{name} has ended on {promised['until']}: it can be taken out of moved_from.")
     if "--released" in sys.argv:
         return _told_wrong(sys.argv[sys.argv.index("--released") + 1], now)
     if "--release" in sys.argv:

@@ -11,6 +11,7 @@ import interface
 import pytest
 from interface import least_version, noticed, written
 
+TODAY = "2030-01-31"
 NOW: dict[str, dict[str, Any]] = {
     "action browse_labels list": {
         "danger": "read",
@@ -63,36 +64,57 @@ def changed(**facts: Any) -> dict[str, dict[str, Any]]:
     ],
 )
 def test_what_may_stop_working_is_named(before: dict[str, dict[str, Any]], what: str) -> None:
-    breaking = [each.what for each in noticed(before, NOW, {}) if each.breaks]
+    breaking = [each.what for each in noticed(before, NOW, TODAY) if each.breaks]
     assert breaking == [what]
-    assert least_version("0.3.1", list(noticed(before, NOW, {}))) == "0.4.0"
-    assert least_version("1.3.1", list(noticed(before, NOW, {}))) == "2.0.0"
+    assert least_version("0.3.1", list(noticed(before, NOW, TODAY))) == "0.4.0"
+    assert least_version("1.3.1", list(noticed(before, NOW, TODAY))) == "2.0.0"
 
 
 def test_what_is_new_takes_a_minor_version_and_nothing_a_patch() -> None:
     before = changed(fields={"project_id": {"type": "string"}})
-    assert [(each.what, each.breaks) for each in noticed(before, NOW, {})] == [
+    assert [(each.what, each.breaks) for each in noticed(before, NOW, TODAY)] == [
         ("action browse_labels list: the field sort is new", False)
     ]
-    assert least_version("1.3.1", list(noticed(before, NOW, {}))) == "1.4.0"
-    assert least_version("1.3.1", list(noticed(NOW, NOW, {}))) == "1.3.2"
+    assert least_version("1.3.1", list(noticed(before, NOW, TODAY))) == "1.4.0"
+    assert least_version("1.3.1", list(noticed(NOW, NOW, TODAY))) == "1.3.2"
 
 
-def test_a_name_that_still_works_breaks_nothing_until_its_end() -> None:
-    before = {"action browse_projects labels": NOW["action browse_labels list"], **NOW}
-    del before["action browse_labels list"]
-    moved = {"action browse_projects labels": ("browse_labels list", "2030-01-31")}
-    first, *_ = noticed(before, NOW, moved)
+def former(until: str) -> dict[str, dict[str, Any]]:
+    return {**NOW, "action browse_projects labels": {"now": "action browse_labels list", "until": until}}
+
+
+def test_a_name_that_still_works_breaks_nothing() -> None:
+    before = {"action browse_projects labels": NOW["action browse_labels list"]}
+    first, *more = noticed(before, former("2031-01-31"), TODAY)
     assert not first.breaks
-    assert "until 2030-01-31" in first.what
+    assert "until 2031-01-31" in first.what
+    assert not any(each.breaks for each in more)
+
+
+def test_a_former_name_may_go_after_its_date_and_not_before() -> None:
+    for until, breaks in (("2030-01-30", False), ("2030-01-31", True)):
+        (gone,) = noticed(former(until), NOW, TODAY)
+        assert (gone.breaks, "browse_projects labels is gone" in gone.what) == (breaks, True)
+    (earlier,) = noticed(former("2031-01-31"), former("2030-06-30"), TODAY)
+    assert earlier.breaks
+    assert list(noticed(former("2030-06-30"), former("2031-01-31"), TODAY)) == []
+
+
+def test_another_way_to_give_what_is_required_breaks_nothing() -> None:
+    now = changed(required=["project_id|group_id"])
+    assert list(noticed(NOW, now, TODAY)) == []
+    assert [each.what for each in noticed(now, NOW, TODAY)] == [
+        "action browse_labels list: project_id is required now"
+    ]
 
 
 def test_every_present_name_and_every_former_one_is_in_the_interface() -> None:
-    now, moved = interface.interface(), interface.former_names()
-    assert len([name for name in now if name.startswith("action ")]) > 1_400
-    assert len(moved) > 60
-    assert all(f"action {present}" in now for present, _ in moved.values())
-    assert list(noticed(now, now, moved)) == []
+    now = interface.interface()
+    actions = {name: promised for name, promised in now.items() if name.startswith("action ")}
+    formers = [promised for promised in actions.values() if "until" in promised]
+    assert len(actions) > 1_400 and len(formers) > 60
+    assert all(promised["now"] in actions for promised in formers)
+    assert list(noticed(now, now, TODAY)) == []
 
 
 def test_the_first_release_and_the_next_one(
