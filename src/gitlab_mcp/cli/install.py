@@ -69,7 +69,9 @@ def install(
         if only_print or not (client.file or client.commands):
             return _print(client, name, start)
         if client.commands:
-            return _run(client, client.commands.add(name, start), yes=yes)
+            _run(client, client.commands.add(name, start), yes=yes)
+            write_line(wrapped(client.afterwards))
+            return exit_codes.OK
         return _add(client, name, start, yes=yes)
     except Refused as refused:
         return _told(refused)
@@ -124,7 +126,8 @@ def _add(client: Client, name: str, start: Launch, *, yes: bool) -> int:
 
 def _remove(client: Client, name: str, *, yes: bool) -> int:
     if client.commands:
-        return _run(client, client.commands.remove(name), yes=yes)
+        _run(client, client.commands.remove(name), yes=yes)
+        return exit_codes.OK
     if client.file is None:
         raise Refused(
             f"{client.title} keeps its servers where only it can change them.", f"See {client.where}."
@@ -144,17 +147,17 @@ def _change(path: Path, before: str | None, after: str, *, yes: bool) -> bool:
         write_line(f"Nothing to change in {path}.")
         return False
     write_line(str(path))
+    no_color = "NO_COLOR" in environment()
     for line in difference(before or "", after):
-        write_line(
-            colored(printable(line), "green" if line.startswith("+") else "red", sys.stdout, no_color=False)
-        )
+        color = "green" if line.startswith("+") else "red"
+        write_line(colored(printable(line), color, sys.stdout, no_color=no_color))
     _agreed("Change this file?", yes=yes)
     backup = replace(path, before, after)
     write_line(f"Written.{f' As it was: {backup}' if backup else ''}")
     return True
 
 
-def _run(client: Client, words: list[str], *, yes: bool) -> int:
+def _run(client: Client, words: list[str], *, yes: bool) -> None:
     """The client's own command, which knows its files best."""
     write_line(shlex.join(words))
     program = shutil.which(words[0])
@@ -164,14 +167,13 @@ def _run(client: Client, words: list[str], *, yes: bool) -> int:
             f"Install {client.title}, or run the line above where it is.",
         )
     _agreed("Run this?", yes=yes)
+    sys.stdout.flush()
     done = subprocess.run([program, *words[1:]], check=False, stdin=subprocess.DEVNULL)
     if done.returncode:
         raise Refused(
             f"{words[0]} ended with exit code {done.returncode}, and says why above.",
             f"If the server is there already, take it out with `gitlab-mcp install {client.name} --remove` first.",
         )
-    write_line(wrapped(client.afterwards))
-    return exit_codes.OK
 
 
 def _print(client: Client, name: str, start: Launch) -> int:
