@@ -172,9 +172,10 @@ def test_a_client_with_its_own_command_is_told_by_it(run: Run, tmp_path: Path) -
     program.chmod(0o700)
     path = f"{program.parent}{os.pathsep}{os.environ['PATH']}"
     assert run("claude-code", "--url", "https://gitlab.test", "--yes", PATH=path).returncode == 0
-    *words, entry = json.loads(heard.read_text())
-    assert words == ["mcp", "add-json", "--scope", "user", "gitlab"]
-    assert json.loads(entry)["env"] == {"GITLAB_URL": "https://gitlab.test"}
+    words = json.loads(heard.read_text())
+    told, started = words[: words.index("--")], words[words.index("--") + 1 :]
+    assert told == ["mcp", "add", "--env", "GITLAB_URL=https://gitlab.test", "--scope", "user", "gitlab"]
+    assert subprocess.run([*started, "version"], capture_output=True, check=False).returncode == 0
     heard.unlink()
     refused = run("claude-code", "--yes", "--write-token", PATH=path, GITLAB_TOKEN=TOKEN)
     assert refused.returncode == 1
@@ -190,7 +191,7 @@ def test_a_client_with_its_own_command_is_told_by_it(run: Run, tmp_path: Path) -
 def test_a_command_that_is_not_there_is_shown_to_be_run_elsewhere(run: Run) -> None:
     done = run("claude-code", "--yes")
     assert done.returncode == 1
-    assert done.stdout.startswith("claude mcp add-json")
+    assert done.stdout.startswith("claude mcp add ")
     assert "There is no command claude here" in done.stderr
 
 

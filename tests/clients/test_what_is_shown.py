@@ -65,8 +65,11 @@ def test_the_link_to_vs_code_asks_for_what_its_entry_refers_to() -> None:
 def test_the_command_of_claude_code_survives_a_shell() -> None:
     launch = Launch("/opt/it's here/gitlab-mcp", (), {"GITLAB_URL": "https://gitlab.test"})
     words = shlex.split(snippet(CLIENTS["claude-code"], "gitlab", launch))
-    assert words[:-1] == ["claude", "mcp", "add-json", "--scope", "user", "gitlab"]
-    assert json.loads(words[-1])["command"] == "/opt/it's here/gitlab-mcp"
+    assert words[:3] == ["claude", "mcp", "add"]
+    assert words[3:] == [
+        *("--env", "GITLAB_URL=https://gitlab.test", "--scope", "user", "gitlab"),
+        *("--", "/opt/it's here/gitlab-mcp"),
+    ]
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any, Final
 
 from gitlab_mcp.clients.client import Client, Commands, File, Launch
@@ -49,8 +48,10 @@ def _everywhere(*places: str) -> dict[Any, tuple[str, ...]]:
 
 
 def _claude_code(name: str, launch: Launch) -> list[str]:
-    entry = json.dumps(_typed(name, launch), ensure_ascii=False)
-    return ["claude", "mcp", "add-json", "--scope", "user", name, entry]
+    variables = [word for each in launch.variables.items() for word in ("--env", "=".join(each))]
+    # It takes all words that follow --env for variables, up to the next flag.
+    begun = ["claude", "mcp", "add", *variables, "--scope", "user", name]
+    return [*begun, "--", launch.command, *launch.arguments]
 
 
 _MCP_SERVERS: Final = ("mcpServers",)
@@ -76,7 +77,7 @@ ALL: Final = (
     Client(
         "claude-code",
         "Claude Code",
-        _typed,
+        _plain,
         "env",
         commands=Commands(_claude_code, lambda name: ["claude", "mcp", "remove", "--scope", "user", name]),
         afterwards="`/mcp` in a session shows the server.",
