@@ -12,14 +12,18 @@ TESTS ?=
 CASSETTE ?= recorded.json
 # Where the project has its home. A release sets it; the package, the bundle and server.json lead there.
 export PROJECT_URL ?=
-BUNDLE = dist/gitlab-mcp-server-$$($(BIN)/hatchling version).mcpb
+BUNDLE = dist/gitlab-mcp-server-$$($(BIN)/hatchling version).mcpb Of each kind of message that `make fuzz` sends. EXAMPLES 1000 clean
 UV ?= uv
 
 # Compiled files halve the time to start.
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
+<<<<<<< HEAD
 .PHONY: help setup test coverage check demo docs lock dist bundle sbom sign released record bench inspect manifests clean
+=======
+.PHONY: help setup test coverage check demo docs lock dist bundle record bench fuzz soak inspect manifests clean
+>>>>>>> main
 
 help: ## Show what can be made
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -107,6 +111,12 @@ record: $(READY) ## Serve over stdio and write every exchange with GitLab to CAS
 
 bench: $(READY) ## Measure speed and memory beside the bare SDK, as one table
 	$(BIN)/python benchmarks/performance.py
+
+fuzz: $(READY) ## Send both transports what nobody thought of; EXAMPLES=5000 for more of it
+	EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest -n 0 tests/fuzz/wire.py
+
+soak: $(READY) ## Ten minutes of load with faults in every phase, with two servers and a Redis (needs redis-server)
+	$(BIN)/python benchmarks/soak.py
 
 inspect: $(READY) ## Drive the server with the MCP inspector's command line (needs node and npm)
 	npm install --silent --no-audit --no-fund --prefix .venv/inspector @modelcontextprotocol/inspector@0.15.0
