@@ -12,18 +12,16 @@ TESTS ?=
 CASSETTE ?= recorded.json
 # Where the project has its home. A release sets it; the package, the bundle and server.json lead there.
 export PROJECT_URL ?=
-BUNDLE = dist/gitlab-mcp-server-$$($(BIN)/hatchling version).mcpb Of each kind of message that `make fuzz` sends. EXAMPLES 1000 clean
+BUNDLE = dist/gitlab-mcp-server-$$($(BIN)/hatchling version).mcpb
+# Of each kind of message that `make fuzz` sends.
+EXAMPLES ?= 1000
 UV ?= uv
 
 # Compiled files halve the time to start.
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-<<<<<<< HEAD
-.PHONY: help setup test coverage check demo docs lock dist bundle sbom sign released record bench inspect manifests clean
-=======
-.PHONY: help setup test coverage check demo docs lock dist bundle record bench fuzz soak inspect manifests clean
->>>>>>> main
+.PHONY: help setup test coverage check demo docs lock dist bundle sbom sign released record bench fuzz soak inspect manifests clean
 
 help: ## Show what can be made
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
