@@ -69,7 +69,7 @@ def client(
 ) -> None:
     params = {"name": "browse_labels", "arguments": arguments}
     body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params})
-    sought = "label 19" if arguments is RIGHT else "NOT_FOUND"
+    sought = "NOT_FOUND" if arguments is WRONG else "label 19"
     headers = {**HEADERS, "PRIVATE-TOKEN": f"person-{number}"}
     connection = HTTPConnection("127.0.0.1", server.port, timeout=60)
     while time.monotonic() < ends:

@@ -42,7 +42,14 @@ FLOOR = [PYTHON, "-c", "import sys, json; json.loads(sys.stdin.readline()); prin
 STARTS, CALLS, AT_ONCE, IDLE_SECONDS = 7, 150, 32, 1.0
 CLIENTS, TURNS, TURN_SECONDS = 64, 3, 4.0
 LOG_BYTES = 50_000_000
+LARGE = {"action": "list", "project_id": "3"}
+"""Answered with 5 MB."""
+THE_LOG = {"action": "log", "project_id": "1", "job_id": 1}
 TICKS = os.sysconf("SC_CLK_TCK")
+_OVER_HTTP = {
+    "ours": over_http.OURS,
+    "bare SDK": [PYTHON, str(ROOT / "benchmarks/beside/bare_http_server.py")],
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,10 +130,18 @@ class Server:
     def call(self) -> float:
         begun = time.perf_counter()
         self.send_call()
+        return self._answered(begun, "label 19")
+
+    def read_log(self, question: Mapping[str, Any]) -> float:
+        begun = time.perf_counter()
+        self.send("tools/call", {"name": "browse_jobs", "arguments": {**THE_LOG, **question}})
+        return self._answered(begun, "total_lines")
+
+    def _answered(self, begun: float, expected: str) -> float:
         answer = self.receive()
         took = time.perf_counter() - begun
-        if "label 19" not in json.dumps(answer):
-            raise RuntimeError(f"no labels in {str(answer)[:300]}")
+        if expected not in json.dumps(answer):
+            raise RuntimeError(f"no {expected} in {str(answer)[:300]}")
         return took
 
     def at_once(self) -> float:
@@ -159,9 +174,9 @@ def _family(pid: int) -> list[int]:
     return [pid, *(each for child in children for each in _family(int(child)))]
 
 
-def _resident(pid: int) -> float:
+def _resident(pid: int, what: str = "VmRSS") -> float:
     status = Path(f"/proc/{pid}/status").read_text()
-    return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmRSS")) / 1024
+    return next(int(line.split()[1]) for line in status.splitlines() if line.startswith(what)) / 1024
 
 
 @contextmanager
@@ -196,7 +211,7 @@ def _floor() -> float:
 
 
 def commands() -> Iterator[Row]:
-    for words in (["--version"], ["tools"], ["call", "--help"]):
+    for words in (["--version"], ["help"], ["call", "--help"], ["errors"], ["tools"], ["tools", "--json"]):
         times: dict[str, list[float]] = {"floor": [], "ours": []}
         for _ in range(STARTS):
             times["floor"].append(_floor())
@@ -221,10 +236,13 @@ def calls(kinds: Mapping[str, Kind], gitlab: str) -> Iterator[Row]:
             times[name].append(server.call())
     raw = _median_ms([_raw_call(gitlab) for _ in range(CALLS)])
     later = {name: _median_ms(each) for name, each in times.items()}
+    time.sleep(IDLE_SECONDS)
+    cold = {name: server.call() * 1000 for name, server in servers.items()}
     throughput = {
         name: statistics.median(server.at_once() for _ in range(5)) for name, server in servers.items()
     }
     yield Row("first call, after an idle second", "ms", first)
+    yield Row("a later call, after an idle second", "ms", cold)
     yield Row("a call", "ms", later)
     yield Row(
         f"a call over the raw request of {raw:.1f} ms",
@@ -250,11 +268,7 @@ def _raw_call(gitlab: str) -> float:
 
 
 def many_clients(gitlab: str) -> Iterator[Row]:
-    commands = {
-        "ours": over_http.OURS,
-        "bare SDK": [PYTHON, str(ROOT / "benchmarks/beside/bare_http_server.py")],
-    }
-    servers = {name: over_http.Server(command, gitlab) for name, command in commands.items()}
+    servers = {name: over_http.Server(command, gitlab) for name, command in _OVER_HTTP.items()}
     loads = {name: over_http.Load() for name in servers}
     spent = dict.fromkeys(servers, 0.0)
     for server in servers.values():
@@ -273,6 +287,42 @@ def many_clients(gitlab: str) -> Iterator[Row]:
     yield Row(f"{what}: calls per core-second", "calls", per_core, more_is_better=True)
     yield Row(f"{what}: half within", "ms", {name: each[49] * 1000 for name, each in cuts.items()})
     yield Row(f"{what}: 99 of 100 within", "ms", {name: each[98] * 1000 for name, each in cuts.items()})
+
+
+def large_answers(gitlab: str) -> Iterator[Row]:
+    """As many clients, each with one call that GitLab answers with 5 MB, all at the same time."""
+    peaks = {}
+    for name, command in _OVER_HTTP.items():
+        server = over_http.Server(command, gitlab)
+        over_http.pressed(server, 1, 0.5)
+        idle = _resident(server.process.pid)
+        _forget_peak(server.process.pid)
+        load = over_http.pressed(server, CLIENTS, 1.0, LARGE)
+        peaks[name] = _resident(server.process.pid, "VmHWM") - idle
+        server.process.terminate()
+        server.process.wait(30)
+        if load.wrong:
+            sys.stderr.write(f"{name}: {len(load.wrong)} of the large answers are wrong: {load.wrong[0]}\n")
+    yield Row(f"{CLIENTS} clients with 5 MB each: peak above idle", "MB", peaks)
+
+
+def log_through_a_client(gitlab: str) -> Iterator[Row]:
+    """A log of 200 MB, read by calls over stdio."""
+    server = Server(Kind(OURS), gitlab)
+    server.initialize()
+    server.call()
+    idle = server.memory()
+    _forget_peak(server.process.pid)
+    for what, question in (("a search", {"search": "needle"}), ("its error", {})):
+        speed = 200 / server.read_log(question)
+        yield Row(f"200 MB of it through a client: {what}", "MB/s", {"ours": speed}, more_is_better=True)
+    peak = _resident(server.process.pid, "VmHWM") - idle
+    yield Row("200 MB of it through a client: peak above idle", "MB", {"ours": peak})
+    server.close()
+
+
+def _forget_peak(pid: int) -> None:
+    Path(f"/proc/{pid}/clear_refs").write_text("5")
 
 
 def _cpu_seconds(pid: int) -> float:
@@ -391,7 +441,9 @@ def main() -> int:
             commands,
             lambda: calls(kinds, gitlab),
             lambda: many_clients(gitlab),
+            lambda: large_answers(gitlab),
             long_log,
+            lambda: log_through_a_client(gitlab),
         ]
         for part in parts:
             rows += part()

@@ -19,7 +19,7 @@ from first_answers import first_answers
 from left_out import left_out, section
 from make_rows import rows_text
 
-from gitlab_mcp.actions.action_facts import action_facts as resolved
+from gitlab_mcp.actions.action_facts import facts_of
 from gitlab_mcp.actions.registry import declared
 from gitlab_mcp.actions.schema import catalogue_entry
 from gitlab_mcp.actions.tool import Tool
@@ -27,6 +27,7 @@ from gitlab_mcp.actions.toolsets import TOOLSETS
 from gitlab_mcp.api.coverage import Coverage, coverage
 from gitlab_mcp.api.derivation import beside, custom_permissions, derived, docs_at, role_at, tokens
 from gitlab_mcp.api.rows import all_rows
+from gitlab_mcp.cli.described_actions import as_json, for_tables
 from gitlab_mcp.finding.documents import described
 from gitlab_mcp.tiers.feature_map import tier_map
 from gitlab_mcp.tiers.marks import TierMarks
@@ -77,6 +78,16 @@ def action_facts() -> str:
                 facts[name]["tokens"] = needs
         lines.append(f"{json.dumps(tool.name)}:{json.dumps(facts, separators=(',', ':'))}")
     return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def told_of_actions() -> dict[Path, str]:
+    """What `gitlab-mcp tools` prints, by toolset."""
+    folder = ROOT / "src/gitlab_mcp/cli/actions"
+    return {
+        folder / of / f"{toolset}.tsv": "".join(f"{line}\n" for line in lines(toolset, tier_map()))
+        for of, lines in (("tables", for_tables), ("json", as_json))
+        for toolset in TOOLSETS
+    }
 
 
 def permissions_guide(toolsets: dict[str, list[Tool]]) -> str:
@@ -131,6 +142,7 @@ def generated() -> dict[Path, str]:
         ROOT / "src/gitlab_mcp/failures/examples.json": json.dumps(errors, ensure_ascii=False, indent=1)
         + "\n",
         ROOT / "src/gitlab_mcp/transports/first_answers.json": first_answers(),
+        **told_of_actions(),
         ROOT / "README.md": readme(toolsets),
         ROOT / "docs/guides/clients.md": clients_guide(),
         **{ROOT / file: picture for file, picture in buttons().items()},
@@ -149,7 +161,7 @@ def main() -> int:
             ROOT / "src/gitlab_mcp/api/rows.jsonl": rows,
         }
     )
-    resolved.cache_clear()
+    facts_of.cache_clear()
     all_rows.cache_clear()
     stale = stale or settle(generated())
     for path in stale:

@@ -1,5 +1,5 @@
-"""A GitLab that knows the labels of one project. It answers at once, or after as many seconds as its argument says:
-what is measured is what stands before it."""
+"""A GitLab that knows the labels of two projects, those of the second in 5 MB, and a job log of 200 MB. It answers at
+once, or after as many seconds as its argument says: what is measured is what stands before it."""
 
 from __future__ import annotations
 
@@ -11,6 +11,13 @@ from typing import Any
 
 DELAY = float(sys.argv[1]) if len(sys.argv) > 1 else 0.0
 LABELS = json.dumps([{"id": n, "name": f"label {n}", "color": "#fff"} for n in range(20)]).encode()
+LARGE = json.dumps(
+    [{"id": n, "name": f"label {n}", "color": "#fff", "description": "d" * 52_000} for n in range(19, 119)]
+).encode()
+LOG_BLOCK = b"".join(
+    b"2026-11-16T02:12:53.203Z 00O \x1b[32mcompiling src/module_%05d.py\x1b[0m\n" % n for n in range(16_384)
+)
+LOG_BLOCKS = -(-200_000_000 // len(LOG_BLOCK))
 
 
 class Labels(BaseHTTPRequestHandler):
@@ -22,9 +29,25 @@ class Labels(BaseHTTPRequestHandler):
         if "made-up" in self.headers.get("Authorization", ""):
             self.reply(401, b'{"message":"401 Unauthorized"}')
             return
-        known = self.path.startswith("/api/v4/projects/1/labels")
-        body = LABELS if known else b'{"message":"404 Project Not Found"}'
-        self.reply(200 if known else 404, body)
+        match self.path.partition("?")[0].removeprefix("/api/v4/projects/"):
+            case "1/labels":
+                self.reply(200, LABELS)
+            case "3/labels":
+                self.reply(200, LARGE)
+            case "1/jobs/1":
+                self.reply(200, b'{"id": 1, "name": "test", "status": "failed"}')
+            case "1/jobs/1/trace":
+                self.stream_log()
+            case _:
+                self.reply(404, b'{"message":"404 Project Not Found"}')
+
+    def stream_log(self) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", "text/plain")
+        self.send_header("Content-Length", str(LOG_BLOCKS * len(LOG_BLOCK)))
+        self.end_headers()
+        for _ in range(LOG_BLOCKS):
+            self.wfile.write(LOG_BLOCK)
 
     def reply(self, status: int, body: bytes) -> None:
         self.send_response(status)

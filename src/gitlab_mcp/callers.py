@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
-from gitlab_mcp.actions.danger import Danger
+if TYPE_CHECKING:
+    from gitlab_mcp.actions.danger import Danger
 
 
 class Secret:

@@ -406,6 +406,26 @@ def test_tools_with_tiers_say_what_costs_more(capsys: pytest.CaptureFixture[str]
     assert "weight: Premium" in line
 
 
+def test_tools_with_tiers_know_the_map_of_the_operator(
+    capsys: pytest.CaptureFixture[str], settled: None, tmp_path: Path
+) -> None:
+    own = tmp_path / "own.yaml"
+    own.write_text("epics: {tier: Ultimate}\n", "utf-8")
+    words = ["tools", "--tiers", "--toolset", "planning", "--tier-features", str(own)]
+    assert main([*words, "--json"]) == 0
+    listed = {(each["tool"], each["action"]): each for each in json.loads(capsys.readouterr().out)}
+    assert listed["manage_epic", "create"]["tier"] == "Ultimate"
+    assert main(words) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert (
+        next(line for line in lines if "manage_epic" in line and " create " in line).split()[2] == "Ultimate"
+    )
+    wrong = tmp_path / "wrong.yaml"
+    wrong.write_text("epics: {tier: Gold}\n", "utf-8")
+    assert main([*words[:-1], str(wrong)]) == 2
+    assert "Gold is none of" in capsys.readouterr().err
+
+
 def test_errors_lists_every_code_and_explains_one(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["errors", "--json"]) == 0
     assert [each["code"] for each in json.loads(capsys.readouterr().out)] == list(CODES)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gitlab_mcp.actions.action import Role
-from gitlab_mcp.actions.action_facts import Differs, action_facts
+from gitlab_mcp.actions.action_facts import Differs, all_facts, facts_of
 from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.api.derivation import FACTS, derived
 from gitlab_mcp.tiers.feature_map import tier_map
@@ -35,6 +35,7 @@ def test_a_reason_is_given_for_every_difference() -> None:
 
 
 def test_what_was_looked_up_is_of_actions_that_there_are() -> None:
-    for tool, actions in action_facts().items():
+    for tool, actions in all_facts().items():
+        assert facts_of(tool) == actions
         assert actions.keys() == REGISTRY.tool(tool).actions.keys()
         assert all(facts.keys() <= {*FACTS} for facts in actions.values())

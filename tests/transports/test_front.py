@@ -7,7 +7,9 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any, cast
 
 import pytest
@@ -162,13 +164,7 @@ def test_the_list_needs_nothing_that_takes_long_to_import() -> None:
 
 @pytest.mark.parametrize("wish", [signal.SIGTERM, signal.SIGINT])
 def test_a_server_that_was_only_asked_what_it_can_do_ends_at_once_with_zero(wish: int) -> None:
-    process = subprocess.Popen(
-        [sys.executable, "-m", "gitlab_mcp.cli"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env={**os.environ, "GITLAB_TOKEN": "nobody's"},
-    )
+    process = started()
     assert process.stdin and process.stdout
     process.stdin.write(json.dumps(initialize("2025-11-25")).encode() + b"\n")
     process.stdin.flush()
@@ -176,6 +172,103 @@ def test_a_server_that_was_only_asked_what_it_can_do_ends_at_once_with_zero(wish
     process.send_signal(wish)
     _, log = process.communicate(timeout=10)
     assert (process.returncode, log) == (0, b"")
+
+
+def started() -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "gitlab_mcp.cli"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "GITLAB_TOKEN": "nobody's"},
+    )
+
+
+def in_pieces(pieces: Iterable[bytes], pause: float = 0.0) -> list[Message]:
+    """What a process answers to pieces of lines, with a pause after each. It ends with zero."""
+    process = started()
+    assert process.stdin
+    for piece in pieces:
+        process.stdin.write(piece)
+        process.stdin.flush()
+        time.sleep(pause)
+    answers, log = process.communicate(timeout=30)
+    assert (process.returncode, b"Traceback" in log) == (0, False)
+    return [json.loads(line) for line in answers.splitlines()]
+
+
+def lines_of(messages: Iterable[Message]) -> list[bytes]:
+    return [json.dumps(message).encode() + b"\n" for message in messages]
+
+
+def test_messages_may_come_in_one_piece_or_cut_anywhere() -> None:
+    messages = CONVERSATIONS["2025-11-25"]
+    whole = b"".join(lines_of(messages))
+    expected = said(messages)
+    for pieces in ([whole], [whole[:100], whole[100:-5], whole[-5:]]):
+        assert sorted(in_pieces(pieces), key=lambda answer: str(answer["id"])) == expected
+
+
+@pytest.mark.parametrize("name", ["2025-11-25", "modern", "a list in the middle of the handshake"])
+def test_a_client_that_takes_its_time_is_answered_the_same_by_the_server_behind(name: str) -> None:
+    messages = CONVERSATIONS[name]
+    assert list(map(_comparable, in_pieces(lines_of(messages), pause=1.5))) == list(
+        map(_comparable, said(messages))
+    )
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="its files are read from /proc")
+def test_the_server_takes_over_without_being_called() -> None:
+    process = started()
+    assert process.stdin and process.stdout
+    process.stdin.writelines(lines_of([initialize("2025-11-25"), INITIALIZED]))
+    process.stdin.flush()
+    assert json.loads(process.stdout.readline())["id"] == 1
+    deadline = time.monotonic() + 30
+    # An event loop has one; the front reads without.
+    while not any("eventpoll" in file for file in files_of(process)):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    assert process.communicate(timeout=30) == (b"", b"")
+    assert process.returncode == 0
+
+
+def files_of(process: subprocess.Popen[bytes]) -> list[str]:
+    return [str(file.readlink()) for file in Path(f"/proc/{process.pid}/fd").iterdir()]
+
+
+def test_a_client_that_is_gone_right_after_its_first_message_has_its_answer() -> None:
+    [answer] = in_pieces(lines_of([initialize("2025-11-25")]))
+    assert answer["result"]["serverInfo"]["name"] == "gitlab-mcp-server"
+
+
+def test_a_client_that_says_nothing_is_no_mistake() -> None:
+    assert in_pieces([]) == []
+
+
+def test_what_is_no_message_is_told_so_and_the_next_is_answered() -> None:
+    wrong, opened = in_pieces([b"nonsense\n", *lines_of([initialize("2025-11-25")])])
+    assert wrong["error"]["code"] == -32700
+    assert opened["id"] == 1
+    assert "result" in opened
+
+
+def test_a_call_that_comes_with_the_handshake_is_answered() -> None:
+    messages = [*CONVERSATIONS["a call"]]
+    opened, called = in_pieces([b"".join(lines_of(messages))])
+    assert (opened["id"], called["id"]) == (1, 2)
+    assert called["result"]["isError"]
+
+
+@pytest.mark.parametrize("seconds", [0.0, 0.01, 0.02, 0.03, 0.05])
+def test_a_server_that_is_no_longer_wanted_while_it_starts_ends_in_silence(seconds: float) -> None:
+    process = started()
+    time.sleep(seconds)
+    process.terminate()
+    said, complaints = process.communicate(timeout=10)
+    # Zero once it has seen to signals.
+    assert process.returncode in (0, -signal.SIGTERM)
+    assert (said, complaints) == (b"", b"")
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from gitlab_mcp.actions.action_facts import action_facts
+from gitlab_mcp.actions.action_facts import all_facts
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ def by_resource(needs: Iterable[TokenNeeds]) -> dict[str, tuple[tuple[str, ...],
 def _titles() -> Mapping[str, str]:
     return {
         title.lower(): title
-        for actions in action_facts().values()
+        for actions in all_facts().values()
         for facts in actions.values()
         for needs in token_needs(facts).values()
         for title in needs.permissions

@@ -5,11 +5,12 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from gitlab_mcp.cli import exit_codes
 from gitlab_mcp.cli.usage_error import UsageError, no_such
-from gitlab_mcp.settings import SETTINGS, Setting, load
+from gitlab_mcp.settings import SETTINGS, Setting, Settings, load
 
 if TYPE_CHECKING:
     from gitlab_mcp.tiers.feature_map import TierMap
@@ -30,7 +31,51 @@ _EXAMPLES = """examples:
 The token comes from GITLAB_TOKEN or --token-file, never from a flag."""
 
 
-_COMMANDS = ("serve", "install", "demo", "tools", "call", "doctor", "tiers", "errors", "version", "help")
+_COMMANDS = {
+    "serve": "serve MCP over stdio, as without a command, or over HTTP",
+    "install": "add this server to the settings of an MCP client, after showing what changes",
+    "demo": "a tour on recorded answers of a real GitLab: no token, no network",
+    "tools": "list every tool and action, whichever toolsets are on",
+    "call": "make one call, as an agent would",
+    "doctor": "check address, certificates, token, version and tier, and say how to mend what is wrong",
+    "tiers": "show which tier each feature needs, or check that against your GitLab",
+    "errors": "explain the error codes",
+    "version": "show the version",
+    "help": "help on a command, or on `settings`: all of them",
+}
+_EXAMPLES_OF = {
+    "serve": ("gitlab-mcp serve --read-only", "gitlab-mcp serve --http 127.0.0.1:8080"),
+    "install": (
+        "gitlab-mcp install",
+        "gitlab-mcp install cursor --url https://gitlab.example.com --token-file ~/.gitlab-token",
+        "gitlab-mcp install vscode --read-only --toolsets core,ci",
+        "gitlab-mcp install zed --print",
+        "gitlab-mcp install cursor --remove",
+    ),
+    "demo": ("gitlab-mcp demo",),
+    "tools": (
+        "gitlab-mcp tools --toolset ci",
+        "gitlab-mcp tools --tiers | grep -v Free",
+        "gitlab-mcp tools --json | jq '.[].endpoints'",
+        "gitlab-mcp tools --coverage",
+    ),
+    "call": (
+        "gitlab-mcp call browse_labels list project_id=acme/website",
+        "gitlab-mcp call project_badge create project_id=42 link_url=... image_url=...",
+        "gitlab-mcp call manage_issue update project_id=acme/website issue_iid=12 labels=bug labels=urgent",
+        'gitlab-mcp call manage_label create --args \'{"project_id": 42, "name": "bug", "color": "red"}\'',
+        "gitlab-mcp call manage_label delete project_id=acme/website label_id=bug --yes",
+        "gitlab-mcp call browse_labels list project_id=acme/website --replay cassettes/19.3/labels.json",
+    ),
+    "doctor": ("gitlab-mcp doctor", "gitlab-mcp doctor --url https://gitlab.example.com --json"),
+    "tiers": (
+        "gitlab-mcp tiers",
+        "gitlab-mcp tiers --check",
+        "gitlab-mcp tiers --check --project acme/website --group acme --record checked.json",
+    ),
+    "errors": ("gitlab-mcp errors", "gitlab-mcp errors NOT_FOUND --json"),
+    "version": ("gitlab-mcp version",),
+}
 _COMMON = (
     "url", "token_file", "config", "toolsets", "read_only", "confirm", "http", "record", "replay", "log_level",
 )  # fmt: skip
@@ -38,6 +83,16 @@ _COMMON = (
 
 
 class _Parser(argparse.ArgumentParser):
+    def __init__(self, **options: Any) -> None:
+        # argparse makes a formatter for every flag that is added, to check it, and each asks how wide the terminal is.
+        super().__init__(
+            **options, formatter_class=partial(argparse.HelpFormatter, width=80), allow_abbrev=False
+        )
+
+    def format_help(self) -> str:
+        self.formatter_class = argparse.RawDescriptionHelpFormatter
+        return super().format_help()
+
     def error(self, message: str) -> NoReturn:
         # argparse repeats what it did not understand, and that may be a token.
         wrong = re.sub(r"\bgl[a-z]+-[\w.-]+", "[token]", message)
@@ -63,6 +118,8 @@ def run(argv: Sequence[str]) -> int:
     command = _command_in(argv, parser)
     if command == "help":
         return _help_on([word for word in argv if word != "help"], parser, commands)
+    if command is not None:
+        _complete(command, commands[command])
     try:
         given, more = parser.parse_known_args(argv)
     except SystemExit as done:
@@ -79,8 +136,10 @@ def run(argv: Sequence[str]) -> int:
             if given.coverage:
                 return show_coverage(as_json=given.json)
             # All toolsets unless a flag says otherwise: the variable and the file say what agents are offered.
-            wanted = load({"toolsets": flags["toolsets"] or "all"}, {}).toolsets
-            return show_tools(wanted, as_json=given.json, tiers=_tiers(flags) if given.tiers else None)
+            chosen = {"toolsets": flags["toolsets"] or "all"}
+            settings = load({**flags, **chosen}) if given.tiers else load(chosen, {})
+            own = _tiers(settings) if settings.tier_features else None
+            return show_tools(settings.toolsets, as_json=given.json, with_tiers=given.tiers, own=own)
         case "call":
             from gitlab_mcp.cli.call import call
 
@@ -95,8 +154,8 @@ def run(argv: Sequence[str]) -> int:
             from gitlab_mcp.cli.tiers import show_check, show_map
 
             if given.check:
-                return show_check(flags, _tiers(flags), given.group, as_json=given.json)
-            return show_map(_tiers(flags), as_json=given.json)
+                return show_check(flags, _tiers(load(flags)), given.group, as_json=given.json)
+            return show_map(_tiers(load(flags)), as_json=given.json)
         case "install":
             from gitlab_mcp.cli.install import install, show_clients
 
@@ -165,17 +224,18 @@ def _help_on(words: Sequence[str], parser: _Parser, commands: Mapping[str, _Pars
             _add_settings(whole, [setting.name for setting in SETTINGS], grouped=True)
             whole.print_help()
         case [name] if name in commands:
+            _complete(name, commands[name])
             commands[name].print_help()
         case _:
-            topics = [*commands, "settings"]
+            topics = [*(name for name in commands if name != "help"), "settings"]
             raise no_such("help", words[0], topics, f"There is help on {', '.join(topics)}.")
     return exit_codes.OK
 
 
-def _tiers(flags: Mapping[str, Any]) -> TierMap:
+def _tiers(settings: Settings) -> TierMap:
     from gitlab_mcp.tiers.feature_map import TierMapError, tier_map
 
-    own = load(flags).tier_features
+    own = settings.tier_features
     try:
         return tier_map(*([own] if own else []))
     except TierMapError as mistake:
@@ -183,154 +243,99 @@ def _tiers(flags: Mapping[str, Any]) -> TierMap:
 
 
 def _parser() -> tuple[_Parser, Mapping[str, _Parser]]:
-    """The parser, and those of its commands."""
+    """The parser, and those of its commands. These are listed and know no flags yet: only one is meant, and seventy
+    settings are flags of each."""
     codes = "\n".join(f"  {code:<4} {meaning}" for code, meaning in exit_codes.MEANINGS.items())
     parser = _Parser(
         prog=_PROGRAM,
         usage=f"{_PROGRAM} [COMMAND] [flags]",
         description="A GitLab MCP server whose every failure teaches. Without a command, it serves stdio.",
         epilog=f"{_EXAMPLES}\n\nexit codes:\n{codes}",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
         add_help=False,
     )
     commands = parser.add_subparsers(
         dest="command", metavar="COMMAND", title="commands", prog=_PROGRAM, parser_class=_Parser
     )
-    _command(
-        commands,
-        "serve",
-        "serve MCP over stdio, as without a command, or over HTTP",
-        "gitlab-mcp serve --read-only",
-        "gitlab-mcp serve --http 127.0.0.1:8080",
-    )
-    install = _command(
-        commands,
-        "install",
-        "add this server to the settings of an MCP client, after showing what changes",
-        "gitlab-mcp install",
-        "gitlab-mcp install cursor --url https://gitlab.example.com --token-file ~/.gitlab-token",
-        "gitlab-mcp install vscode --read-only --toolsets core,ci",
-        "gitlab-mcp install zed --print",
-        "gitlab-mcp install cursor --remove",
-    )
-    install.add_argument("client", metavar="CLIENT", nargs="?", help="without it, all of them are listed")
-    install.add_argument("--name", default="gitlab", help="what the client calls the server [default gitlab]")
-    install.add_argument(
-        "--print", action="store_true", help="only print what belongs into the client's file"
-    )
-    install.add_argument("--remove", action="store_true", help="take the server out again")
-    install.add_argument(
-        "--write-token",
-        action="store_true",
-        help="write the token of GITLAB_TOKEN into the file too, for all who can read it",
-    )
-    install.add_argument("--yes", action="store_true", help="change the file without asking")
-    _command(
-        commands,
-        "demo",
-        "a tour on recorded answers of a real GitLab: no token, no network",
-        "gitlab-mcp demo",
-    )
-    tools = _command(
-        commands,
-        "tools",
-        "list every tool and action, whichever toolsets are on",
-        "gitlab-mcp tools --toolset ci",
-        "gitlab-mcp tools --tiers | grep -v Free",
-        "gitlab-mcp tools --json | jq '.[].endpoints'",
-        "gitlab-mcp tools --coverage",
-    )
-    tools.flags()["--toolset"].help = "only the tools of these toolsets, with commas between"
-    tools.add_argument(
-        "--tiers", action="store_true", help="what each action and its fields need to be paid for"
-    )
-    tools.add_argument(
-        "--coverage", action="store_true", help="how much of GitLab's API can be called, and what is left out"
-    )
-    call = _command(
-        commands,
-        "call",
-        "make one call, as an agent would",
-        "gitlab-mcp call browse_labels list project_id=acme/website",
-        "gitlab-mcp call project_badge create project_id=42 link_url=... image_url=...",
-        "gitlab-mcp call manage_issue update project_id=acme/website issue_iid=12 labels=bug labels=urgent",
-        'gitlab-mcp call manage_label create --args \'{"project_id": 42, "name": "bug", "color": "red"}\'',
-        "gitlab-mcp call manage_label delete project_id=acme/website label_id=bug --yes",
-        "gitlab-mcp call browse_labels list project_id=acme/website --replay cassettes/19.3/labels.json",
-    )
-    call.add_argument("tool", metavar="TOOL")
-    call.add_argument("action", metavar="ACTION")
-    call.add_argument(
-        "pairs",
-        metavar="key=value",
-        nargs="*",
-        default=[],
-        help="an argument; the same key again makes a list",
-    )
-    call.add_argument(
-        "--args", metavar="JSON", help="arguments as a JSON object; - reads it from standard input"
-    )
-    call.add_argument(
-        "--yes", action="store_true", help="say yes beforehand to what a person would be asked about"
-    )
-    doctor = _command(
-        commands,
-        "doctor",
-        "check address, certificates, token, version and tier, and say how to mend what is wrong",
-        "gitlab-mcp doctor",
-        "gitlab-mcp doctor --url https://gitlab.example.com --json",
-    )
-    tiers = _command(
-        commands,
-        "tiers",
-        "show which tier each feature needs, or check that against your GitLab",
-        "gitlab-mcp tiers",
-        "gitlab-mcp tiers --check",
-        "gitlab-mcp tiers --check --project acme/website --group acme --record checked.json",
-    )
-    tiers.add_argument(
-        "--check",
-        action="store_true",
-        help="ask GitLab about each feature it can be asked about, reading only",
-    )
-    tiers.add_argument("--group", metavar="GROUP", help="the group to ask about; else that of the project")
-    tiers.flags()["--project"].help = "the project to ask about; else one of your own"
-    tiers.flags()["--record"].help = "with --check, write what to send in: answers without what is in them"
-    errors = _command(
-        commands,
-        "errors",
-        "explain the error codes",
-        "gitlab-mcp errors",
-        "gitlab-mcp errors NOT_FOUND --json",
-    )
-    errors.add_argument("code", metavar="CODE", nargs="?", help="one code; without it, all of them")
-    for each in (install, tools, call, doctor, tiers, errors):
-        each.add_argument("--json", action="store_true", help="print JSON for programs")
-    _command(commands, "version", "show the version", "gitlab-mcp version")
-    # Only for the list of commands: `run` handles it before parsing.
-    commands.add_parser("help", help="help on a command, or on `settings`: all of them", add_help=False)
+    for name, about in _COMMANDS.items():
+        examples = "\n".join(f"  {example}" for example in _EXAMPLES_OF.get(name, ()))
+        commands.add_parser(
+            name,
+            help=about,
+            description=f"{about[0].upper()}{about[1:]}.",
+            epilog=f"examples:\n{examples}\n\nEvery flag of `{_PROGRAM} help settings` works here too.",
+        )
     general = parser.add_argument_group("flags", "before or after the command; all others: help settings")
     general.add_argument("-h", "--help", action="help", help="show this")
     general.add_argument(
         "--version", action="store_const", const="version", dest="command", help="same as version"
     )
     _add_settings(parser, _COMMON, into=general)
-    return parser, {name: each for name, each in commands.choices.items() if name != "help"}
+    return parser, commands.choices
 
 
-def _command(commands: Any, name: str, about: str, *examples: str) -> _Parser:
-    lines = "\n".join(f"  {example}" for example in examples)
-    parser: _Parser = commands.add_parser(
-        name,
-        help=about,
-        description=f"{about[0].upper()}{about[1:]}.",
-        epilog=f"examples:\n{lines}\n\nEvery flag of `{_PROGRAM} help settings` works here too.",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
-    _add_settings(parser, ())
-    return parser
+def _complete(name: str, command: _Parser) -> None:
+    """Add the flags and words of a command."""
+    _add_settings(command, ())
+    match name:
+        case "tools":
+            command.flags()["--toolset"].help = "only the tools of these toolsets, with commas between"
+            command.add_argument(
+                "--tiers", action="store_true", help="what each action and its fields need to be paid for"
+            )
+            command.add_argument(
+                "--coverage",
+                action="store_true",
+                help="how much of GitLab's API can be called, and what is left out",
+            )
+        case "install":
+            command.add_argument(
+                "client", metavar="CLIENT", nargs="?", help="without it, all of them are listed"
+            )
+            command.add_argument(
+                "--name", default="gitlab", help="what the client calls the server [default gitlab]"
+            )
+            command.add_argument(
+                "--print", action="store_true", help="only print what belongs into the client's file"
+            )
+            command.add_argument("--remove", action="store_true", help="take the server out again")
+            command.add_argument(
+                "--write-token",
+                action="store_true",
+                help="write the token of GITLAB_TOKEN into the file too, for all who can read it",
+            )
+            command.add_argument("--yes", action="store_true", help="change the file without asking")
+        case "call":
+            command.add_argument("tool", metavar="TOOL")
+            command.add_argument("action", metavar="ACTION")
+            command.add_argument(
+                "pairs",
+                metavar="key=value",
+                nargs="*",
+                default=[],
+                help="an argument; the same key again makes a list",
+            )
+            command.add_argument(
+                "--args", metavar="JSON", help="arguments as a JSON object; - reads it from standard input"
+            )
+            command.add_argument(
+                "--yes", action="store_true", help="say yes beforehand to what a person would be asked about"
+            )
+        case "tiers":
+            command.add_argument(
+                "--check",
+                action="store_true",
+                help="ask GitLab about each feature it can be asked about, reading only",
+            )
+            command.add_argument(
+                "--group", metavar="GROUP", help="the group to ask about; else that of the project"
+            )
+            command.flags()["--project"].help = "the project to ask about; else one of your own"
+            told = "with --check, write what to send in: answers without what is in them"
+            command.flags()["--record"].help = told
+        case "errors":
+            command.add_argument("code", metavar="CODE", nargs="?", help="one code; without it, all of them")
+    if name in ("install", "tools", "call", "doctor", "tiers", "errors"):
+        command.add_argument("--json", action="store_true", help="print JSON for programs")
 
 
 def _add_settings(

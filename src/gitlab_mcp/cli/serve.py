@@ -8,6 +8,7 @@ from contextlib import suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
+from gitlab_mcp.cli.garbage import collect_as_usual
 from gitlab_mcp.settings import load
 
 if TYPE_CHECKING:
@@ -26,7 +27,9 @@ _TO_A_PERSON = (
 def serve(flags: Mapping[str, Any]) -> int:
     settings = load(flags)
     if settings.http:
-        return _app(settings).serve_http()
+        over_http = _app(settings)
+        _be_ready_for_calls("gitlab_mcp.transports.http")
+        return over_http.serve_http()
     from gitlab_mcp.actions.registry import Registry
     from gitlab_mcp.settings.listing import listed_tools
     from gitlab_mcp.transports.front import Serve, serve_with_front
@@ -39,11 +42,19 @@ def serve(flags: Mapping[str, Any]) -> int:
 
     def make() -> Serve:
         over_stdio = (app or _app(settings, registry)).over_stdio()
-        for module in _EVERY_CALL_NEEDS:
-            import_module(module)
+        _be_ready_for_calls()
         return over_stdio
 
     return serve_with_front(tools, make)
+
+
+def _be_ready_for_calls(*more: str) -> None:
+    from gitlab_mcp.gitlab.lean_requests import import_requests
+
+    import_requests()
+    for module in (*_EVERY_CALL_NEEDS, *more):
+        import_module(module)
+    collect_as_usual()
 
 
 def _app(settings: Settings, registry: Registry | None = None) -> App:
@@ -58,13 +69,17 @@ def _app(settings: Settings, registry: Registry | None = None) -> App:
 
 _EVERY_CALL_NEEDS: Final = (
     "anyio._backends._asyncio",
-    "gitlab.v4.objects",
+    "gitlab_mcp.actions.scopes",
     "gitlab_mcp.failures.render",
     "gitlab_mcp.gitlab.attempt",
     "gitlab_mcp.gitlab.client",
     "gitlab_mcp.gitlab.instance",
+    "gitlab_mcp.gitlab.python_gitlab",
+    "gitlab_mcp.protocol.server",
     "gitlab_mcp.results.present_answer",
+    "gitlab_mcp.results.markdown",
     "gitlab_mcp.success_checks.all_checks",
+    "hashlib",
 )
 """Else the first call waits for it."""
 

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-import shutil
 import sys
-import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TextIO
 
 from gitlab_mcp.cli import exit_codes
 from gitlab_mcp.failures.failure import Failure
-from gitlab_mcp.failures.invisible_characters import without_invisible
 
 _COLORS = {"red": "31", "green": "32", "yellow": "33", "bold": "1", "dim": "2"}
 _NARROWEST_COLUMN = 8
@@ -44,6 +41,8 @@ def write_json(value: Any) -> None:
 
 def printable(text: str) -> str:
     """Without invisible characters: text from GitLab must not move the cursor or retitle the window."""
+    from gitlab_mcp.failures.invisible_characters import without_invisible
+
     return without_invisible(text)
 
 
@@ -55,10 +54,15 @@ def colored(text: str, color: str, stream: TextIO, *, no_color: bool) -> str:
 
 def width(at_most: int = 120) -> int:
     """The columns of the terminal, at most `at_most`: longer lines of text are hard to read."""
+    # Here, not above: what is written to a file or a pipe needs neither this nor textwrap.
+    import shutil
+
     return min(shutil.get_terminal_size((100, 24)).columns, at_most)
 
 
 def wrapped(text: str, indent: str = "") -> str:
+    import textwrap
+
     lines = (
         textwrap.fill(line, width(), initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False)
         for line in text.splitlines()
@@ -173,6 +177,8 @@ def _fold(beginning: str, text: str) -> str:
     room = width() - len(beginning)
     if not sys.stdout.isatty() or len(text) <= room or room < _NARROWEST_COLUMN:
         return (beginning + text).rstrip()
+    import textwrap
+
     return textwrap.fill(
         text,
         width(),

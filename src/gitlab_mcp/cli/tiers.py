@@ -10,7 +10,6 @@ from typing import Any, Final
 
 import anyio
 
-from gitlab_mcp.app import App
 from gitlab_mcp.cli import exit_codes
 from gitlab_mcp.cli.terminal import (
     ProgressBar,
@@ -108,6 +107,7 @@ def _write(path: Path, cassette: str) -> None:
 
 
 async def _check(settings: Settings, tiers: TierMap, group: str | None) -> _Outcome:
+    from gitlab_mcp.app import App
     from gitlab_mcp.gitlab.instance import AnswerCache, CachedLookups
     from gitlab_mcp.recording.contribution import Noting
     from gitlab_mcp.refusals.translate import translate

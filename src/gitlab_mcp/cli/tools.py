@@ -2,69 +2,80 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Sequence
-from typing import Any
+import json
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
-from gitlab_mcp.actions.action import Action
-from gitlab_mcp.actions.fields import Needs
-from gitlab_mcp.actions.registry import Registry
-from gitlab_mcp.actions.schema import required_fields
-from gitlab_mcp.actions.shape import Shape, shapes
 from gitlab_mcp.actions.toolsets import TOOLSETS
 from gitlab_mcp.cli import exit_codes
 from gitlab_mcp.cli.terminal import table, write_json, write_line
 from gitlab_mcp.cli.usage_error import no_such
-from gitlab_mcp.tiers.feature_map import TierMap
-from gitlab_mcp.tiers.requirements import requirements_of_action
+
+if TYPE_CHECKING:
+    from gitlab_mcp.tiers.feature_map import TierMap
 
 
-def show_tools(toolsets: Sequence[str] = ("all",), *, as_json: bool, tiers: TierMap | None = None) -> int:
-    """With `tiers`, also the tier that each action needs."""
-    registry = Registry()
+class InTables(NamedTuple):
+    """What tables say of an action of a tool. They leave rows out."""
+
+    tool: str
+    action: str
+    danger: str
+    required: str
+    summary: str
+    tier: str
+    feature: str
+    more: str
+    """Its places and fields that need a higher tier."""
+
+
+def show_tools(
+    toolsets: Sequence[str] = ("all",), *, as_json: bool, with_tiers: bool, own: TierMap | None = None
+) -> int:
+    """`with_tiers`: also the tier that each action needs; `own`: by the operator's map."""
     there = [*TOOLSETS, "all"]
     for name in toolsets:
         if name not in there:
             raise no_such("toolset", name, there, f"Use one of {', '.join(there)}.")
-    wanted = ["all"] if "all" in toolsets else [name for name in there if name in toolsets]
-    actions = [action for name in wanted for action in registry.actions(name)]
+    wanted = [name for name in TOOLSETS if name in toolsets or "all" in toolsets]
     if as_json:
-        of_data = [row for name in wanted for row in registry.rows_of(name)]
-        write_json(
-            [
-                {**_described(action), **(_paid_json(action, tiers) if tiers else {})}
-                for action in [*actions, *of_data]
-            ]
-        )
+        _print_json((_lines("json", name, own) for name in wanted), with_tiers=with_tiers)
         return exit_codes.OK
-    if tiers:
-        write_line(
-            table(
-                [_paid_row(action, tiers) for action in actions],
-                ["TOOL", "ACTION", "TIER", "FEATURE", "MORE"],
-            )
-        )
-        return exit_codes.OK
-    rows = [
-        [
-            action.spec.tool.name,
-            action.spec.name,
-            action.spec.danger.value,
-            ", ".join(required_fields(action)),
-            _summary(action),
-        ]
-        for action in actions
-    ]
-    write_line(table(rows, ["TOOL", "ACTION", "DANGER", "REQUIRED", "DESCRIPTION"]))
+    actions = [InTables(*line.split("\t")) for name in wanted for line in _lines("tables", name, own)]
+    if with_tiers:
+        paid = [[each.tool, each.action, each.tier, each.feature, each.more] for each in actions]
+        write_line(table(paid, ["TOOL", "ACTION", "TIER", "FEATURE", "MORE"]))
+    else:
+        rows = [[each.tool, each.action, each.danger, each.required, each.summary] for each in actions]
+        write_line(table(rows, ["TOOL", "ACTION", "DANGER", "REQUIRED", "DESCRIPTION"]))
     return exit_codes.OK
+
+
+def _print_json(toolsets: Iterable[Iterable[str]], *, with_tiers: bool) -> None:
+    """The lines of each toolset. They are JSON already: reading them, to write them again, would take as long as the
+    rest."""
+    joined = (
+        ", ".join(line.replace("}\t{", ", ") if with_tiers else line.partition("\t")[0] for line in lines)
+        for lines in toolsets
+    )
+    if sys.stdout.isatty():
+        write_json(json.loads(f"[{', '.join(joined)}]"))
+        return
+    separator = "["
+    for text in joined:
+        sys.stdout.write(separator + text)
+        separator = ", "
+    sys.stdout.write("]\n")
 
 
 def show_coverage(*, as_json: bool) -> int:
     """How much of GitLab's API can be called."""
     from gitlab_mcp.api.coverage import coverage
 
-    actions = Registry().actions()
-    found = coverage(str(endpoint) for action in actions for endpoint in action.spec.endpoints)
+    actions = (json.loads(line.partition("\t")[0]) for name in TOOLSETS for line in _lines("json", name))
+    found = coverage(each for action in actions if not action["row"] for each in action["endpoints"])
     if as_json:
         write_json(found.as_json())
         return exit_codes.OK
@@ -84,65 +95,11 @@ def show_coverage(*, as_json: bool) -> int:
     return exit_codes.OK
 
 
-def _described(action: type[Action]) -> dict[str, Any]:
-    """One action of `tools --json`; its keys are a public interface."""
-    spec = action.spec
-    return {
-        "tool": spec.tool.name,
-        "action": spec.name,
-        "description": inspect.cleandoc(action.__doc__ or ""),
-        "endpoints": [str(endpoint) for endpoint in spec.endpoints],
-        "required": required_fields(action),
-        "fields": {name: _field(shape) for name, shape in shapes(action).items()},
-        "danger": spec.danger.value,
-        "feature": spec.feature,
-        "switch": spec.switch,
-        "role": spec.role.name.lower() if spec.role else None,
-        "toolset": spec.tool.toolset,
-        "row": spec.tool.of_rows,
-        "former_names": [
-            {"tool": tool, "action": name, "until": spec.moved_until} for tool, name in spec.moved_from
-        ],
-        "permissions": {
-            endpoint: {"permissions": list(needs.permissions), "boundaries": list(needs.boundaries)}
-            for endpoint, needs in spec.token_needs.items()
-            if needs.permissions
-        },
-        "job_token": [endpoint for endpoint, needs in spec.token_needs.items() if needs.job_token],
-    }
+def _lines(of: str, toolset: str, own: TierMap | None = None) -> Iterable[str]:
+    """`tables` or `json`, as packaged; made anew where the operator has a map of tiers."""
+    if own is None:
+        packaged = Path(__file__).parent / "actions" / of / f"{toolset}.tsv"
+        return packaged.read_text("utf-8").splitlines()
+    from gitlab_mcp.cli.described_actions import as_json, for_tables
 
-
-def _paid_json(action: type[Action], tiers: TierMap) -> dict[str, Any]:
-    requirements = requirements_of_action(action, tiers)
-    return {
-        "tier": requirements.tier,
-        "paid_places": requirements.above(requirements.by_path_field),
-        "paid_fields": requirements.above(requirements.by_field),
-    }
-
-
-def _paid_row(action: type[Action], tiers: TierMap) -> list[str]:
-    requirements = requirements_of_action(action, tiers)
-    more = requirements.above(requirements.by_path_field) | requirements.above(requirements.by_field)
-    return [
-        action.spec.tool.name,
-        action.spec.name,
-        requirements.tier,
-        requirements.feature.name if requirements.feature else "",
-        ", ".join(f"{name}: {tier}" for name, tier in more.items()),
-    ]
-
-
-def _field(shape: Shape) -> dict[str, Any]:
-    field: dict[str, Any] = {"type": shape.type, "required": shape.required}
-    if shape.values:
-        field["values"] = list(shape.values)
-    if shape.description:
-        field["description"] = shape.description
-    if needs := shape.mark(Needs):
-        field["feature"] = needs.feature
-    return field
-
-
-def _summary(action: type[Action]) -> str:
-    return inspect.cleandoc(action.__doc__ or "").partition("\n")[0]
+    return (for_tables if of == "tables" else as_json)(toolset, own)

@@ -6,7 +6,7 @@ handling are off. The live response is kept in the `InFlightRequest`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from mimetypes import guess_type
@@ -15,6 +15,7 @@ from typing import Any
 import requests
 from gitlab._backends.requests_backend import RequestsBackend, RequestsResponse, SendData
 from gitlab.client import Gitlab
+from gitlab.const import USER_AGENT
 from gitlab.exceptions import GitlabError
 from urllib3.filepost import encode_multipart_formdata
 
@@ -109,13 +110,39 @@ def _form(fields: Mapping[str, Any], files: Mapping[str, File]) -> tuple[bytes, 
 def _client(http: HttpSession, token: str | None, kind: TokenKind) -> Gitlab:
     argument = {"private": "private_token", "job": "job_token", "bearer": "oauth_token"}[kind]
     credentials: dict[str, Any] = {argument: token}
-    return Gitlab(
+    return _GitlabWithoutObjects(
         http.address.root,
         ssl_verify=http.verify,
-        keep_base_url=True,
         backend=partial(_Backend, http.requests_session),
         **credentials,
     )
+
+
+class _GitlabWithoutObjects(Gitlab):
+    """What makes requests. For everything there is in GitLab python-gitlab has a class, unused here, and its own
+    `__init__` imports and makes them all: that takes 8 MB, and most of the time that making this takes."""
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        backend: Callable[[], RequestsBackend],
+        ssl_verify: bool | str = True,
+        private_token: str | None = None,
+        oauth_token: str | None = None,
+        job_token: str | None = None,
+    ) -> None:
+        self._base_url = url
+        self._url = f"{url}/api/v4"
+        self._backend = backend()
+        self.headers = {"User-Agent": USER_AGENT}
+        self.timeout = None
+        self.ssl_verify = ssl_verify
+        self.retry_transient_errors = False
+        self.keep_base_url = True
+        self.private_token, self.oauth_token, self.job_token = private_token, oauth_token, job_token
+        self.http_username = self.http_password = None
+        self._set_auth_info()
 
 
 def _values_by_name(pairs: list[tuple[str, str]]) -> dict[str, list[str]]:

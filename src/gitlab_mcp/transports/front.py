@@ -2,8 +2,8 @@
 
 A client that starts a server waits for `initialize` and for the list of tools. Both are known beforehand, and what
 serves calls takes most of a second to import. So they are answered from here with the standard library alone, while a
-thread makes the server. The first message that is anything else ends that: the server reads on from there, after the
-messages that tell it which protocol is spoken. Its own answers to these are not written.
+thread makes the server. When it is made, or with the first message that is anything else, the server reads on from
+there, after the messages that tell it which protocol is spoken. Its own answers to these are not written.
 
 `first_answers.json` is what the server says, asked by scripts/generate.py. A message that differs in anything from
 those known here is left to the server.
@@ -48,18 +48,21 @@ def serve_with_front(tools: Sequence[Mapping[str, Any]], make: Callable[[], Serv
     with StandardStreams() as streams:
         front = Front(tools)
         signals = {each: signal.signal(each, _leave) for each in (signal.SIGTERM, signal.SIGINT)}
-        for line in streams.lines:
-            if (answer := front.answer(line)) is None:
+        unanswered = None
+        while not front.is_open or streams.lines.come_before(made.ended):
+            if (line := next(streams.lines, None)) is None:
+                _leave()
+            elif (answer := front.answer(line)) is None:
+                unanswered = line
                 break
-            streams.write(answer)
-            # Not before the first answer: the client waits for that.
-            made.begin()
-        else:
-            _leave()
+            else:
+                streams.write(answer)
+                # Not before the first answer: the client waits for that.
+                made.begin()
         serve = made.result()
         for each, handler in signals.items():
             signal.signal(each, handler)
-        return serve(streams, front.opening(line))
+        return serve(streams, front.opening(unanswered))
 
 
 class _Made:
@@ -70,6 +73,8 @@ class _Made:
         self._make = make
         self._thread = Thread(target=self._run, daemon=True)
         self._mistake: BaseException | None = None
+        self.ended, self._end = os.pipe()
+        """At its end when all is made: then there is something to read, namely the end."""
 
     def begin(self) -> None:
         if self._thread.ident is None:
@@ -78,6 +83,7 @@ class _Made:
     def result(self) -> Serve:
         self.begin()
         self._thread.join()
+        os.close(self.ended)
         if self._mistake is not None:
             raise self._mistake
         return self._serve
@@ -87,6 +93,8 @@ class _Made:
             self._serve = self._make()
         except BaseException as mistake:
             self._mistake = mistake
+        finally:
+            os.close(self._end)
 
 
 def _leave(*_: object) -> None:
@@ -128,8 +136,14 @@ class Front:
             self._answered.add(id)
         return _line({"jsonrpc": "2.0", "id": id, "result": result})
 
-    def opening(self, unanswered: bytes) -> Opening:
-        return Opening((*self._lines, unanswered), frozenset(self._answered))
+    @property
+    def is_open(self) -> bool:
+        """Whether the client has said which protocol it speaks. From then on the server can take over."""
+        return self._era is not None
+
+    def opening(self, unanswered: bytes | None = None) -> Opening:
+        lines = [*self._lines, *([unanswered] if unanswered is not None else [])]
+        return Opening(tuple(lines), frozenset(self._answered))
 
     def _initialized(self, line: bytes) -> bytes | None:
         if self._era != "handshake":
