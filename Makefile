@@ -21,7 +21,8 @@ UV ?= uv
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test coverage check demo docs lock dist bundle sbom sign released record bench fuzz soak inspect manifests clean
+.PHONY: help setup test coverage check demo docs lock audit pin dist bundle sbom sign released record bench fuzz soak \
+	inspect manifests clean
 
 help: ## Show what can be made
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -75,6 +76,15 @@ lock: ## Pin the newest versions that pyproject.toml allows (needs uv)
 	$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 		--no-emit-index-url --no-emit-find-links --no-annotate --no-header \
 		pyproject.toml --all-extras --constraint requirements.lock -o requirements.runtime.lock
+
+audit: ## Ask PyPI's database of advisories about every locked package (needs the network)
+	@test -x .venv/audit/bin/pip-audit || { "$(PYTHON)" -m venv .venv/audit && \
+		.venv/audit/bin/python -m pip --quiet --disable-pip-version-check install pip-audit; }
+	.venv/audit/bin/pip-audit --strict --disable-pip --require-hashes -r requirements.lock
+	.venv/audit/bin/pip-audit --strict --disable-pip --require-hashes -r requirements.runtime.lock
+
+pin: ## Pin the images of Dockerfile, compose.yaml and deploy/ by digest (needs docker and the network)
+	python3 scripts/pin_images.py
 
 dist: $(READY) ## Build the source archive and the wheel into dist/
 	rm -rf dist

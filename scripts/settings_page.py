@@ -18,9 +18,9 @@ A setting can be given as a flag, as an environment variable, or as a key of the
 the variable, the variable over the file. The settings file is TOML: `--config FILE`, else
 `~/.config/gitlab-mcp/config.toml` (below `$XDG_CONFIG_HOME` where that is set). Relative paths in it start at the
 file; a leading `~` is the home directory. A variable that is set but empty counts as not given, except where it would
-be a limit (`toolsets`, `only_in`, `never_in`, `only_actions`, `never_actions`): that stops the start. In a compose
-file, `GITLAB_MCP_ONLY_IN:` without a value hands the variable on only where it is set; `${GITLAB_MCP_ONLY_IN:-}`
-always does.
+be a limit (`toolsets`, `only_in`, `never_in`, `only_actions`, `never_actions`, `policy`): that stops the start. In a
+compose file, `GITLAB_MCP_ONLY_IN:` without a value hands the variable on only where it is set;
+`${GITLAB_MCP_ONLY_IN:-}` always does.
 
 Where several variables are named, the first that is set counts. The first is ours; the others are what other GitLab
 programs read, so that a set-up made for them works here.

@@ -5,14 +5,13 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext, suppress
-from dataclasses import replace
-from functools import partial
+from dataclasses import dataclass, replace
+from functools import cache, partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from gitlab_mcp.actions.arguments.defaults import InstanceDefaults
 from gitlab_mcp.actions.arguments.wrapped_calls import looks_like
-from gitlab_mcp.actions.danger import Danger
 from gitlab_mcp.actions.exchange import Report
 from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.actions.result import Result
@@ -26,11 +25,14 @@ from gitlab_mcp.observability.call_log import CallLog
 from gitlab_mcp.observability.outcome import Outcome
 from gitlab_mcp.observability.sentry import Sentry
 from gitlab_mcp.policy.calls_per_caller import CallsPerCaller
+from gitlab_mcp.policy.guard import Guard, ProposedCall
 from gitlab_mcp.policy.loop_detection import LoopDetection
-from gitlab_mcp.policy.rules import Rules, last_guards, operator_guards, request_guards
+from gitlab_mcp.policy.personal_rules import NoRule, PersonalRule
+from gitlab_mcp.policy.rules import last_guards, operator_guards, request_guards
 from gitlab_mcp.settings import Settings, SettingsError
 from gitlab_mcp.settings.errors import bad_tier_features, no_redis
 from gitlab_mcp.settings.listing import listed_tools
+from gitlab_mcp.settings.operator_rules import operator_rules
 from gitlab_mcp.spans import unheard
 from gitlab_mcp.store import Store
 from gitlab_mcp.store.memory import MemoryStore
@@ -40,10 +42,11 @@ if TYPE_CHECKING:
 
     from gitlab_mcp.failures.failure import Failure
     from gitlab_mcp.gitlab.client import GitLabClient, Upstream
-    from gitlab_mcp.gitlab.instance import AnswerCache
+    from gitlab_mcp.gitlab.instance import AnswerCache, CachedLookups
     from gitlab_mcp.observability.metrics import Metrics
     from gitlab_mcp.observability.telemetry import Telemetry
     from gitlab_mcp.protocol.server import GitLabServer
+    from gitlab_mcp.settings.policy_file import PolicyFile
     from gitlab_mcp.tiers.feature_map import TierMap
     from gitlab_mcp.transports.front import Opening
     from gitlab_mcp.transports.http import HttpOptions
@@ -53,6 +56,8 @@ log = logging.getLogger("gitlab_mcp")
 
 _QUICK = 5.0
 """Seconds for a question about GitLab or a token, not about anything in it."""
+_MOST_PEOPLE = 10_000
+"""Of so many callers, and of their memberships together, it is remembered who they are."""
 
 
 class App:
@@ -63,6 +68,7 @@ class App:
         self._token = settings.token_source()
         self._upstreams: dict[str, Upstream] = {}
         self._answers: AnswerCache | None = None
+        self._people: AnswerCache | None = None
         self._tier_map: TierMap | None = None
         self._calls_per_caller = CallsPerCaller(settings.calls_per_caller)
         self._sentry = Sentry(settings.sentry_dsn) if settings.sentry_dsn else None
@@ -71,12 +77,15 @@ class App:
         self._spans = self._telemetry.spans if self._telemetry else unheard
         registry = registry or Registry()
         self._listed_tools = listed_tools(settings, registry)
+        rules = operator_rules(settings)
+        self._last_guards = partial(last_guards, rules, self._store, settings.confirmation_key_source())
+        self._policy = _policy(settings, registry)
         audit = _audit(settings)
         self._dispatch = Dispatch(
             registry=registry,
             defaults=InstanceDefaults(settings.url, settings.project),
-            guards=operator_guards(_rules(settings)),
-            last_guards=last_guards(_rules(settings), self._store, settings.confirmation_key_source()),
+            guards=operator_guards(rules),
+            last_guards=self._last_guards(),
             max_bytes=settings.max_bytes,
             tiers=self._tiers,
             render=partial(_rendered, settings.error_style),
@@ -95,6 +104,26 @@ class App:
     def listing(self, request_context: RequestContext | None = None) -> Sequence[Mapping[str, Any]]:
         """What `tools/list` answers."""
         return self._listed_tools(request_context)
+
+    async def listing_of_caller(
+        self, request_context: RequestContext | None
+    ) -> Sequence[Mapping[str, Any]] | None:
+        """What `tools/list` answers this caller; None where that is what it answers everybody."""
+        if self._policy is not None:
+            try:
+                url, token = self._whose(request_context)
+                rules = await self._policy.current()
+                ask = self._ask(_as(self._connected(url), token, deadline=_QUICK), token)
+                rule = await rules.rule_for(ask, url)
+            except NoRule:
+                return ()
+            except Exception:
+                # It cannot be told who asks. Whatever is called will be refused.
+                return self.listing(request_context)
+            return self._listed_tools.under_rule(rule, request_context)
+        if request_context is None or not (request_context.read_only or request_context.toolsets is not None):
+            return None
+        return self.listing(request_context)
 
     def has_field(self, tool: str, field: str) -> bool:
         """Whether a tool, listed or not, has a field of its own of this name."""
@@ -116,9 +145,16 @@ class App:
         caller = CallerKey(
             token.holder if token else "", url, request_context.request_id if request_context else None
         )
-        connect = partial(self._session, caller, url, token, report, limited=request_context is not None)
-        dispatch = self._dispatch_for(request_context, can_ask=consent.can_ask)
+
+        @cache
+        def gitlab() -> GitLabClient:
+            """One for the whole call, which has one deadline."""
+            return _as(self._connected(url), token, report)
+
+        connect = partial(self._session, caller, gitlab, token, limited=request_context is not None)
         with hiding(*(each.value.reveal() for each in (token, self._own_token()) if each)):
+            rule, guards = await self._personal_guards(gitlab, url, token)
+            dispatch = self._dispatch_for(request_context, rule, guards, can_ask=consent.can_ask)
             return await dispatch(tool, arguments, caller, connect, consent)
 
     def _own_token(self) -> Token | None:
@@ -250,6 +286,7 @@ class App:
             error_style=settings.error_style,
             format=settings.format,
             ask_for_values=settings.ask_for_values,
+            listing_by_policy=settings.policy is not None,
         )
 
     def close(self) -> None:
@@ -261,12 +298,38 @@ class App:
         if self._telemetry is not None:
             self._telemetry.close()
 
-    def _dispatch_for(self, request_context: RequestContext | None, *, can_ask: bool) -> Dispatch:
-        """What a request says about itself comes on top of what the operator decided."""
-        offered = self._listed_tools.offered(request_context, can_ask=can_ask)
+    async def _personal_guards(
+        self, gitlab: Callable[[], GitLabClient], url: str, token: Token | None
+    ) -> tuple[PersonalRule | None, tuple[Guard, ...]]:
+        """The rule of the caller, and the guards that follow from there being a policy."""
+        if self._policy is None:
+            return None, ()
+        try:
+            rules = await self._policy.current()
+            rule = await rules.rule_for(self._ask(gitlab(), token), url)
+        except Exception as problem:
+            # A guard raises it, so that it is told, logged and counted as the failure of this call.
+            return None, (_Refuse(problem),)
+        return rule, (rule,)
+
+    def _dispatch_for(
+        self,
+        request_context: RequestContext | None,
+        rule: PersonalRule | None,
+        guards: tuple[Guard, ...],
+        *,
+        can_ask: bool,
+    ) -> Dispatch:
+        """What a rule says of the caller, and a request about itself, comes on top of what the operator decided."""
+        dispatch = replace(
+            self._dispatch,
+            guards=(*self._dispatch.guards, *guards),
+            last_guards=self._last_guards(rule=rule) if rule else self._dispatch.last_guards,
+            offered=self._listed_tools.offered(request_context, can_ask=can_ask, rule=rule),
+        )
         if request_context is None:
-            return replace(self._dispatch, offered=offered)
-        guards = request_guards(
+            return dispatch
+        of_request = request_guards(
             read_only=request_context.read_only,
             toolsets=request_context.toolsets,
             trust=request_context.trust,
@@ -274,16 +337,13 @@ class App:
             gitlabs=self._settings.gitlabs(),
         )
         defaults = (
-            InstanceDefaults(request_context.gitlab_url)
-            if request_context.gitlab_url
-            else self._dispatch.defaults
+            InstanceDefaults(request_context.gitlab_url) if request_context.gitlab_url else dispatch.defaults
         )
         style = request_context.error_style or self._settings.error_style
         return replace(
-            self._dispatch,
+            dispatch,
             defaults=defaults,
-            guards=(*guards, *self._dispatch.guards),
-            offered=offered,
+            guards=(*of_request, *dispatch.guards),
             render=partial(_rendered, style),
             local_files=NoLocalFiles(),
         )
@@ -298,20 +358,25 @@ class App:
         return self._settings.url, request_context.token or self._token()
 
     def _session(
-        self, caller: CallerKey, url: str, token: Token | None, report: Report | None, *, limited: bool
+        self, caller: CallerKey, connected: Callable[[], GitLabClient], token: Token | None, *, limited: bool
     ) -> Session:
-        from gitlab_mcp.gitlab.instance import CachedLookups
+        gitlab = connected()
+        slot = self._calls_per_caller.slot(caller.token_holder) if limited else nullcontext()
+        return Session(gitlab, self._ask(gitlab, token), slot, lambda: gitlab.user_id)
 
-        gitlab = _as(self._connected(url), token, report)
-        ask = CachedLookups(
+    def _ask(self, gitlab: GitLabClient, token: Token | None) -> CachedLookups:
+        from gitlab_mcp.gitlab.instance import AnswerCache, CachedLookups
+
+        if self._answers is None or self._people is None:
+            self._answers, self._people = AnswerCache(), AnswerCache(_MOST_PEOPLE)
+        return CachedLookups(
             gitlab,
-            self._remembered(),
+            self._answers,
             caller=token.fingerprint if token else "",
             tier=self._settings.tier,
             sort=token.sort if token else None,
+            people=self._people,
         )
-        slot = self._calls_per_caller.slot(caller.token_holder) if limited else nullcontext()
-        return Session(gitlab, ask, slot, lambda: gitlab.user_id)
 
     def _tiers(self) -> TierMap:
         """The tier facts, with the operator's own over them."""
@@ -326,13 +391,6 @@ class App:
                 raise SettingsError(bad_tier_features(source, str(mistake))) from None
             self._tier_map = features
         return self._tier_map
-
-    def _remembered(self) -> AnswerCache:
-        if self._answers is None:
-            from gitlab_mcp.gitlab.instance import AnswerCache
-
-            self._answers = AnswerCache()
-        return self._answers
 
     def _connected(self, url: str) -> Upstream:
         if url not in self._upstreams:
@@ -383,20 +441,22 @@ def _as(
     return upstream.as_caller(token.value.reveal(), kind=token.kind, report=report, deadline=deadline)
 
 
-def _rules(settings: Settings) -> Rules:
-    return Rules(
-        read_only=settings.read_only,
-        toolsets=settings.callable_toolsets(),
-        only_in=settings.only_in,
-        never_in=settings.never_in,
-        gitlab=settings.url,
-        gitlabs=settings.gitlabs(),
-        only_actions=settings.only_actions,
-        never_actions=settings.never_actions,
-        trust=Danger(settings.trust) if settings.trust else None,
-        confirm=None if settings.confirm == "never" else Danger(settings.confirm),
-        quotas={kind: int(most) for kind, _, most in (each.partition("=") for each in settings.quota)},
-    )
+@dataclass(frozen=True, slots=True)
+class _Refuse:
+    """As a guard: refuses every call for the same reason."""
+
+    problem: Exception
+
+    async def __call__(self, proposed: ProposedCall) -> None:
+        raise self.problem.with_traceback(None)
+
+
+def _policy(settings: Settings, registry: Registry) -> PolicyFile | None:
+    if settings.policy is None:
+        return None
+    from gitlab_mcp.settings.policy_file import PolicyFile
+
+    return PolicyFile(settings.policy, settings, registry)
 
 
 def _audit(settings: Settings) -> Audit | None:

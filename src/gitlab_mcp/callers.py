@@ -54,6 +54,7 @@ class TokenSort:
 
 
 JOB_TOKEN: Final = TokenSort("a CI job token", True)
+OAUTH_TOKEN: Final = TokenSort("an OAuth token", True)
 _SORTS: Final = {
     "glpat-": TokenSort("an access token", True),
     "glcbt-": JOB_TOKEN,
@@ -74,9 +75,11 @@ _PREFIX: Final = re.compile(rf"(?:[A-Za-z0-9_.]{{1,20}}-)?({'|'.join(_SORTS)})")
 
 
 def sort_of(token: str) -> TokenSort | None:
-    """None where no prefix says it: older tokens, OAuth tokens, and prefixes that an administrator chose."""
-    found = _PREFIX.match(token)
-    return _SORTS[found[1]] if found else None
+    """None where nothing shows it: older tokens, and prefixes that an administrator chose."""
+    if found := _PREFIX.match(token):
+        return _SORTS[found[1]]
+    # OAuth access tokens have no prefix.
+    return OAUTH_TOKEN if re.fullmatch(r"[0-9a-f]{64}", token) else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,6 @@ from gitlab_mcp.actions.schema import required_fields
 from gitlab_mcp.actions.shape import shapes
 from gitlab_mcp.actions.toolsets import TOOLSETS
 from gitlab_mcp.api.endpoints import every, find, normalised
-from gitlab_mcp.policy.action_patterns import ActionPatterns
 from gitlab_mcp.policy.next_steps import callable_here
 from gitlab_mcp.policy.offered_tools import OfferedTools
 from gitlab_mcp.tiers.feature_map import Feature, tier_map
@@ -100,7 +99,7 @@ def test_an_alternative_can_be_called_as_it_is_offered(feature: Feature) -> None
 @for_each(ACTIONS, name_of)
 def test_whoever_lacks_the_tier_is_told_what_to_do_instead(action: type[Action]) -> None:
     """With the arguments of the action's own example, in each place that it takes."""
-    tools = OfferedTools(REGISTRY, ("all",), None, True, False, Danger.DANGEROUS, ActionPatterns())
+    tools = OfferedTools(REGISTRY, ("all",), None, True, False, Danger.DANGEROUS, ())
     for feature in requirements_of_action(action, tier_map(), "17.2").features:
         if feature.tier_in("17.2") == "Free" or feature.otherwise:
             continue

@@ -23,7 +23,6 @@ from gitlab_mcp.actions.undo import Undo
 from gitlab_mcp.app import App
 from gitlab_mcp.calls.undoing import Undoing
 from gitlab_mcp.failures.failure import CallFailed
-from gitlab_mcp.policy.action_patterns import ActionPatterns
 from gitlab_mcp.policy.offered_tools import OfferedTools
 from tests.support.for_each import for_each
 from tests.support.standin import StandIn
@@ -33,7 +32,7 @@ REGISTRY = Registry()
 DEFAULTS = InstanceDefaults("https://gitlab.example.com")
 EVERYTHING = OfferedTools(
     REGISTRY, ("all",), None, calls_unlisted=True, read_only=False, trust=Danger.DANGEROUS,
-    patterns=ActionPatterns(),
+    patterns=(),
 )  # fmt: skip
 CAN_BE_UNDONE = [action for action in REGISTRY.actions() if action.spec.undo is not None]
 

@@ -31,8 +31,8 @@ LINK = re.compile(r"\]\(([^)\s]+)\)")
 SPAN = re.compile(r"`([^`\n]+)`")
 FENCED = re.compile(r"^ *```(\w*)\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
 FLAG = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
-OF_OTHER_PROGRAMS = {"--build-arg", "--as"}
-"""Of docker and of scripts/add_recording.py."""
+OF_OTHER_PROGRAMS = {"--build-arg"}
+"""Of docker."""
 
 
 def name_of(path: Path) -> str:
@@ -83,7 +83,17 @@ def test_no_heading_is_there_twice(path: Path) -> None:
 def flags() -> set[str]:
     known = {setting.flag for setting in SETTINGS if setting.flag}
     known |= {"--no-" + setting.flag[2:] for setting in SETTINGS if setting.flag and setting.switch}
-    for command in ([], ["serve"], ["install"], ["call"], ["tools"], ["errors"], ["doctor"], ["tiers"]):
+    for command in (
+        [],
+        ["serve"],
+        ["install"],
+        ["call"],
+        ["tools"],
+        ["errors"],
+        ["doctor"],
+        ["tiers"],
+        ["policy"],
+    ):
         shown = StringIO()
         with suppress(SystemExit), redirect_stdout(shown):
             run([*command, "--help"])

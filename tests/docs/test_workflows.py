@@ -54,6 +54,13 @@ def test_github_makes_what_the_makefile_has_on_every_python(github: dict[str, An
     assert github["check"]["strategy"]["matrix"]["python"] == PYTHONS
 
 
+def test_the_weekly_job_makes_what_the_makefile_has() -> None:
+    jobs = read(".github/workflows/dependencies.yml")["jobs"]
+    assert made([step.get("run", "") for step in steps(jobs)]) == {"audit", "lock", "check"}
+    for target in ("audit", "lock", "pin"):
+        assert recipe(target)
+
+
 def test_gitlab_makes_what_the_makefile_has_on_every_python(gitlab: dict[str, Any]) -> None:
     assert made(gitlab["check"]["script"] + gitlab["coverage"]["script"]) == {"check", "coverage"}
     assert gitlab["check"]["parallel"]["matrix"] == [{"PYTHON_VERSION": PYTHONS}]

@@ -338,3 +338,19 @@ def test_to_read_only_a_fine_grained_token_needs_no_more_than_to_read(
     _, checks = doctor("--read-only", GITLAB_URL=standin.url, GITLAB_TOKEN="fg_project")
     assert "Work Item: Read (" in checks["permissions"]["found"]
     assert "Create" not in checks["permissions"]["found"]
+
+
+@pytest.mark.parametrize(
+    ("rules", "mark", "says"),
+    [
+        ("{name: a, users: [alice]}", "ok", "1 rules in"),
+        ("{name: a, everybody: true}, {name: b, users: [alice]}", "warn", "never reached"),
+        ("{name: a, usrs: [alice]}", "fail", "Did you mean users?"),
+    ],
+)
+def test_a_policy_is_looked_at(
+    rules: str, mark: str, says: str, doctor: Doctor, recorded: StandIn, tmp_path: Path
+) -> None:
+    (tmp_path / "policy.yaml").write_text(f"rules: [{rules}]")
+    _, checks = doctor("--policy", "policy.yaml", GITLAB_URL=recorded.url, GITLAB_TOKEN="alice")
+    assert checks["policy"]["mark"] == mark and says in checks["policy"]["found"]

@@ -22,7 +22,8 @@ from gitlab_mcp.policy.guard import ProposedCall
 from gitlab_mcp.policy.quotas import Quotas
 from gitlab_mcp.store.memory import MemoryStore
 from tests.support.guarded import Server, code_of, delete_label, outcome, refused, request_by, with_labels
-from tests.support.standin import StandIn
+from tests.support.people import with_people
+from tests.support.standin import StandIn, login_page, server_error
 
 pytestmark = pytest.mark.anyio
 
@@ -140,3 +141,80 @@ async def test_calls_that_were_let_in_together_do_not_get_past_the_end(standin: 
     with pytest.raises(CallFailed) as over:
         await quotas.count(proposed)
     assert over.value.failure.code == "QUOTA_EXHAUSTED"
+
+
+async def test_one_person_with_two_tokens_counts_once(standin: StandIn, app: App) -> None:
+    with_people(standin)
+    for number in range(9):
+        await app.call(*create(number), request_context=request_by("alice" if number % 2 else "alice2"))
+    for token in ("alice", "alice2", "alice3"):
+        assert await code_of(app, *create(9), request_context=request_by(token)) == "QUOTA_PAUSED"
+    await app.call(*create(9), request_context=request_by("bob"))
+    asked = Counter(request.token for request in standin.requests if request.route == "/user")
+    assert asked == {"alice": 1, "alice2": 1, "alice3": 1, "bob": 1}
+
+
+async def test_who_says_yes_with_one_token_goes_on_with_the_other(standin: StandIn, app: App) -> None:
+    with_people(standin)
+    for number in range(9):
+        await app.call(*create(number), request_context=request_by("alice"))
+    tool, arguments = create(9)
+    paused = await refused(app, tool, arguments, request_by("alice"))
+    yes = {**arguments, "confirmation_token": paused.facts["confirmation_token"]}
+    assert await code_of(app, tool, yes, request_context=request_by("alice2")) == "CONFIRMATION_INVALID"
+    await app.call(tool, yes, request_context=request_by("alice"))
+    assert await code_of(app, *create(10), request_context=request_by("alice2")) == "QUOTA_EXHAUSTED"
+
+
+async def test_the_tokens_of_one_project_count_together_and_a_job_for_its_person(
+    standin: StandIn, app: App
+) -> None:
+    people = with_people(standin)
+    people.bots = {
+        "one": "project_42_bot_0a",
+        "two": "project_42_bot_1b",
+        "three": "project_43_bot_2c",
+        "four": "group_42_bot_3d",
+    }
+    for number in range(9):
+        await app.call(*create(number), request_context=request_by("one"))
+    assert await code_of(app, *create(9), request_context=request_by("two")) == "QUOTA_PAUSED"
+    for number, token in enumerate(("three", "four")):
+        await app.call(*create(20 + number), request_context=request_by(token))
+    for number in range(30, 39):
+        await app.call(*create(number), request_context=request_by("alice", kind="job"))
+    assert await code_of(app, *create(40), request_context=request_by("alice")) == "QUOTA_PAUSED"
+
+
+async def test_a_person_who_calls_themselves_a_bot_is_none(standin: StandIn, app: App) -> None:
+    people = with_people(standin)
+    people.bots = {"one": "project_42_bot_0a"}
+    for number in range(9):
+        await app.call(*create(number), request_context=request_by("one"))
+    standin.answer("GET", "/user", 200, {"id": 77, "username": "project_42_bot_x", "bot": False})
+    await app.call(*create(9), request_context=request_by("mallory"))
+
+
+@pytest.mark.parametrize("fault", [server_error(), login_page(), None])
+async def test_where_gitlab_does_not_say_who_it_is_the_token_is_counted(
+    fault: Any, standin: StandIn, app: App
+) -> None:
+    if fault is None:
+        standin.answer("GET", "/user", 403, {"error": "insufficient_scope", "scope": "read_user"})
+    else:
+        standin.fault("GET", "/user", fault, times=None)
+    for number in range(9):
+        await app.call(*create(number), request_context=request_by("alice"))
+    assert await code_of(app, *create(9), request_context=request_by("alice")) == "QUOTA_PAUSED"
+    await app.call(*create(10), request_context=request_by("alice2"))
+
+
+async def test_reading_asks_nobody_who_it_is_unless_reading_is_counted(
+    standin: StandIn, against: Server
+) -> None:
+    with_labels(standin, "bug")
+    with_people(standin)
+    await against(quota=("writes=10",)).call(*LIST)
+    assert not [request for request in standin.requests if request.route == "/user"]
+    await against(quota=("reads=10",)).call(*LIST)
+    assert [request.route for request in standin.requests].count("/user") == 1

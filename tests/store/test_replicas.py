@@ -16,6 +16,7 @@ import pytest
 from redis import Redis
 
 from tests.support.guarded import delete_label, with_labels, writes
+from tests.support.people import with_people
 from tests.support.redis_server import RedisServer, needs_redis
 from tests.support.served import ACCEPT, Served, served
 from tests.support.standin import Drop, Held, Silence, StandIn, World
@@ -113,6 +114,19 @@ async def test_quotas_and_loops_add_up(standin: StandIn, world: World, redis: Re
         missing = {"action": "get", "project_id": "acme/website", "label_id": "none"}
         loops = [(await client.call("browse_labels", missing)).get("loop") for _ in range(3)]
         assert loops == [None, None, True]
+
+
+async def test_a_person_with_two_tokens_at_two_servers_counts_once(
+    standin: StandIn, world: World, redis: RedisServer
+) -> None:
+    with_people(standin)
+    async with Replicas(standin.url, redis, "--quota", "writes=10") as client:
+        codes = [
+            (await client.call("manage_label", create(number), token)).get("error_code")
+            for number, token in zip(range(11), itertools.cycle(("alice", "alice", "alice2")), strict=False)
+        ]
+        assert codes == [None] * 9 + ["QUOTA_PAUSED"] * 2
+        assert "error_code" not in await client.call("manage_label", create(20), "bob")
 
 
 async def test_without_redis_reads_go_on_and_nothing_is_granted(

@@ -13,6 +13,7 @@ from mcp import Client
 from gitlab_mcp.app import App
 from gitlab_mcp.protocol.server import GitLabServer
 from gitlab_mcp.settings import Secret, Settings
+from tests.support.guarded import UNGUARDED
 from tests.support.standin import StandIn
 from tests.support.versions import OLDEST, cassettes_of
 
@@ -55,9 +56,7 @@ async def hearing(story: Story, era: Any = "auto") -> AsyncIterator[Agent]:
     """The story, told to its end; the agent still knows what it heard."""
     with StandIn() as gitlab:
         story.set_up(gitlab)
-        settings = Settings(
-            url=gitlab.url, token=Secret("alice"), toolsets=("all",), trust="dangerous", confirm="never"
-        )
+        settings = Settings(url=gitlab.url, token=Secret("alice"), toolsets=("all",), **UNGUARDED)
         app = App(settings)
         server = GitLabServer(app, error_style=settings.error_style, format=settings.format)
         try:

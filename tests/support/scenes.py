@@ -197,6 +197,9 @@ class Visited:
     def listing(self, request_context: RequestContext | None = None) -> Any:
         return self.app.listing(request_context)
 
+    async def listing_of_caller(self, request_context: RequestContext | None) -> Any:
+        return await self.app.listing_of_caller(request_context)
+
     def has_field(self, tool: str, field: str) -> bool:
         return self.app.has_field(tool, field)
 

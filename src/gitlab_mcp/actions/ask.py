@@ -1,5 +1,5 @@
 """What may be asked about a call's surroundings, with the caller's own rights: the token, the instance, the project
-or group. Nothing here raises but `names`: unknown is None."""
+or group. Nothing here raises but `names`, `user` and `is_member`: unknown is None."""
 
 from __future__ import annotations
 
@@ -26,6 +26,22 @@ class TokenFacts:
     user_id: int | None = None
     admin: bool | None = None
     expires_at: str | None = None
+
+
+TOKEN_KINDS: Final = ("personal", "oauth", "project", "group", "service_account", "job")
+
+
+@dataclass(frozen=True, slots=True)
+class User:
+    """Whose token it is, in GitLab."""
+
+    id: int
+    username: str
+    token_kind: str
+    """One of TOKEN_KINDS."""
+    counted_as: str
+    """Whose quota a call counts for. All tokens of a person are one; so are those of a project or group, of which each
+    has a user of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +73,17 @@ class Ask(Protocol):
         ...
 
     async def token(self) -> TokenFacts | None: ...
+
+    async def user(self) -> User | None:
+        """Whose token it is; None where the token may not tell. Remembered for a few minutes. Raises what else GitLab
+        refuses with."""
+        ...
+
+    async def is_member(self, group: str, *, direct: bool = False) -> bool | None:
+        """Whether the token's user is a member of the group (a path or a number): also by one above it or one that was
+        invited, unless `direct`. None where the token may not ask. Remembered for a few minutes. Raises what else
+        GitLab refuses with."""
+        ...
 
     async def instance(self) -> InstanceFacts: ...
 
@@ -103,6 +130,12 @@ class NobodyToAsk:
     uses_job_token: Final = False
 
     async def token(self) -> TokenFacts | None:
+        return None
+
+    async def user(self) -> User | None:
+        return None
+
+    async def is_member(self, group: str, *, direct: bool = False) -> bool | None:
         return None
 
     async def instance(self) -> InstanceFacts:

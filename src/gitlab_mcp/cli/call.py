@@ -42,7 +42,7 @@ def call(
     """`yes` confirms whatever would be asked."""
     settings = load(flags)
     _configure_logs(settings)
-    arguments = {**_arguments_from_json(json_text), **_arguments_from_pairs(pairs), "action": action}
+    arguments = {**_arguments_from_json(json_text), **arguments_from_pairs(pairs), "action": action}
     try:
         result = anyio.run(_call, settings, tool, arguments, yes)
     except CallFailed as failed:
@@ -142,7 +142,7 @@ def _arguments_from_json(json_text: str | None) -> dict[str, Any]:
     return arguments
 
 
-def _arguments_from_pairs(pairs: Sequence[str]) -> dict[str, Any]:
+def arguments_from_pairs(pairs: Sequence[str]) -> dict[str, Any]:
     arguments: dict[str, Any] = {}
     for pair in pairs:
         key, equals, value = pair.partition("=")

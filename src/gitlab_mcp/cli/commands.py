@@ -25,6 +25,7 @@ _EXAMPLES = """examples:
   gitlab-mcp doctor                                   say what is wrong with the set-up
   gitlab-mcp tools --toolset planning                 list what agents can call
   gitlab-mcp call browse_issues list project_id=acme/website state=opened
+  gitlab-mcp policy check policy.yaml                 say what is wrong with a policy file
   gitlab-mcp tiers --check                            hold what is known of tiers against your GitLab
   gitlab-mcp errors TIER_RESTRICTED                   explain an error code
 
@@ -38,6 +39,7 @@ _COMMANDS = {
     "tools": "list every tool and action, whichever toolsets are on",
     "call": "make one call, as an agent would",
     "doctor": "check address, certificates, token, version and tier, and say how to mend what is wrong",
+    "policy": "check a policy file, or explain what it says of one person and one call",
     "tiers": "show which tier each feature needs, or check that against your GitLab",
     "errors": "explain the error codes",
     "version": "show the version",
@@ -68,6 +70,11 @@ _EXAMPLES_OF = {
         "gitlab-mcp call browse_labels list project_id=acme/website --replay cassettes/19.3/labels.json",
     ),
     "doctor": ("gitlab-mcp doctor", "gitlab-mcp doctor --url https://gitlab.example.com --json"),
+    "policy": (
+        "gitlab-mcp policy check policy.yaml",
+        "gitlab-mcp policy explain --policy policy.yaml --as alice manage_branch delete project_id=acme/website",
+        "gitlab-mcp policy explain --as bob --group acme/contractors --token-kind oauth browse_issues list",
+    ),
     "tiers": (
         "gitlab-mcp tiers",
         "gitlab-mcp tiers --check",
@@ -125,7 +132,9 @@ def run(argv: Sequence[str]) -> int:
     except SystemExit as done:
         return done.code if isinstance(done.code, int) else exit_codes.USAGE
     given.pairs = [*getattr(given, "pairs", []), *(word for word in more if not word.startswith("-"))]
-    for word in more if given.command != "call" else [word for word in more if word.startswith("-")]:
+    for word in (
+        more if given.command not in ("call", "policy") else [word for word in more if word.startswith("-")]
+    ):
         raise _not_understood(word, commands.get(command or "", parser))
     flags = {setting.name: getattr(given, setting.name, None) for setting in SETTINGS}
     # Imported by command: listing error codes needs neither HTTP nor the catalogue.
@@ -150,6 +159,14 @@ def run(argv: Sequence[str]) -> int:
             from gitlab_mcp.cli.doctor import show_checks
 
             return show_checks(flags, as_json=given.json)
+        case "policy":
+            from gitlab_mcp.cli.policy import check, explain
+
+            if given.what == "check":
+                return check(flags, given.pairs, as_json=given.json)
+            return explain(
+                flags, given.pairs, given.username, given.groups, given.token_kind, as_json=given.json
+            )
         case "tiers":
             from gitlab_mcp.cli.tiers import show_check, show_map
 
@@ -320,6 +337,27 @@ def _complete(name: str, command: _Parser) -> None:
             command.add_argument(
                 "--yes", action="store_true", help="say yes beforehand to what a person would be asked about"
             )
+        case "policy":
+            command.add_argument("what", choices=("check", "explain"), metavar="check|explain")
+            command.add_argument(
+                "pairs",
+                metavar="WORD",
+                nargs="*",
+                default=[],
+                help="of check: the file, where --policy does not name it; of explain: a tool, an action and key=value",
+            )
+            command.add_argument(
+                "--as", dest="username", metavar="USERNAME", help="who calls; else whose token it is"
+            )
+            command.add_argument(
+                "--group",
+                dest="groups",
+                metavar="GROUP",
+                action="append",
+                help="a group they are in, which can be repeated; without it, GitLab is asked where there is a token",
+            )
+            command.add_argument("--token-kind", metavar="KIND", help="what they call with; default personal")
+            command.flags()["--policy"].help = "the policy file"
         case "tiers":
             command.add_argument(
                 "--check",
@@ -334,7 +372,7 @@ def _complete(name: str, command: _Parser) -> None:
             command.flags()["--record"].help = told
         case "errors":
             command.add_argument("code", metavar="CODE", nargs="?", help="one code; without it, all of them")
-    if name in ("install", "tools", "call", "doctor", "tiers", "errors"):
+    if name in ("install", "tools", "call", "doctor", "policy", "tiers", "errors"):
         command.add_argument("--json", action="store_true", help="print JSON for programs")
 
 

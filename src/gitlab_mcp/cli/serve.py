@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from gitlab_mcp.app import App
     from gitlab_mcp.settings import Settings
 
-_CAN_FAIL: Final = ("audit_log", "audit_required", "redis", "sentry_dsn", "tier_features")
+_CAN_FAIL: Final = ("audit_log", "audit_required", "policy", "redis", "sentry_dsn", "tier_features")
 """The settings that only their part can check: it is made before anything is answered."""
 _TO_A_PERSON = (
     "gitlab-mcp speaks MCP on standard input and output, and waits for a client. `gitlab-mcp --help` shows "
@@ -35,7 +35,7 @@ def serve(flags: Mapping[str, Any]) -> int:
     from gitlab_mcp.transports.front import Serve, serve_with_front
 
     registry = Registry()
-    tools = listed_tools(settings, registry)()
+    tools = listed_tools(settings, registry)() if settings.policy is None else None
     app = _app(settings, registry) if any(getattr(settings, name) for name in _CAN_FAIL) else None
     if sys.stdin.isatty():
         sys.stderr.write(_TO_A_PERSON)

@@ -6,7 +6,13 @@ from gitlab_mcp.actions.exchange import GitLab
 from gitlab_mcp.doctor.connection_checks import check_address, check_clock, check_connection, check_proxies
 from gitlab_mcp.doctor.evidence import Evidence, gather_evidence
 from gitlab_mcp.doctor.report import Check, Mark, Report
-from gitlab_mcp.doctor.settings_checks import check_cassettes, check_instance, check_project, check_toolsets
+from gitlab_mcp.doctor.settings_checks import (
+    check_cassettes,
+    check_instance,
+    check_policy,
+    check_project,
+    check_toolsets,
+)
 from gitlab_mcp.doctor.token_checks import check_token
 from gitlab_mcp.failures.failure import Failure
 from gitlab_mcp.settings import Settings
@@ -29,6 +35,7 @@ def report_on(settings: Settings, evidence: Evidence) -> Report:
         *check_clock(settings, evidence),
         *check_project(settings, evidence),
         check_toolsets(settings),
+        *check_policy(settings),
         *check_cassettes(settings),
     )
     return Report(checks, evidence.gitlab_reached)

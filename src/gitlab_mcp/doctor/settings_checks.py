@@ -100,6 +100,31 @@ def check_toolsets(settings: Settings) -> Check:
     return Check("toolsets", Mark.FAIL, f"no tools are in {', '.join(unknown)}", fix)
 
 
+def check_policy(settings: Settings) -> Iterator[Check]:
+    if settings.policy is None:
+        return
+    from gitlab_mcp.settings.policy_file import PolicyMistakes, content_of, doubts, read_policy
+
+    try:
+        rules = read_policy(content_of(settings.policy), settings, Registry())
+    except PolicyMistakes as unusable:
+        first = unusable.mistakes[0]
+        found = f"{settings.policy}:{first.line}: {first.what}"
+        yield Check(
+            "policy", Mark.FAIL, found, f"`gitlab-mcp policy check {settings.policy}` names every mistake."
+        )
+        return
+    doubtful = doubts(rules, settings)
+    found = f"{len(rules.rules)} rules in {settings.policy}, {rules.digest}"
+    if doubtful:
+        found = f"{settings.policy}:{doubtful[0].line}: {doubtful[0].what}"
+        yield Check(
+            "policy", Mark.WARN, found, f"`gitlab-mcp policy check {settings.policy}` names every doubt."
+        )
+    else:
+        yield Check("policy", Mark.OK, found)
+
+
 def check_cassettes(settings: Settings) -> Iterator[Check]:
     if settings.record is not None:
         yield Check("record", Mark.OK, f"every exchange goes to {settings.record}, without secrets")

@@ -95,6 +95,8 @@ FACTS: Final[Mapping[str, str]] = MappingProxyType(
         "trust_held": "the most dangerous kind of action that is allowed here",
         "trust_required": "the kind of action that would have to be allowed",
         "allowed": "what the operator's policy allows",
+        "rule": "the rule of the operator's policy file that refuses it",
+        "contact": "who can change that rule, or add one",
         "truncated": "what was left out to keep to max_bytes, and how to get it",
         "results": "the outcome of each item of a batch",
         "loop": "the same call failed this way several times; stop",

@@ -1,6 +1,6 @@
 """Reads what is needed to explain a failure: the token, the instance, a project or group.
 
-Answers are cached per caller. Nothing here raises but `names`: what cannot be read is None.
+Answers are cached per caller. Nothing here raises but `names`, `user` and `is_member`: what cannot be read is None.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from urllib.parse import urlencode
 import anyio
 
 from gitlab_mcp.actions.action import encode_segment
-from gitlab_mcp.actions.ask import NOT_FOR_THE_API, InstanceFacts, TokenFacts, is_gitlab_com
+from gitlab_mcp.actions.ask import NOT_FOR_THE_API, InstanceFacts, TokenFacts, User, is_gitlab_com
 from gitlab_mcp.actions.exchange import Answer, GitLab, Request
-from gitlab_mcp.callers import JOB_TOKEN, TokenSort
+from gitlab_mcp.callers import JOB_TOKEN, OAUTH_TOKEN, TokenSort
 from gitlab_mcp.failures import allowed_words as words
 from gitlab_mcp.gitlab.faults import BadAnswer, BadAnswerReason, Refused
 from gitlab_mcp.gitlab.merge_checks import read_merge_checks, read_once_checked
@@ -45,7 +45,8 @@ _PROBE_ON_EE: Final = (
 )
 _NEW_PROJECT_URL: Final = re.compile(r"/api/v4/projects/(\d+)$")
 _PROJECT_PATH: Final = re.compile(r"/projects/[^/]+")
-BOT_USERNAME: Final = re.compile(r"(project|group)_\d+_bot")
+BOT_USERNAME: Final = re.compile(r"(project|group)_(\d+)_bot")
+_NOT_TOLD: Final = "not told"
 _SET_BY_OPERATOR: Final = "GITLAB_TIER says so"
 
 
@@ -126,7 +127,8 @@ class CachedLookups:
     """Implements `actions.ask.Ask` with the rights of one caller.
 
     `caller` keeps the callers of a shared `cache` apart. It is a hash of the token, never the token. Without it nothing
-    is shared. `sort` is what the caller's token shows itself to be.
+    is shared. `sort` is what the caller's token shows itself to be. `people` remembers who callers are, so that much of
+    anything else does not make it forget them.
     """
 
     def __init__(
@@ -137,10 +139,12 @@ class CachedLookups:
         caller: str | None = None,
         tier: str | None = None,
         sort: TokenSort | None = None,
+        people: AnswerCache | None = None,
     ) -> None:
         self._gitlab = gitlab
         self._sort = sort
         self._cache = cache if caller is not None else AnswerCache()
+        self._people = people if people is not None else self._cache
         self._caller = caller or ""
         self._tier = tier.capitalize() if tier else None
 
@@ -151,6 +155,23 @@ class CachedLookups:
     async def token(self) -> TokenFacts | None:
         facts: TokenFacts | None = await self._cached(_CACHE_SECONDS, self._fetch_token, "token")
         return facts
+
+    async def user(self) -> User | None:
+        user: User | str = await self._people.get_or_fetch(
+            self._key("user"), _CACHE_SECONDS, self._fetch_user
+        )
+        return user if isinstance(user, User) else None
+
+    async def is_member(self, group: str, *, direct: bool = False) -> bool | None:
+        user = await self.user()
+        # The token of a job is answered 404 for any group, as if it were in none.
+        if user is None or self.uses_job_token:
+            return None
+        path = f"/groups/{encode_segment(group)}/members/{'' if direct else 'all/'}{user.id}"
+        member: bool | str = await self._people.get_or_fetch(
+            self._key(path), _CACHE_SECONDS, lambda: self._fetch_membership(path)
+        )
+        return member if isinstance(member, bool) else None
 
     async def instance(self) -> InstanceFacts:
         facts: InstanceFacts | None = await self._cached(_INSTANCE_SECONDS, self._fetch_instance, "instance")
@@ -278,6 +299,30 @@ class CachedLookups:
             fine_grained=token.get("granular") is True,
         )
 
+    async def _fetch_user(self) -> User | str:
+        try:
+            answer = await self._gitlab.get("/job" if self.uses_job_token else "/user")
+        except Refused as refused:
+            if _is_too_narrow(refused):
+                return _NOT_TOLD
+            raise
+        body = _json_object(answer) or {}
+        user = body.get("user") if self.uses_job_token else body
+        return _user(user, self._sort) or _NOT_TOLD
+
+    async def _fetch_membership(self, path: str) -> bool | str:
+        try:
+            await self._gitlab.get(path)
+        except Refused as refused:
+            if _is_too_narrow(refused):
+                return _NOT_TOLD
+            body = refused.body()
+            if refused.status in (403, 404) and isinstance(body, dict) and "message" in body:
+                # 403: a group whose members only members see. 404: no member, or no such group for this caller.
+                return False
+            raise
+        return True
+
     async def _fetch_job_token(self) -> TokenFacts | None:
         """The token of a CI/CD job may not read itself nor its user, but its job."""
         answer = await self._get("/job")
@@ -319,8 +364,10 @@ class CachedLookups:
         return None, False, None
 
     async def _cached(self, seconds: float, fetch: Callable[[], Awaitable[Any]], subject: str) -> Any:
-        key = (self._gitlab.base_url, self._caller, subject)
-        return await self._cache.get_or_fetch(key, seconds, fetch)
+        return await self._cache.get_or_fetch(self._key(subject), seconds, fetch)
+
+    def _key(self, subject: str) -> tuple[str, ...]:
+        return (self._gitlab.base_url, self._caller, subject)
 
     async def _get_cached(self, path: str, **query: str) -> Answer | Refused | None:
         answer: Answer | Refused | None = await self._cached(
@@ -359,6 +406,29 @@ def _token_kind(user: Mapping[str, Any]) -> str:
     return bot[1] if bot else "personal"
 
 
+def _user(user: Any, sort: TokenSort | None) -> User | None:
+    if not _has_number(user) or not isinstance(user.get("username"), str):
+        return None
+    id, username = user["id"], user["username"]
+    kind, counted_as = "personal", f"user {id}"
+    if sort is JOB_TOKEN:
+        kind = "job"
+    elif user.get("bot"):
+        bot = BOT_USERNAME.match(username)
+        kind = bot[1] if bot else "service_account"
+        counted_as = f"{bot[1]} {bot[2]}" if bot else counted_as
+    elif sort is OAUTH_TOKEN:
+        kind = "oauth"
+    return User(id, username, kind, counted_as)
+
+
+def _is_too_narrow(refused: Refused) -> bool:
+    """Whether the token is alive and may not ask this."""
+    body = refused.body()
+    is_scope = isinstance(body, dict) and body.get("error") == "insufficient_scope"
+    return refused.status == 403 and (is_scope or lacks_permission(refused))
+
+
 def _has_number(thing: Any) -> bool:
     return isinstance(thing, Mapping) and isinstance(thing.get("id"), int)
 
@@ -384,7 +454,6 @@ def _token_problem(answer: Answer | Refused | None) -> str | None:
     body = answer.body()
     if answer.status == 403:
         # Whose scope is too small is somebody; other refusals of one's own account are about the account.
-        is_scope = isinstance(body, dict) and body.get("error") == "insufficient_scope"
-        return None if is_scope or lacks_permission(answer) else "blocked"
+        return None if _is_too_narrow(answer) else "blocked"
     description = str(body.get("error_description", "")).lower() if isinstance(body, dict) else ""
     return next((word for word in ("expired", "revoked") if word in description), "unknown")

@@ -28,6 +28,8 @@ from gitlab_mcp.policy.guard import ProposedCall
 ACTIONS_WITHOUT_PLACE: Final = frozenset((
     # Each call of a batch meets this guard itself.
     "run_batch.run",
+    # It asks GitLab nothing.
+    "find_actions.find",
     "browse_instance.metadata", "browse_instance.token", "browse_instance.explain_access",
     "browse_instance_details.templates", "browse_instance_details.template",
     "browse_instance_details.broadcast_messages",

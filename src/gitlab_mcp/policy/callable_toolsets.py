@@ -1,4 +1,5 @@
-"""Which tools can be called: those of the toolsets that the operator set, or a request (`X-MCP-Toolsets`)."""
+"""Which tools can be called: those of the toolsets that the operator set, a personal rule, or a request
+(`X-MCP-Toolsets`)."""
 
 from __future__ import annotations
 
@@ -38,6 +39,16 @@ def refuse_unrequested_toolsets(toolsets: tuple[str, ...]) -> Guard:
         ).knowing(
             suggested_fix=f"Use the tools of {', '.join(toolsets) or 'no toolset'}, or send the request "
             "without the header X-MCP-Toolsets.",
+        )
+
+    return _refuse_others(toolsets, failure)
+
+
+def refuse_toolsets_outside_of_rule(toolsets: tuple[str, ...]) -> Guard:
+    def failure(tool: Tool) -> Failure:
+        return Failure(
+            Code.OUT_OF_SCOPE,
+            f"{tool.name} belongs to the toolset {tool.toolset}, which is none of its toolsets.",
         )
 
     return _refuse_others(toolsets, failure)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from gitlab_mcp.actions.danger import Danger
 from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.callers import RequestContext
 from gitlab_mcp.policy.action_patterns import ActionPatterns
-from gitlab_mcp.policy.danger import exceeds
 from gitlab_mcp.policy.offered_tools import OfferedTools
+from gitlab_mcp.policy.personal_rules import Limits, PersonalRule
+
+_NO_LIMITS: Final = Limits()
 
 
 class ListedTools:
@@ -43,21 +45,52 @@ class ListedTools:
             self._listings[key] = self._list(*key)
         return self._listings[key]
 
-    def offered(self, context: RequestContext | None = None, *, can_ask: bool = False) -> OfferedTools:
-        """What the caller of a request can use of this server, listed or not. `can_ask`: a person can be asked."""
+    def under_rule(
+        self, rule: PersonalRule, context: RequestContext | None = None
+    ) -> Sequence[Mapping[str, Any]]:
+        """Of the tools of the caller's toolsets those of which the rule and all other settings leave some action."""
+        offered = self.offered(context, can_ask=True, rule=rule)
+        named = {
+            names[0].tool
+            for names in self._registry.every_name()
+            if all(patterns.allows(names) for patterns in offered.patterns)
+        }
+        return [
+            tool
+            for tool in self._list(frozenset(offered.chosen), offered.read_only)
+            if tool["name"] in named and self._is_within_trust(tool, offered)
+        ]
+
+    def offered(
+        self,
+        context: RequestContext | None = None,
+        *,
+        can_ask: bool = False,
+        rule: PersonalRule | None = None,
+    ) -> OfferedTools:
+        """What a caller can use of this server, listed or not: by the request, and by the caller's rule. `can_ask`: a
+        person can be asked."""
         narrowed = context or RequestContext("")
-        trust = self._trust or (Danger.DANGEROUS if can_ask else Danger.DESTRUCTIVE)
-        if narrowed.trust is not None and exceeds(trust, narrowed.trust):
-            trust = narrowed.trust
+        limits = rule.limits if rule else _NO_LIMITS
+        allowed = self._trust or (Danger.DANGEROUS if can_ask else Danger.DESTRUCTIVE)
+        trusts = [allowed, *(each for each in (narrowed.trust, limits.trust) if each is not None)]
         return OfferedTools(
             self._registry,
             toolsets=self._toolsets,
             requested=narrowed.toolsets,
             calls_unlisted=self._calls_unlisted,
-            read_only=self._read_only or narrowed.read_only,
-            trust=trust,
-            patterns=self._patterns,
+            read_only=self._read_only or narrowed.read_only or limits.read_only,
+            trust=min(trusts, key=lambda danger: danger.rank),
+            patterns=(self._patterns, ActionPatterns(limits.only_actions, limits.never_actions)),
+            rule=rule,
         )
+
+    def _is_within_trust(self, tool: Mapping[str, Any], offered: OfferedTools) -> bool:
+        if tool["annotations"]["readOnlyHint"] or offered.trust is Danger.DANGEROUS:
+            # Nothing has to be imported to know that.
+            return True
+        actions = self._registry.tool(tool["name"]).actions.values()
+        return any(offered.refusal(action) is None for action in actions)
 
     def _list(self, toolsets: frozenset[str], read_only: bool) -> Sequence[Mapping[str, Any]]:
         allowed = {names[0].tool for names in self._registry.every_name() if self._patterns.allows(names)}

@@ -1,14 +1,16 @@
 """How many reads, writes and destructive actions one caller may take in an hour.
 
-At 80 % of a limit answers carry a notice, at 90 % work is paused until a person says yes, at 100 % it stops.
+A caller is a user of GitLab, with whatever tokens; where GitLab does not say who that is, it is the token. At 80 % of a
+limit answers carry a notice, at 90 % work is paused until a person says yes, at 100 % it stops.
 """
 
 from __future__ import annotations
 
+import hashlib
 import math
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from gitlab_mcp.actions.call import Call
@@ -59,6 +61,8 @@ class Quotas:
     """By kind. A kind that is missing has no limit."""
     answers: PersonsAnswers
     store: Store
+    set_by: Mapping[str, str] = field(default_factory=dict)
+    """By kind, who can raise a limit, where that is not the operator with --quota."""
     clock: Callable[[], float] = time.time
 
     async def check(self, proposed: ProposedCall) -> None:
@@ -67,7 +71,7 @@ class Quotas:
         if limit is None:
             return
         try:
-            used = as_number(await self.store.get(self._key(proposed)))
+            used = as_number(await self.store.get(await self._key(proposed)))
         except StoreUnavailable:
             # Reading goes on without the store, writing does not.
             if proposed.call.action.spec.writes:
@@ -85,7 +89,7 @@ class Quotas:
         if limit is None or proposed.rehearsal:
             return None
         try:
-            used = await self.store.increment(self._key(proposed), _HOUR)
+            used = await self.store.increment(await self._key(proposed), _HOUR)
         except StoreUnavailable:
             if proposed.call.action.spec.writes:
                 raise
@@ -101,7 +105,7 @@ class Quotas:
         )
 
     async def _may_resume(self, proposed: ProposedCall) -> bool:
-        resumed_key = f"{self._key(proposed)}:go on"
+        resumed_key = f"{await self._key(proposed)}:go on"
         if await self.store.get(resumed_key) is not None:
             return True
         if not await self.answers.has_yes(proposed, _to_resume(proposed.call)):
@@ -122,12 +126,13 @@ class Quotas:
 
     def _exhausted(self, proposed: ProposedCall, limit: int) -> Failure:
         kind = quota_kind(proposed.call)
+        set_by = self.set_by.get(kind, "The operator sets the quota with --quota.")
         return Failure(
             Code.QUOTA_EXHAUSTED, f"The {kind} of this hour are used up: the quota is {limit}."
         ).knowing(
             **self._limit_facts(kind, limit, limit),
             retry_after_seconds=math.ceil(_HOUR - self.clock() % _HOUR),
-            suggested_fix="Stop, and tell the person what is left to do. The operator sets the quota with --quota.",
+            suggested_fix=f"Stop, and tell the person what is left to do. {set_by}",
         )
 
     def _limit_facts(self, kind: str, used: int, limit: int) -> dict[str, Any]:
@@ -140,11 +145,24 @@ class Quotas:
             "reset_at": self._reset_at(),
         }
 
-    def _key(self, proposed: ProposedCall) -> str:
-        return f"quota:{proposed.caller.digest}:{quota_kind(proposed.call)}:{self._hour()}"
+    async def _key(self, proposed: ProposedCall) -> str:
+        return f"quota:{await _counted(proposed)}:{quota_kind(proposed.call)}:{self._hour()}"
 
     def _hour(self) -> int:
         return int(self.clock() // _HOUR)
 
     def _reset_at(self) -> str:
         return utc_time((self._hour() + 1) * _HOUR)
+
+
+async def _counted(proposed: ProposedCall) -> str:
+    """Names in the store who is counted."""
+    caller = proposed.caller
+    try:
+        user = await proposed.ask.user()
+    except Exception:
+        # Where GitLab cannot say who it is, it can hardly be written to: the call itself will tell.
+        user = None
+    if user is None:
+        return caller.digest
+    return hashlib.sha256(f"{caller.gitlab_url}\n{user.counted_as}".encode()).hexdigest()[:32]

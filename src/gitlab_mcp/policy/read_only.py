@@ -7,6 +7,14 @@ from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.policy.guard import ProposedCall
 
 
+async def refuse_writes_by_rule(proposed: ProposedCall) -> None:
+    spec = proposed.call.action.spec
+    if spec.writes:
+        raise CallFailed(
+            Failure(Code.READ_ONLY_MODE, f"It only lets you read; {spec.name} would change something.")
+        )
+
+
 async def refuse_writes(proposed: ProposedCall) -> None:
     spec = proposed.call.action.spec
     if spec.writes:

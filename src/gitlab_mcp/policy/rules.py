@@ -1,25 +1,35 @@
-"""The operator's rules, and the guards that enforce them in the order in which a call meets them."""
+"""The rules of the operator, of a caller and of a request, and the guards that enforce them in the order in which a
+call meets them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gitlab_mcp.actions.danger import Danger
 from gitlab_mcp.callers import Secret
 from gitlab_mcp.policy.action_patterns import ActionPatterns
 from gitlab_mcp.policy.allowed_places import AllowedPlaces
-from gitlab_mcp.policy.callable_toolsets import refuse_outside_toolsets, refuse_unrequested_toolsets
+from gitlab_mcp.policy.callable_toolsets import (
+    refuse_outside_toolsets,
+    refuse_toolsets_outside_of_rule,
+    refuse_unrequested_toolsets,
+)
 from gitlab_mcp.policy.confirmation import AskForConfirmation
 from gitlab_mcp.policy.confirmation_required import confirmation_required
 from gitlab_mcp.policy.confirmation_tokens import ConfirmationTokens
 from gitlab_mcp.policy.consent import PersonsAnswers
 from gitlab_mcp.policy.escaped_quick_actions import notice_escaped_quick_actions
 from gitlab_mcp.policy.guard import Guard
+from gitlab_mcp.policy.personal_rules import Limits, PersonalRule
 from gitlab_mcp.policy.quotas import Quotas
-from gitlab_mcp.policy.read_only import refuse_writes
+from gitlab_mcp.policy.read_only import refuse_writes, refuse_writes_by_rule
 from gitlab_mcp.policy.redacted_text import refuse_redacted_text
-from gitlab_mcp.policy.trust import refuse_above_requested_trust, refuse_above_trust
+from gitlab_mcp.policy.trust import (
+    refuse_above_requested_trust,
+    refuse_above_trust,
+    refuse_above_trust_of_rule,
+)
 from gitlab_mcp.store import Store
 
 
@@ -44,6 +54,15 @@ class Rules:
     quotas: Mapping[str, int]
     """How many reads, writes and destructive actions one caller may take in an hour."""
 
+    def with_limits(self, limits: Limits) -> Rules:
+        """With the quotas and the confirmations of both, whichever is stricter. What else a rule limits has guards of
+        its own."""
+        quotas = dict(self.quotas)
+        for kind, most in limits.quotas.items():
+            quotas[kind] = min(most, quotas.get(kind, most))
+        confirm = [level for level in (self.confirm, limits.confirm) if level is not None]
+        return replace(self, quotas=quotas, confirm=min(confirm, key=lambda level: level.rank, default=None))
+
 
 def operator_guards(rules: Rules) -> tuple[Guard, ...]:
     """Guards that need no request come first."""
@@ -67,12 +86,38 @@ def operator_guards(rules: Rules) -> tuple[Guard, ...]:
     return tuple(guards)
 
 
-def last_guards(rules: Rules, store: Store, key: Callable[[], Secret] | None = None) -> tuple[Guard, ...]:
-    """Those that use something up (a token, a quota). They see numbers where the caller gave names."""
+def last_guards(
+    rules: Rules, store: Store, key: Callable[[], Secret] | None = None, rule: PersonalRule | None = None
+) -> tuple[Guard, ...]:
+    """Those that use something up (a token, a quota), with what a personal rule adds. They see numbers where the caller
+    gave names."""
     answers = PersonsAnswers(ConfirmationTokens(store, key=key), store)
-    quotas = Quotas(rules.quotas, answers, store)
+    set_by: Mapping[str, str] = {}
+    if rule is not None:
+        of_operator, rules = rules.quotas, rules.with_limits(rule.limits)
+        lowered = [kind for kind, most in rules.quotas.items() if most != of_operator.get(kind)]
+        set_by = dict.fromkeys(
+            lowered, f"The rule {rule.name} sets the quota; it can be changed by {rule.contact}."
+        )
+    quotas = Quotas(rules.quotas, answers, store, set_by)
     required = confirmation_required(rules.confirm, rules.trust)
     return quotas.check, AskForConfirmation(required, answers), quotas.count
+
+
+def guards_of_limits(limits: Limits, gitlab: str, gitlabs: tuple[str, ...]) -> tuple[Guard, ...]:
+    """Those of a personal rule, whose places are on `gitlab` where they name none. They run after the operator's."""
+    guards: list[Guard] = []
+    if limits.toolsets is not None:
+        guards.append(refuse_toolsets_outside_of_rule(limits.toolsets))
+    if limits.read_only:
+        guards.append(refuse_writes_by_rule)
+    if limits.only_actions or limits.never_actions:
+        guards.append(ActionPatterns(limits.only_actions, limits.never_actions))
+    if limits.trust is not None:
+        guards.append(refuse_above_trust_of_rule(limits.trust))
+    if limits.only_in or limits.never_in:
+        guards.append(AllowedPlaces(limits.only_in, limits.never_in, home=gitlab, gitlabs=gitlabs))
+    return tuple(guards)
 
 
 def request_guards(

@@ -1,4 +1,5 @@
-"""How dangerous an action may be: the operator's limit (`--trust`) and a request's own (`X-MCP-Trust`)."""
+"""How dangerous an action may be: the limit of the operator (`--trust`), of a personal rule, of a request
+(`X-MCP-Trust`)."""
 
 from __future__ import annotations
 
@@ -25,6 +26,14 @@ def refuse_above_trust(trust: Danger | None) -> Guard:
                 f"to start the server with --trust {danger}{other_way}.",
             )
         )
+
+    return guard
+
+
+def refuse_above_trust_of_rule(trust: Danger) -> Guard:
+    async def guard(proposed: ProposedCall) -> None:
+        if exceeds(proposed.call.danger, trust):
+            raise CallFailed(_refusal(Code.TRUST_INSUFFICIENT, proposed, trust))
 
     return guard
 

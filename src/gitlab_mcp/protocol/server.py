@@ -68,6 +68,8 @@ _ICON = (
 """The server's alone: an icon of each tool would be paid for with every listing."""
 _LISTING_HOLDS_MS = 24 * 60 * 60 * 1000
 """The listing changes only with the settings, and those only with a restart."""
+_LISTING_BY_POLICY_HOLDS_MS = 5 * 60 * 1000
+"""Memberships change, and the policy is read again: as long as it is believed who is in which group."""
 _PROGRESS_BUFFER = 64
 _NOT_OFFERED = ("resources/list", "resources/templates/list", "resources/read")
 """The SDK answers these for every server, and then tells clients that there are resources."""
@@ -78,6 +80,10 @@ class Application(Protocol):
     """What the MCP server needs of `App`."""
 
     def listing(self, request_context: RequestContext | None = None) -> Sequence[Mapping[str, Any]]: ...
+
+    def listing_of_caller(
+        self, request_context: RequestContext | None
+    ) -> Awaitable[Sequence[Mapping[str, Any]] | None]: ...
 
     def has_field(self, tool: str, field: str) -> bool: ...
 
@@ -97,7 +103,13 @@ class Application(Protocol):
 
 class GitLabServer(MCPServer[None]):
     def __init__(
-        self, app: Application, *, error_style: str, format: str, ask_for_values: bool = False
+        self,
+        app: Application,
+        *,
+        error_style: str,
+        format: str,
+        ask_for_values: bool = False,
+        listing_by_policy: bool = False,
     ) -> None:
         super().__init__(
             "gitlab-mcp-server",
@@ -107,7 +119,10 @@ class GitLabServer(MCPServer[None]):
             website_url="https://docs.gitlab.com/api/",
             icons=[Icon(src=_ICON, mime_type="image/svg+xml", sizes=["any"])],
             cache_hints={
-                name: CacheHint(ttl_ms=_LISTING_HOLDS_MS) for name in ("tools/list", "prompts/list")
+                "tools/list": CacheHint(
+                    ttl_ms=_LISTING_BY_POLICY_HOLDS_MS if listing_by_policy else _LISTING_HOLDS_MS
+                ),
+                "prompts/list": CacheHint(ttl_ms=_LISTING_HOLDS_MS),
             },
             middleware=[
                 self._refuse_unreadable,
@@ -276,16 +291,14 @@ class GitLabServer(MCPServer[None]):
     async def _narrow_listing(
         self, ctx: ServerRequestContext[Any, Any], call_next: CallNext
     ) -> HandlerResult:
-        """A request that asks for some toolsets, or to be read-only, gets a list of its own."""
+        """A caller for whom the policy has a rule, and a request that asks for less, get a list of their own."""
         result = await call_next(ctx)
-        request_context = request_context_of(ctx.request) if ctx.method == "tools/list" else None
-        if (
-            request_context is None
-            or not isinstance(result, dict)
-            or not (request_context.read_only or request_context.toolsets is not None)
-        ):
+        if ctx.method != "tools/list" or not isinstance(result, dict):
             return result
-        tools = [ListedTool.model_validate(tool) for tool in self._app.listing(request_context)]
+        listing = await self._app.listing_of_caller(request_context_of(ctx.request))
+        if listing is None:
+            return result
+        tools = [ListedTool.model_validate(tool) for tool in listing]
         shown = [tool.model_dump(by_alias=True, mode="json", exclude_none=True) for tool in tools]
         return {**result, "tools": shown}
 

@@ -84,6 +84,12 @@ def bad_tier_features(source: str, what: str) -> Failure:
     return problem("tier_features", source, "a YAML file of features, as tier_features.yaml is", f"{what}.")
 
 
+def bad_policy(source: str, lines: Sequence[str]) -> Failure:
+    """Each line names the file, the line in it and what is wrong there."""
+    expected = "a YAML file of rules (docs/guides/policy.md)"
+    return problem("policy", source, expected, " ".join(lines))
+
+
 def audit_on_stdout(source: str) -> Failure:
     expected = "a file name or stderr, since the standard output belongs to the protocol"
     return problem("audit_log", source, expected, f"Set {source} to {expected}.")

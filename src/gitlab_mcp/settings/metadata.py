@@ -160,7 +160,9 @@ def whole_number(
     )
 
 
-def readable_file(what: str = "file", *, in_file: bool = True, **common: Unpack[Common]) -> Path | None:
+def readable_file(
+    what: str = "file", *, in_file: bool = True, is_limit: bool = False, **common: Unpack[Common]
+) -> Path | None:
     return setting(
         None,
         expects=f"a readable {what}",
@@ -168,5 +170,6 @@ def readable_file(what: str = "file", *, in_file: bool = True, **common: Unpack[
         accepts=parsers.is_readable_file,
         metavar="FILE",
         in_file=in_file,
+        is_limit=is_limit,
         **common,
     )

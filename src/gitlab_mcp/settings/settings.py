@@ -251,6 +251,14 @@ class Settings:
         metavar="KIND=NUMBER,…",
         parse=parsers.quota,
     )
+    policy: Path | None = readable_file(
+        "YAML file",
+        group="What agents may do",
+        help="A YAML file that says who may do what, by GitLab user, group and kind of token, within these settings. "
+        "It is read again whenever it changes.",
+        environment=("GITLAB_MCP_POLICY",),
+        is_limit=True,
+    )
     upload_root: Path | None = setting(
         None,
         group="What agents may do",

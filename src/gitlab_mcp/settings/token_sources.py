@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from gitlab_mcp.callers import JOB_TOKEN, Secret, Token, TokenKind, sort_of
+from gitlab_mcp.callers import JOB_TOKEN, OAUTH_TOKEN, Secret, Token, TokenKind, sort_of
 from gitlab_mcp.settings import parsers
 from gitlab_mcp.settings.errors import SettingsError, bad_secret_file
 
@@ -56,5 +55,5 @@ def token_kind(secret: Secret) -> TokenKind:
     token = secret.reveal()
     if sort_of(token) is JOB_TOKEN:
         return "job"
-    # OAuth access tokens have no prefix: 64 hexadecimal digits, which GitLab takes as Bearer only.
-    return "bearer" if re.fullmatch(r"[0-9a-f]{64}", token) else "private"
+    # GitLab takes them as Bearer only.
+    return "bearer" if sort_of(token) is OAUTH_TOKEN else "private"

@@ -42,7 +42,7 @@ class Opening:
 Serve = Callable[[StandardStreams, Opening], int]
 
 
-def serve_with_front(tools: Sequence[Mapping[str, Any]], make: Callable[[], Serve]) -> int:
+def serve_with_front(tools: Sequence[Mapping[str, Any]] | None, make: Callable[[], Serve]) -> int:
     """`make` imports and makes what serves, in a thread."""
     made = _Made(make)
     with StandardStreams() as streams:
@@ -107,7 +107,8 @@ def _leave(*_: object) -> None:
 class Front:
     """Reads one message after the other and knows the answers to the first ones."""
 
-    tools: Sequence[Mapping[str, Any]]
+    tools: Sequence[Mapping[str, Any]] | None
+    """What is listed; None where that depends on who calls, and the server must say it."""
     _known: Mapping[str, Any] = field(default_factory=lambda: first_answers())
     _era: str | None = None
     """The first request decides it: `handshake` or `modern`."""
@@ -157,7 +158,7 @@ class Front:
             return self._initialize(params)
         era = self._era_of(params)
         known: Mapping[str, Any] | None = self._known[era].get(method) if era else None
-        if known is None:
+        if known is None or (method == "tools/list" and self.tools is None):
             return None
         self._era = era
         return {**known, "tools": self.tools} if method == "tools/list" else known
