@@ -22,10 +22,10 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help setup test coverage check demo docs lock audit pin dist bundle sbom sign released record bench fuzz soak \
-	inspect manifests clean
+	inspect manifests site conformance clients clean
 
 help: ## Show what can be made
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: $(READY) ## Make .venv with everything, as pinned in requirements.lock
 
@@ -76,6 +76,19 @@ lock: ## Pin the newest versions that pyproject.toml allows (needs uv)
 	$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 		--no-emit-index-url --no-emit-find-links --no-annotate --no-header \
 		pyproject.toml --all-extras --constraint requirements.lock -o requirements.runtime.lock
+	$(UV) pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
+		--no-emit-index-url --no-emit-find-links --no-annotate --no-header \
+		--group site -o requirements.site.lock
+
+SITE := .venv/site
+
+$(SITE)/ready: requirements.site.lock
+	"$(PYTHON)" -m venv --clear $(SITE)
+	$(SITE)/bin/python -m pip --quiet --disable-pip-version-check install --require-hashes -r requirements.site.lock
+	@touch $@
+
+site: $(SITE)/ready ## Print the documentation as a static site into dist/site/html
+	$(SITE)/bin/python scripts/site_pages.py
 
 audit: ## Ask PyPI's database of advisories about every locked package (needs the network)
 	@test -x .venv/audit/bin/pip-audit || { "$(PYTHON)" -m venv .venv/audit && \
@@ -129,6 +142,13 @@ soak: $(READY) ## Ten minutes of load with faults in every phase, with two serve
 inspect: $(READY) ## Drive the server with the MCP inspector's command line (needs node and npm)
 	npm install --silent --no-audit --no-fund --prefix .venv/inspector @modelcontextprotocol/inspector@0.15.0
 	$(BIN)/python -m pytest -n 0 tests/journeys/test_inspector.py
+
+conformance: $(READY) ## Run the official conformance suite of MCP, for both eras (needs node and npm)
+	npm install --silent --no-audit --no-fund --prefix .venv/conformance @modelcontextprotocol/conformance@0.2.0-alpha.12 node@22
+	$(BIN)/python -m interop.conformance .venv/conformance
+
+clients: $(READY) ## Have six agent libraries load all tools and call those that read (needs node and npm)
+	$(BIN)/python -m interop.clients .venv/clients
 
 manifests: ## Hold compose.yaml and deploy/kubernetes.yaml against their schemas (needs npm)
 	"$(PYTHON)" -m venv --clear .venv/manifests

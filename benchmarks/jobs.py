@@ -4,7 +4,7 @@ with the longest chain of requests that had to wait for one another.
     python benchmarks/jobs.py
 
 The jobs are those of tests/journeys/all_jobs.py, each done to its end state through a client over stdio. The calls
-are those of somebody who knows the tools; the listing is paid for once and not in them.
+are those of somebody who knows the tools; a batch is one call, and the listing, which is paid for once, is not in them.
 """
 
 from __future__ import annotations

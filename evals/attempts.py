@@ -13,7 +13,9 @@ from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
 from evals.models import Conversation, Json, ToolCall
-from tests.journeys.everyday_jobs import JOBS, Job
+from tests.journeys.all_jobs import JOBS
+from tests.journeys.everyday_jobs import Job
+from tests.support.jobs import Beside
 from tests.support.process import environment, parameters
 from tests.support.standin import StandIn
 from tests.support.standin.shop import Shop
@@ -27,7 +29,7 @@ SYSTEM = (
 Begin = Callable[[str, str, Sequence[Json]], Conversation]
 """From what the model is, the job and the tools to a conversation."""
 
-CHECKED = [job for job in JOBS if (job.leaves or job.says) and job.caller == "alice" and not job.beside]
+CHECKED = [job for job in JOBS if (job.leaves or job.says) and job.caller == "alice"]
 """The jobs whose end can be judged whoever does them."""
 
 
@@ -47,13 +49,15 @@ class Attempt:
 async def attempts(begin: Begin, jobs: Sequence[Job], server: str = "") -> AsyncIterator[Attempt]:
     """Each job on the recorded shop as it was, through this server, or another one that is started by a command."""
     with StandIn() as gitlab:
-        shop = Shop(cassettes_of(OLDEST))
+        shop, beside = Shop(cassettes_of(OLDEST)), Beside()
+        gitlab.add(beside)
         gitlab.add(shop)
         async with Client(stdio_client(_started_by(server, gitlab.url))) as client:
             listed = (await client.list_tools()).tools
             tools = [tool.model_dump(by_alias=True, mode="json", exclude_none=True) for tool in listed]
             for job in jobs:
                 shop.start_over()
+                beside.part = job.beside() if job.beside else None
                 attempt = Attempt(job)
                 conversation = begin(SYSTEM, job.said.replace("{gitlab}", gitlab.url), tools)
                 await _do(attempt, conversation, client, shop)

@@ -31,8 +31,11 @@ from gitlab_mcp.cli.described_actions import as_json, for_tables
 from gitlab_mcp.finding.documents import described
 from gitlab_mcp.tiers.feature_map import tier_map
 from gitlab_mcp.tiers.marks import TierMarks
+from gitlab_mcp.transports.http.remote_clients import GITLAB_TOKEN, REMOTE_CLIENTS
 
 ROOT = Path(__file__).resolve().parent.parent
+HTTP_CLIENTS_GUIDE = "docs/guides/http-clients.md"
+EXAMPLE_URL = "https://mcp.example.com/mcp"
 PERMISSIONS_GUIDE = "docs/guides/fine-grained-tokens.md"
 PERMISSIONS = re.compile(r"(<!-- permissions -->\n).*?(<!-- /permissions -->)", re.DOTALL)
 DANGER = re.compile(r"(<!-- danger -->\n).*?(<!-- /danger -->)", re.DOTALL)
@@ -120,6 +123,16 @@ def guard_rails(tools: list[Tool]) -> str:
     return DANGER.sub(lambda found: found[1] + reference.danger_tables(tools) + found[2], page)
 
 
+def http_clients() -> str:
+    page = (ROOT / HTTP_CLIENTS_GUIDE).read_text("utf-8")
+    sections = "\n\n".join(
+        f"## {client.title}\n\nIn {client.where}:\n\n"
+        f"```{client.syntax}\n{client.snippet(EXAMPLE_URL, GITLAB_TOKEN)}\n```"
+        for client in REMOTE_CLIENTS
+    )
+    return CLIENTS.sub(lambda found: f"{found[1]}{sections}\n{found[2]}", page)
+
+
 def generated() -> dict[Path, str]:
     tools = declared()
     toolsets = {name: [tool for tool in tools if tool.toolset == name] for name in TOOLSETS}
@@ -148,6 +161,7 @@ def generated() -> dict[Path, str]:
         **{ROOT / file: picture for file, picture in buttons().items()},
         ROOT / PERMISSIONS_GUIDE: permissions_guide(toolsets),
         ROOT / "docs/guides/guard-rails.md": guard_rails(tools),
+        ROOT / HTTP_CLIENTS_GUIDE: http_clients(),
         **{ROOT / "docs/reference" / name: text for name, text in pages.items()},
     }
 

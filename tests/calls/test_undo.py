@@ -14,7 +14,7 @@ from mcp import Client
 from gitlab_mcp.actions.danger import Danger
 from gitlab_mcp.app import App
 from gitlab_mcp.protocol.server import GitLabServer
-from tests.support.guarded import DEFAULTS, request_by
+from tests.support.guarded import DEFAULTS, refused, request_by
 from tests.support.standin import StandIn
 from tests.support.standin.shop import Shop
 
@@ -251,3 +251,104 @@ async def test_no_request_is_made_for_it(standin: StandIn, against: Callable[...
     with_label(standin)
     await against(toolsets=("all",)).call("manage_label", LABEL)
     assert [each.method for each in standin.requests] == ["POST"]
+
+
+ISSUE = {"project_id": "acme/shop", "issue_iid": 7}
+REQUEST = {"project_id": "acme/shop", "merge_request_iid": 25}
+
+
+async def as_read(app: App, tool: str, of: dict[str, Any]) -> str:
+    read = await app.call(tool, {"action": "get", **of, "detail": "full"})
+    return str(read.data["updated_at"])
+
+
+@pytest.mark.parametrize(
+    ("tool", "of", "changes", "collection"),
+    [
+        (
+            "issues",
+            ISSUE,
+            {"title": "Mine", "description": "Mine", "add_labels": ["mine"]},
+            "projects/77/issues",
+        ),
+        ("issues", ISSUE, {"title": "Mine", "state_event": "close"}, "projects/77/issues"),
+        (
+            "merge_requests",
+            REQUEST,
+            {"draft": True, "squash": True, "remove_labels": ["bug"]},
+            "projects/77/merge_requests",
+        ),
+    ],
+)
+async def test_who_names_what_was_read_gets_the_former_values_back(
+    tool: str,
+    of: dict[str, Any],
+    changes: dict[str, Any],
+    collection: str,
+    shop: Shop,
+    against: Callable[..., App],
+) -> None:
+    app, [_, number] = against(), of.values()
+    before = {**shop.thing(collection, number)}
+    name = f"manage_{tool.removesuffix('s')}"
+    update = {"action": "update", **of, **changes}
+    seen = await as_read(app, f"browse_{tool}", of)
+    told = (await app.call(name, {**update, "expected_updated_at": seen})).data
+    changed = {**shop.thing(collection, number)}
+    assert {each: changed[each] for each in changed if changed[each] != before.get(each)}.keys() > {
+        "updated_at"
+    }
+    # What somebody else wrote into the title is said to be theirs.
+    assert "title" in told["untrusted"]
+    back = (await app.call(told["undo"]["tool"], told["undo"]["arguments"])).data
+    after = shop.thing(collection, number)
+    differs = [each for each in before if after[each] != before[each] and (after[each] or before[each])]
+    assert [each for each in differs if each != "updated_at"] == []
+    assert back["undo"]["arguments"].keys() == told["undo"]["arguments"].keys()
+
+
+async def test_an_undo_overwrites_nothing_that_was_written_since(
+    shop: Shop, against: Callable[..., App]
+) -> None:
+    app = against()
+    update = {"action": "update", **ISSUE, "description": "Mine"}
+    seen = await as_read(app, "browse_issues", ISSUE)
+    undo = (await app.call("manage_issue", {**update, "expected_updated_at": seen})).data["undo"]
+    await app.call("manage_issue", {**update, "description": "Theirs"})
+    assert (await refused(app, undo["tool"], undo["arguments"])).code == "CONFLICT"
+    assert shop.thing("projects/77/issues", 7)["description"] == "Theirs"
+
+
+@pytest.mark.parametrize(
+    ("former", "changes", "there_is_one"),
+    [
+        ({"description": "Short"}, {"description": "Mine"}, True),
+        ({"description": None}, {"description": "Mine"}, True),
+        ({"description": "long " * 1000}, {"description": "Mine"}, False),
+        ({"description": "glpat-abcdefghij0123456789"}, {"description": "Mine"}, False),
+        ({"description": "in\u200bvisible"}, {"description": "Mine"}, False),
+        ({}, {"description": "Mine", "issue_type": "incident"}, False),
+    ],
+    ids=["a short text", "none", "a long one", "a secret", "invisible characters", "what cannot be put back"],
+)
+async def test_what_cannot_be_shown_whole_is_not_offered_to_be_put_back(
+    former: dict[str, Any],
+    changes: dict[str, Any],
+    there_is_one: bool,
+    standin: StandIn,
+    against: Callable[..., App],
+) -> None:
+    read = {
+        "id": 1,
+        "iid": 7,
+        "title": "A bug",
+        "state": "opened",
+        "updated_at": "2026-11-18T11:00:00Z",
+        **former,
+    }
+    standin.answer("GET", f"{WEBSITE}/issues/7", body=read)
+    with_issue(standin, NOW, **DATE)
+    call = {"action": "update", "project_id": "acme/website", "issue_iid": 7, **changes}
+    told = (await against().call("manage_issue", {**call, "expected_updated_at": read["updated_at"]})).data
+    assert ("undo" in told) is there_is_one
+    assert "undo" not in (await against().call("manage_issue", call)).data, "nothing was read before"

@@ -95,6 +95,18 @@ def test_arguments_come_as_json_from_a_flag_or_from_standard_input(
     assert given.stdout == piped.stdout
 
 
+def test_a_console_that_lacks_characters_loses_none_of_a_program(run: Run, standin: StandIn) -> None:
+    standin.answer("GET", "/projects/1/labels/*", 200, {"id": 1, "name": "Größe → 日本", "color": "#d9534f"})
+    standin.answer("PUT", "/projects/1/labels/*", 200, {"id": 1, "name": "日本", "color": "#d9534f"})
+    said = {"GITLAB_URL": standin.url, "GITLAB_TOKEN": "alice", "PYTHONIOENCODING": "ascii"}
+    done = run("call", "browse_labels", "get", "project_id=1", "label_id=1", "--json", **said)
+    assert json.loads(done.stdout)["name"] == "Größe → 日本"
+    arguments = json.dumps({"project_id": 1, "label_id": 1, "new_name": "日本"}, ensure_ascii=False)
+    done = run("call", "manage_label", "update", "--args", "-", stdin=arguments, **said)
+    assert done.returncode == 0, done.stderr
+    assert standin.requests[-1].json["new_name"] == "日本"
+
+
 def test_a_repeated_key_is_a_list(run: Run, standin: StandIn) -> None:
     standin.answer("PUT", "/projects/1/issues/12", 200, {"iid": 12})
     words = ("manage_issue", "update", "project_id=1", "issue_iid=12", "assignee_ids=2", "assignee_ids=3")

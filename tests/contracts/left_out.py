@@ -43,8 +43,8 @@ LEFT_OUT: dict[str, str] = {
         "all of them are shown",
     ),
     **_each("browse_packages list", "status include_versionless exclude_subgroups", _RARE),
+    **_each("browse_jobs artifact_file", "page per_page ref scope", _FIRST_REQUEST),
     **_each("browse_packages files", "order_by sort", "a package has few files"),
-    **_each("browse_registry list", "tags", "action tags lists them"),
     **_each("browse_variables get", "filter", "sent as environment_scope"),
     **_each(
         "browse_environments deployment_merge_requests",

@@ -59,6 +59,7 @@ RECORDED_ELSEWHERE: dict[str, Recorded] = {
     "manage_todo mark_all_done": _NEWEST,
     "browse_variables list_instance": _ROOT,
     "browse_variables get_instance": _ROOT,
+    "manage_variable set": _NEWEST,
     "manage_variable create_instance": Recorded(caller="root", arguments=INSTANCE_VARIABLE),
     "manage_variable update_instance": _ROOT,
     "manage_variable delete_instance": _ROOT,
@@ -97,6 +98,7 @@ RECORDED_ELSEWHERE: dict[str, Recorded] = {
 NOT_RECORDED: dict[str, str] = {
     "browse_project_details templates": "asked for another type of templates",
     "browse_project_details template": "asked for another type of templates",
+    "manage_discussion resolve_all": "nobody resolved all threads of a recorded merge request",
     "manage_draft publish_draft": "recorded by bob, and the comments were not read before and after",
     "browse_commit_details signature": "no commit of the recorded world is signed",
     "browse_registry tags": "the recorded GitLab had no registry",

@@ -20,7 +20,7 @@ MORE_THAN_ONE: dict[str, int] = {
     "browse_pipelines failure_digest": 18,  # with the culprit
     "browse_pipelines wait": 18,  # a failed one ends with its digest
     "browse_projects overview": 11,
-    "browse_releases prepare": 5,
+    "browse_releases prepare": 6,
     "browse_users inbox": 7,
     "browse_pipelines jobs": 2,  # bridges are jobs of another list
     "run_batch run": 2,

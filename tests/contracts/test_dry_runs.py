@@ -31,6 +31,7 @@ WRITES = [action for action in Registry().actions() if action.spec.writes]
 HAVE_THEIR_OWN = {
     "manage_commit cherry_pick",
     "manage_commit revert",
+    "manage_discussion resolve_all",
     "manage_environment delete_review_apps",
     "manage_issue bulk_update",
 }

@@ -189,6 +189,9 @@ async def test_numbers_in_a_path_take_nothing_but_numbers(
             if shapes(action)[name].type != "integer":
                 continue
             for value in ("1/../2", "%2e%2e", "1?x", "1#x", "1//2", "1\r\nX-Evil: 1", "..", -1, 0, 1.5, True):
+                if value == 0 and not shapes(action)[name].required:
+                    # From who gives every field of a tool it stands for none: tests/actions/test_filled_in.py.
+                    continue
                 failure = await call(app, action, {name: value})
                 assert failure and name in json.dumps(dict(failure.facts)), (action, name, value)
                 tried += 1

@@ -83,6 +83,19 @@ def test_annotations_tell_reading_from_writing(tool: dict[str, Any]) -> None:
 
 
 @for_each(LISTING, lambda tool: str(tool["name"]))
+def test_the_listing_says_which_actions_ask_for_a_yes(tool: dict[str, Any]) -> None:
+    asks = set()
+    for name, action in REGISTRY.tool(tool["name"]).actions.items():
+        risks = [mark for shape in shapes(action).values() for mark in shape.marks if isinstance(mark, Risk)]
+        dangers = {str(each.danger) for each in (action.spec, *(risks if action.spec.writes else ()))}
+        if dangers & {"destructive", "dangerous"}:
+            asks.add(name)
+    field = tool["inputSchema"]["properties"].get("confirmation_token")
+    said = field["description"].removeprefix("After a yes to ") if field else ""
+    assert set(filter(None, re.sub(r"\([^)]*\)", "", said).split(", "))) == asks
+
+
+@for_each(LISTING, lambda tool: str(tool["name"]))
 def test_what_the_listing_says_of_whose_a_field_is_is_so(tool: dict[str, Any]) -> None:
     """Read as a model reads it: the signatures, the note of the field, and the sentence about those without one."""
     actions = REGISTRY.tool(tool["name"]).actions

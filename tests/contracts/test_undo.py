@@ -61,7 +61,7 @@ def test_each_names_an_action_and_fields_that_there_are(action: type[Action]) ->
     assert action.spec.writes
     other = REGISTRY.action(*undo.names(action))
     assert other is not None and other.spec.writes
-    arguments = {word.partition("=")[0] for word in f"{undo.give} {undo.answered}".split()}
+    arguments = {word.partition("=")[0] for word in f"{undo.give} {undo.answered} {undo.each}".split()}
     assert {*arguments, *undo.turned} <= shapes(other).keys()
     assert {*sources(undo.give), *undo.without.split(), *undo.turned} <= shapes(action).keys()
 
@@ -77,14 +77,20 @@ OTHER_EXAMPLES = {
 """Notes on commits stay: GitLab has nothing to delete them with."""
 
 
+BEFORE = {"state": "opened", "title": "Before", "body": "Before"}
+"""What an update has read before it wrote. Synthetic."""
+
+
 def plausible(action: type[Action]) -> tuple[dict[str, Any], dict[str, Any]]:
     """A call that can be undone, and what GitLab could answer. Synthetic."""
     undo, given = undo_of(action), dict(OTHER_EXAMPLES.get(name_of(action), example_of(action)))
     given = {name: value for name, value in given.items() if name not in undo.without.split()}
     if undo.changed_at:
         given = {name: value for name, value in given.items() if name in sources(undo.give)}
-        given |= {"state_event": "close"} if undo.turned else {}
+        given |= {"state_event": "close"} if undo.turned else {"body": "Mine"} if undo.former else {}
     answer: dict[str, Any] = {undo.changed_at: "2026-11-18T12:00:00.500Z"} if undo.changed_at else {}
+    for word in undo.each.split():
+        _put(answer, word.partition("=")[2], ["a" * 40])
     for word in undo.answered.split():
         name, _, path = word.partition("=")
         words = {
@@ -115,9 +121,11 @@ def test_each_makes_a_call_that_this_server_takes(action: type[Action]) -> None:
     given, answer = plausible(action)
     written = made(name_of(action), given)
     headers = {"date": formatdate(1795003200, usegmt=True)}
-    call = Undoing(made, EVERYTHING).of(written, Answer(200, headers, answer), 1.0)
-    assert call is not None
-    other = validate(REGISTRY, call["tool"], call["arguments"], DEFAULTS).action
+    state = {"state": "active"} if "milestone" in name_of(action) else {}
+    before = {**BEFORE, **state} if undo_of(action).former else None
+    ready = Undoing(made, EVERYTHING).of(written, Answer(200, headers, answer, before=before), 1.0)
+    assert ready is not None
+    other = validate(REGISTRY, ready.call["tool"], ready.call["arguments"], DEFAULTS).action
     assert type(other) is REGISTRY.action(*undo_of(action).names(action))
 
 
@@ -127,7 +135,7 @@ def test_none_is_made_of_an_answer_that_shows_nothing_or_is_somebodys_text(actio
     given, answer = plausible(action)
     written = made(name_of(action), given)
     undoing = Undoing(made, EVERYTHING)
-    if undo.answered or undo.changed_at:
+    if undo.answered or undo.changed_at or undo.each:
         assert undoing.of(written, Answer(200, {}, {}), 1.0) is None
     told = str(undoing.of(written, Answer(200, {}, _poisoned(answer)), 1.0))
     assert CANARY not in told

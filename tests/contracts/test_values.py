@@ -263,7 +263,7 @@ PROMISED = {
     "#rrggbb or a CSS colour name": ("#d9534f", "# d9"),
     "a regular expression (RE2)": ("^a.*b$", "("),
     "a name without colons, like thumbsup": ("thumbsup", ":thumbsup:"),
-    "text that is not empty": ("a", ""),
+    "text that is not empty": ("a", {"a": 1}),
 }
 """What a sentence promises: a value that it says is right, and one that it says is not."""
 

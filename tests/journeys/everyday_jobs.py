@@ -25,6 +25,10 @@ class Do(Protocol):
         """One call that must succeed: what it answered, its text under `text`."""
         ...
 
+    async def batch(self, *calls: tuple[str, str, Data]) -> list[Data]:
+        """Several calls, each of which must succeed, made as one: what each answered."""
+        ...
+
     async def refused(self, tool: str, action: str, /, **arguments: Any) -> Data:
         """One call that must fail: the failure."""
         ...
@@ -164,15 +168,15 @@ async def release_notes(do: Do, shop: Shop) -> None:
 
 
 def approved_and_merged(shop: Shop) -> None:
-    request = shop.thing("projects/77/merge_requests", 6)
+    request = shop.thing("projects/77/merge_requests", 22)
     assert request["state"] == "merged"
     assert request["approved_by"][0]["user"]["username"] == "alice"
 
 
-@job(6, "Approve !6 of acme/shop and merge it when the pipeline is green.", leaves=approved_and_merged)
+@job(6, "Approve !22 of acme/shop and merge it when the pipeline is green.", leaves=approved_and_merged)
 async def approve_and_merge(do: Do, shop: Shop) -> None:
-    await do("manage_merge_request", "approve", **SHOP, merge_request_iid=6)
-    await do("manage_merge_request", "merge", **SHOP, merge_request_iid=6)
+    merged = await do("manage_merge_request", "merge", **SHOP, merge_request_iid=22, approve=True)
+    assert (merged["state"], merged["approved"]) == ("merged", "now")
 
 
 def moved_to_the_next_milestone(shop: Shop) -> None:
@@ -256,10 +260,9 @@ def filed(shop: Shop) -> None:
     leaves=filed,
 )
 async def file_a_bug(do: Do, shop: Shop) -> None:
-    made = await do(
-        "manage_issue", "create", **SHOP, title="Total is off by one", labels=["bug"], assignee_ids=["me"]
-    )
-    await do("manage_issue", "add_link", **SHOP, issue_iid=made["iid"], target_issue_iid=3)
+    issue = {**SHOP, "title": "Total is off by one", "labels": ["bug"], "assignee_ids": ["me"]}
+    link = {**SHOP, "issue_iid": {"from": 0, "field": "iid"}, "target_issue_iid": 3}
+    await do.batch(("manage_issue", "create", issue), ("manage_issue", "add_link", link))
 
 
 @job(17, "Which files speak of a coupon, anywhere in the group acme?", says=("src/shop/checkout.py",))
@@ -274,10 +277,8 @@ def retried(shop: Shop) -> None:
 
 @job(18, "Retry job 301 of acme/shop and tell me when it is done.", leaves=retried)
 async def retry_job(do: Do, shop: Shop) -> None:
-    again = await do("manage_job", "retry", **SHOP, job_id=301)
-    assert again["status"] == "pending"
-    ended = await do("browse_pipelines", "wait", **SHOP, job_id=again["id"])
-    assert ended["job"]["status"] == "success"
+    ended = await do("manage_job", "retry", **SHOP, job_id=301, wait=True)
+    assert ended["job"]["id"] != 301 and ended["job"]["status"] == "success"
 
 
 @job(20, 'Is there an issue about "gift card" anywhere?', says=("7", "Gift cards"))
@@ -357,15 +358,13 @@ def released(shop: Shop) -> None:
 
 @job(33, "Cut release v1.3.0 of acme/shop from main with notes.", leaves=released)
 async def cut_release(do: Do, shop: Shop) -> None:
-    drafted = await do("browse_releases", "prepare", **SHOP)
-    await do(
-        "manage_release", "create", **SHOP, **{**drafted["release"], "tag_name": "v1.3.0", "name": "v1.3.0"}
-    )
+    await do("manage_release", "create", **SHOP, tag_name="v1.3.0", ref="main", prepared=True)
 
 
 def picked(shop: Shop) -> None:
+    sha = shop.as_recorded("projects/77/merge_requests", 5)["merge_commit_sha"]
     head = shop.thing("projects/77/repository/branches", "release/1.0")["commit"]["id"]
-    assert shop.thing("projects/77/repository/commits", head)["title"].startswith("cherry_pick ")
+    assert shop.thing("projects/77/repository/commits", head)["parent_ids"] == [sha]
 
 
 @job(
@@ -374,10 +373,7 @@ def picked(shop: Shop) -> None:
     leaves=picked,
 )
 async def cherry_pick(do: Do, shop: Shop) -> None:
-    request = await do("browse_merge_requests", "get", **SHOP, merge_request_iid=5)
-    sha = request.get("merge_commit_sha") or request["sha"]
-    await do("manage_branch", "create", **SHOP, branch="release/1.0", ref="v1.0.0")
-    await do("manage_commit", "cherry_pick", **SHOP, sha=sha, branch="release/1.0")
+    await do("manage_commit", "cherry_pick", **SHOP, sha="!5", branch="release/1.0", start_ref="v1.0.0")
 
 
 @job(35, "Which merge requests are open without review, in the whole group?")
@@ -424,20 +420,7 @@ def all_resolved(shop: Shop) -> None:
 
 @job(39, "Resolve all open threads of !12 of acme/shop.", leaves=all_resolved)
 async def resolve_threads(do: Do, shop: Shop) -> None:
-    found = await do("browse_discussions", "list", **SHOP, merge_request_iid=12, unresolved=True)
-    calls = [
-        {
-            "tool": "manage_discussion",
-            "arguments": {
-                "action": "resolve",
-                **SHOP,
-                "merge_request_iid": 12,
-                "discussion_id": thread["id"],
-            },
-        }
-        for thread in found["items"]
-    ]
-    await do("run_batch", "run", calls=calls)
+    await do("manage_discussion", "resolve_all", **SHOP, merge_request_iid=12)
 
 
 def ready(shop: Shop) -> None:

@@ -40,14 +40,24 @@ class Free:
         return Reply.of(200, {"data": {"project": {"vulnerabilities": {"nodes": [], "pageInfo": page}}}})
 
 
+JOBS_WITH_ARCHIVES = [
+    {"id": 288, "name": "build", "ref": "feature/x", "status": "success", "artifacts_file": {"size": 260}},
+    {"id": 287, "name": "e2e", "ref": "main", "status": "failed"},
+    {"id": 286, "name": "docs", "ref": "main", "status": "success", "artifacts_file": {"size": 260}},
+    {"id": 284, "name": "build", "ref": "main", "status": "failed", "artifacts_file": {"size": 260}},
+]
+
+
 @dataclass(slots=True)
 class Coverage:
-    """The archive of one job."""
+    """The newest jobs, and the archive of one of them."""
 
     def owns(self, received: Received) -> bool:
-        return bool(re.search(r"/jobs/(artifacts/|\d+/artifacts/)", received.route))
+        return bool(re.search(r"/jobs(/artifacts/.*|/\d+/artifacts/.*)?$", received.route))
 
     def reply_to(self, received: Received) -> Reply:
+        if received.route.endswith("/jobs"):
+            return Reply.of(200, JOBS_WITH_ARCHIVES)
         if received.route.endswith("/jobs/284/artifacts/coverage.xml"):
             return Reply.of(200, b'<coverage line-rate="0.87" version="7.6"/>\n')
         return Reply.of(404, {"message": "404 Not found"})
@@ -81,14 +91,14 @@ class Deployments:
         return Reply.of(200, [now, before])
 
 
-@job(9, "Which vulnerabilities does acme/shop have? (Free)", beside=Free)
+@job(9, "Which vulnerabilities does acme/shop have?", beside=Free, says=("Ultimate",))
 async def vulnerabilities_on_free(do: Do, shop: Shop) -> None:
     refusal = await do.refused("browse_vulnerabilities", "list", **SHOP)
     assert (refusal["error_code"], refusal["tier_required"]) == ("TIER_RESTRICTED", "Ultimate")
     assert refusal["alternatives"]
 
 
-@job(14, "Who may push to main?")
+@job(14, "Who may push to main of acme/shop?", says=("alice", "mike"))
 async def who_may_push(do: Do, shop: Shop) -> None:
     found = await do("browse_members", "who_can", **SHOP, what="push", branch="main")
     people = {each["username"]: each["access_level"] for each in found["people"]}
@@ -96,22 +106,28 @@ async def who_may_push(do: Do, shop: Shop) -> None:
     assert "bob" not in people
 
 
-@job(19, "Show the coverage from the last artifact.", beside=Coverage)
+@job(
+    19,
+    "Show the coverage from the newest coverage.xml among the artifacts of acme/shop.",
+    beside=Coverage,
+    says=("87",),
+)
 async def coverage(do: Do, shop: Shop) -> None:
-    jobs = await do("browse_pipelines", "jobs", **SHOP, pipeline_id=202)
-    built = next(each["id"] for each in jobs["items"] if each["name"] == "build")
-    found = await do("browse_jobs", "artifact_file", **SHOP, job_id=built, artifact_path="coverage.xml")
-    assert 'line-rate="0.87"' in found["text"]
+    found = await do("browse_jobs", "artifact_file", **SHOP, artifact_path="coverage.xml")
+    assert (found["job_id"], found["ref"]) == (284, "main") and 'line-rate="0.87"' in found["text"]
 
 
-@job(23, "Make Carol a developer in acme/shop until Friday.")
+def developer_for_two_days(shop: Shop) -> None:
+    [carol] = shop.named("projects/77/members", username="carol")
+    assert (carol["access_level"], carol["expires_at"]) == (30, FRIDAY)
+
+
+@job(23, f"Make carol a developer in acme/shop until {FRIDAY}.", leaves=developer_for_two_days)
 async def developer_until_friday(do: Do, shop: Shop) -> None:
     done = await do(
         "manage_member", "update", **SHOP, user_id="carol", access_level="developer", expires_at=FRIDAY
     )
     assert (done["access_level"], done["expires_at"]) == ("developer", FRIDAY)
-    [carol] = shop.named("projects/77/members", username="carol")
-    assert (carol["access_level"], carol["expires_at"]) == (30, FRIDAY)
 
 
 @job(24, "Run the pipeline of main every night at two.", beside=lambda: Schedules(PLACE))
@@ -126,12 +142,13 @@ async def every_night(do: Do, shop: Shop) -> None:
 
 @job(
     27,
-    "Is .gitlab-ci.yml valid, and what would run on the tag v1.1.0?",
+    "Is .gitlab-ci.yml of acme/shop valid, and what would run on the tag v1.1.0?",
+    says=("build", "publish"),
     beside=lambda: CiLint(PLACE, dict.fromkeys(("main", "v1.1.0"), Linted({"v1.1.0": ["build", "publish"]}))),
 )
 async def is_it_valid(do: Do, shop: Shop) -> None:
-    assert (await do("browse_ci_config", "lint", **SHOP))["valid"] is True
     would_run = await do("browse_ci_config", "jobs", **SHOP, ref="v1.1.0")
+    assert would_run["valid"] is True
     assert [each["name"] for each in would_run["jobs"]] == ["build", "publish"]
 
 
@@ -151,17 +168,16 @@ async def task_list(do: Do, shop: Shop) -> None:
 
 @job(
     31,
-    "What was deployed to production last, by whom, which merge requests were in it?",
+    "What was deployed to production of acme/shop last, by whom, which merge requests were in it?",
+    says=("alice", "Add coupons", "Add taxes"),
     beside=Deployments,
 )
 async def last_deployment(do: Do, shop: Shop) -> None:
-    found = await do(
-        "browse_environments", "list_deployments", **SHOP, environment="production", status="success"
-    )
+    last = {"environment": "production", "status": "success", "per_page": 1}
+    found = await do("browse_environments", "list_deployments", **SHOP, **last, with_merge_requests=True)
     last = found["items"][0]
     assert (last["environment"], last["user"], last["created_at"]) == ("production", "alice", NOW)
-    inside = await do("browse_environments", "deployment_merge_requests", **SHOP, deployment_id=last["id"])
-    assert [each["iid"] for each in inside["items"]] == [1, 2]
+    assert [each["iid"] for each in last["merge_requests"]] == [1, 2]
 
 
 @job(
@@ -170,18 +186,18 @@ async def last_deployment(do: Do, shop: Shop) -> None:
     beside=lambda: Suggestions("b = 22\nc = 33\n", {4: "x2 = 20"}),
 )
 async def apply_suggestion(do: Do, shop: Shop) -> None:
-    threads = await do("browse_discussions", "list", **SHOP, merge_request_iid=12, unresolved=True)
-    [note] = threads["items"][0]["notes"]
-    await do("manage_review", "apply", **SHOP, merge_request_iid=12, suggestion_ids=note["suggestion_ids"])
+    await do("manage_review", "apply", **SHOP, merge_request_iid=12)
     assert do.beside.lines == ["x2 = 20", "c = 33"]
 
 
-@job(42, "Who can see acme/shop, and are there public projects in the group acme?")
+@job(42, "Who can see acme/shop, and are there public projects in the group acme?", says=("bob", "carol"))
 async def who_can_see(do: Do, shop: Shop) -> None:
-    seen = await do("browse_members", "who_can", **SHOP, what="see")
+    public = {"group_id": "acme", "visibility": "public", "include_subgroups": True}
+    seen, listed = await do.batch(
+        ("browse_members", "who_can", {**SHOP, "what": "see"}), ("browse_projects", "list", public)
+    )
     assert seen["visibility"] == "private"
     assert {"alice", "bob", "carol"} <= {each["username"] for each in seen["people"]}
-    listed = await do("browse_projects", "list", group_id="acme", visibility="public", include_subgroups=True)
     assert listed["items"] == []
 
 

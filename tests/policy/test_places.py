@@ -10,7 +10,9 @@ from gitlab_mcp.actions.action import Danger
 from gitlab_mcp.actions.fields import Names, Within
 from gitlab_mcp.actions.reach import reach_of, undeclared
 from gitlab_mcp.actions.registry import Registry
+from gitlab_mcp.actions.result import Result
 from gitlab_mcp.actions.shape import shapes
+from gitlab_mcp.failures.failure import Failure
 from gitlab_mcp.policy.allowed_places import ACTIONS_WITHOUT_PLACE
 from tests.support.guarded import DEFAULTS, Server, code_of, outcome, refused, request_by
 from tests.support.standin import Reply, ReplyWith, StandIn
@@ -507,3 +509,72 @@ async def test_a_denied_place_that_cannot_be_looked_up_is_known_by_its_name(
     ghost = {"id": 8, "path_with_namespace": "acme/Ghost", "namespace": {"id": ACME, "kind": "group"}}
     world.answer("GET", "/projects/8", body=ghost)
     assert await code_of(against(never_in=("acme/ghost",)), *labels("8")) == "OUT_OF_SCOPE"
+
+
+REQUEST = "/projects/acme%2Fsite/merge_requests/3"
+
+
+def from_a_fork(standin: StandIn, fork: int) -> None:
+    """A merge request of acme/site whose pipeline failed in a fork. Synthetic."""
+    head = {"id": 5, "project_id": fork, "status": "failed", "ref": "patch", "tag": True}
+    shown = {
+        "iid": 3,
+        "project_id": 1,
+        "state": "opened",
+        "detailed_merge_status": "ci_must_pass",
+        "head_pipeline": head,
+    }
+    standin.answer("GET", REQUEST, body=shown)
+    standin.answer("GET", f"/projects/{fork}/pipelines", body=[])
+    standin.answer("GET", f"/projects/{fork}/pipelines/5/*", body=[])
+    standin.answer("GET", f"/projects/{fork}/pipelines/5/test_report_summary", body={"total": {}})
+
+
+def reads_of(standin: StandIn, project_id: int) -> list[str]:
+    """What was read of a project beside the project itself, which the fence looks at."""
+    return [each.route for each in standin.requests if each.route.startswith(f"/projects/{project_id}/")]
+
+
+LEAD_TO_A_FORK = [
+    ("browse_pipelines", "wait"),
+    ("browse_pipelines", "failure_digest"),
+    ("browse_merge_requests", "merge_readiness"),
+]
+
+
+@pytest.mark.parametrize(("tool", "action"), LEAD_TO_A_FORK)
+async def test_the_pipeline_of_a_fork_is_read_only_where_the_fork_is_allowed(
+    tool: str, action: str, world: StandIn, against: Server
+) -> None:
+    look = {"action": action, "project_id": "acme/site", "merge_request_iid": 3}
+    from_a_fork(world, 2)
+    await against(only_in=("acme",)).call(tool, look)
+    assert reads_of(world, 2)
+    from_a_fork(world, 4)
+    came = await outcome(against(only_in=("acme",)), tool, look)
+    assert reads_of(world, 4) == []
+    if action == "failure_digest":
+        assert isinstance(came, Failure) and came.code == "OUT_OF_SCOPE"
+    else:
+        assert isinstance(came, Result)
+        assert "PARTIAL" in [warning["code"] for warning in came.data["warnings"]]
+
+
+async def test_a_downstream_pipeline_is_read_only_where_its_project_is_allowed(
+    world: StandIn, against: Server
+) -> None:
+    failed = {"id": 7, "project_id": 1, "status": "failed", "ref": "main", "tag": True}
+    path = "/projects/acme%2Fsite/pipelines"
+    started = {"id": 8, "project_id": 4, "status": "failed"}
+    bridge = {"id": 70, "name": "deploy", "status": "failed", "downstream_pipeline": started}
+    world.answer("GET", f"{path}/7", body=failed)
+    world.answer("GET", path, body=[])
+    world.answer("GET", f"{path}/7/jobs", body=[])
+    world.answer("GET", f"{path}/7/bridges", body=[bridge])
+    world.answer("GET", f"{path}/7/test_report_summary", body={"total": {}})
+    world.answer("GET", "/projects/4/pipelines/8", body={**failed, "id": 8, "project_id": 4})
+    digest = {"action": "failure_digest", "project_id": "acme/site", "pipeline_id": 7}
+    told = (await against(only_in=("acme",)).call("browse_pipelines", digest)).data
+    assert reads_of(world, 4) == [] and "pipeline 8" in str(told["warnings"])
+    await against().call("browse_pipelines", digest)
+    assert "/projects/4/pipelines/8" in reads_of(world, 4)

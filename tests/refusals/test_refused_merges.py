@@ -16,7 +16,7 @@ from gitlab_mcp.refusals.merge_blockers import refuse_blocked_merge
 from gitlab_mcp.workflows.merge_requests.merge_readiness import merge_readiness
 from gitlab_mcp.workflows.merge_requests.merge_readiness_facts import read_merge_facts
 from tests.support.standin import Reply, ReplyWith, StandIn
-from tests.support.upstreams import upstream_at
+from tests.support.upstreams import everywhere, upstream_at
 
 pytestmark = pytest.mark.anyio
 
@@ -90,7 +90,7 @@ async def test_a_verdict_waits_for_gitlabs_check_but_not_for_long(
             standin.answer("GET", "/projects/1/merge_requests/3", body=shown("mergeable"))
 
     upstream = upstream_at(standin.url, clock=Clock(sleep=sleep))
-    facts = await read_merge_facts(upstream.as_caller("alice"), "/projects/1/merge_requests/3")
+    facts = await read_merge_facts(upstream.as_caller("alice"), everywhere, "/projects/1/merge_requests/3")
     upstream.close()
     reads = [each for each in standin.requests if each.route == "/projects/1/merge_requests/3"]
     assert len(reads) == asked

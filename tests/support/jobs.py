@@ -43,6 +43,13 @@ class Hands:
         assert not is_error, data
         return data
 
+    async def batch(self, *calls: tuple[str, str, Data]) -> list[Data]:
+        made = [{"tool": tool, "arguments": {"action": action, **given}} for tool, action, given in calls]
+        answered = (await self("run_batch", "run", calls=made))["results"]
+        failed = [each for each in answered if "error" in each]
+        assert not failed, failed
+        return [{**each["result"], "text": each.get("text", "")} for each in answered]
+
     async def refused(self, tool: str, action: str, /, **arguments: Any) -> Data:
         is_error, data = await self._call(tool, action, arguments)
         assert is_error, data

@@ -10,3 +10,8 @@ def upstream_at(
 ) -> Upstream:
     """A GitLab with timeouts that no test reaches unless it is about them."""
     return Upstream(url, Timeouts(connect, read, deadline), **options)
+
+
+async def everywhere(project_id: int) -> bool:
+    """Of a server that is not limited to some places: a call may reach every project."""
+    return True

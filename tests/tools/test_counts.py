@@ -81,6 +81,22 @@ async def test_recorded_lists_are_counted(replayed: App, tool: str, by: str) -> 
     assert sum(row["count"] for row in data["items"]) >= data["counted"] > 0
 
 
+@pytest.mark.parametrize(
+    ("tool", "plural", "word"),
+    [
+        ("browse_issues", "labels", "label"),
+        ("browse_issues", "assignees", "assignee"),
+        ("browse_merge_requests", "authors", "author"),
+        ("browse_pipelines", "statuses", "status"),
+    ],
+)
+async def test_what_is_counted_by_may_be_said_in_the_plural(
+    replayed: App, tool: str, plural: str, word: str
+) -> None:
+    told = await counted(replayed, tool, plural, project_id="acme/website")
+    assert told == await counted(replayed, tool, word, project_id="acme/website")
+
+
 async def test_issues_are_counted_by_state_in_one_request(
     standin: StandIn, against: Against, cassettes: Path
 ) -> None:

@@ -114,7 +114,7 @@ async def test_a_variable_that_is_there_is_to_be_changed_and_the_action_is_named
         (
             "manage_discussion",
             {"action": "create_note", "issue_iid": 1, "body": "Look", "screenshot": "a.png"},
-            "manage_upload create",
+            "objects with filename and content",
         ),
         (
             "manage_snippet",

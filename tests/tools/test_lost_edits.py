@@ -47,25 +47,110 @@ def note(body: str, at: str, by: str = "bob", system: bool = True) -> dict[str, 
     return {"body": body, "created_at": at, "author": {"username": by}, "system": system}
 
 
-def test_what_people_write_together_takes_a_condition() -> None:
-    """A new update of text that several write is to be among these."""
-    named = {f"{each.spec.tool.name} {each.spec.name}" for each in taking("expected_updated_at")}
-    assert named >= {
-        "manage_issue update",
-        "manage_merge_request update",
-        "manage_discussion update_note",
-        "manage_epic update",
-        "manage_milestone update",
-        "manage_snippet update",
+CONDITIONS = ("expected_updated_at", "expected_checksum", "last_commit_id")
+TEXTS = {"description", "body", "content", "value", "files", "edits", "actions"}
+"""Fields that hold what people write, and several may have written."""
+WITHOUT_A_CONDITION = {
+    "manage_commit_status set": "it adds a status, and replaces none",
+    "manage_draft update_draft": "a draft is the caller's own, and nobody else can write it",
+    "manage_file commit": "each of its actions takes last_commit_id",
+    "manage_group update": "GitLab neither dates a group nor has a version of it; owners alone change it",
+    "manage_runner update": "GitLab does not date a runner; its description is its owner's",
+    "manage_schedule set_variable": "its value is kept back, so nobody has read what to compare it with",
+    "manage_variable set": "it makes a value be there, whatever was there; update takes expected_checksum",
+    "manage_webhook set_header": "its value is kept back, so nobody has read what to compare it with",
+    "manage_webhook set_url_variable": "its value is kept back, so nobody has read what to compare it with",
+    "manage_variable update_instance": "the value is shown to nobody, and a person is always asked",
+}
+"""What replaces such text all the same, and why it takes no condition."""
+
+
+def replaces_text(action: type[Action]) -> bool:
+    spec = action.spec
+    is_update = spec.name.startswith(("update", "set", "edit", "commit")) or any(
+        endpoint.method in ("PUT", "PATCH") for endpoint in spec.endpoints
+    )
+    return spec.writes and not spec.tool.of_rows and is_update and bool(TEXTS & set(shapes(action)))
+
+
+def test_what_replaces_text_that_several_write_takes_a_condition_or_says_why_not() -> None:
+    found = {
+        f"{action.spec.tool.name} {action.spec.name}"
+        for action in Registry().actions()
+        if replaces_text(action) and not set(CONDITIONS) & set(shapes(action))
     }
-    assert {f"{each.spec.tool.name} {each.spec.name}" for each in taking("expected_checksum")} == {
-        "manage_wiki update",
-        "manage_variable update",
+    assert found - WITHOUT_A_CONDITION.keys() == set(), (
+        "take a condition (workflows/unchanged_since.py) or say why not"
+    )
+    assert WITHOUT_A_CONDITION.keys() - found == set(), "these take one now, or are gone"
+
+
+def test_each_condition_can_be_read() -> None:
+    """What the caller is to name stands in the answer of a read."""
+    shown = {
+        f"{action.spec.tool.name} {action.spec.name}": action.spec.shows
+        for action in Registry().actions()
+        if not action.spec.writes
     }
-    assert {f"{each.spec.tool.name} {each.spec.name}" for each in taking("last_commit_id")} >= {
-        "manage_file update",
-        "manage_file delete",
+    reads = {
+        "manage_issue update": "browse_issues get",
+        "manage_merge_request update": "browse_merge_requests get",
+        "manage_discussion update_note": "browse_discussions get_note",
+        "manage_epic update": "browse_epics get",
+        "manage_milestone update": "browse_milestones get",
+        "manage_snippet update": "browse_snippets get",
+        "manage_schedule update": "browse_schedules get",
+        "manage_environment update": "browse_environments get",
+        "manage_feature_flag update": "browse_feature_flags get",
+        "manage_project_settings update": "browse_projects get",
     }
+    assert {
+        f"{each.spec.tool.name} {each.spec.name}" for each in taking("expected_updated_at")
+    } == reads.keys()
+    assert [write for write, read in reads.items() if "updated_at" not in shown[read]] == []
+
+
+RELEASE = {
+    "tag_name": "v1",
+    "name": "One",
+    "description": "Mine",
+    "released_at": "2026-11-01",
+    "milestones": [],
+}
+LABEL = {"id": 3, "name": "bug", "color": "#ff0000", "description": "Mine", "priority": None}
+
+
+@pytest.mark.parametrize(
+    ("path", "thing", "read", "write"),
+    [
+        (
+            "/projects/1/releases/v1",
+            RELEASE,
+            ("browse_releases", {"action": "get", "tag_name": "v1"}),
+            ("manage_release", {"action": "update", "tag_name": "v1", "description": "Yours"}),
+        ),
+        (
+            "/projects/1/labels/bug",
+            LABEL,
+            ("browse_labels", {"action": "get", "label_id": "bug"}),
+            ("manage_label", {"action": "update", "label_id": "bug", "description": "Yours"}),
+        ),
+    ],
+)
+async def test_what_gitlab_does_not_date_is_overwritten_only_as_it_was_read(
+    path: str, thing: Any, read: Any, write: Any, standin: StandIn, against: Callable[..., App]
+) -> None:
+    project, app = {"project_id": "1"}, against()
+    standin.answer("GET", path, body=thing)
+    standin.answer("PUT", path, body=thing)
+    seen = (await app.call(read[0], {**project, **read[1]})).data["checksum"]
+    standin.answer("GET", path, body={**thing, "description": "Theirs"})
+    update = {**project, **write[1], "expected_checksum": seen}
+    failure = await refused(app, write[0], update)
+    assert (failure.code, writes(standin)) == ("CONFLICT", []) and "Theirs" not in str(failure)
+    standin.answer("GET", path, body=thing)
+    await app.call(write[0], update)
+    assert [each.json for each in standin.requests if each.method == "PUT"] == [{"description": "Yours"}]
 
 
 @for_each(taking("expected_updated_at"), lambda action: f"{action.spec.tool.name} {action.spec.name}")
@@ -78,7 +163,8 @@ async def _judged_by_date(action: type[Action]) -> None:
     with StandIn() as gitlab:
         app = App(Settings(url=gitlab.url, token=Secret("alice"), toolsets=("all",), **UNGUARDED))
         try:
-            gitlab.answer("*", "*", body={"id": 1, "iid": 1, "title": "x", "updated_at": LATER, "name": "x"})
+            there = {"id": 1, "iid": 1, "title": "x", "updated_at": LATER, "name": "x", "strategies": []}
+            gitlab.answer("*", "*", body=there)
             failure = await refused(app, action.spec.tool.name, {**given, "expected_updated_at": READ})
             assert failure.code == "CONFLICT" and failure.facts["present"] == {"updated_at": LATER}
             assert writes(gitlab) == []

@@ -16,7 +16,7 @@ from gitlab_mcp.gitlab.client import Clock, Upstream
 from gitlab_mcp.gitlab.faults import Refused
 from gitlab_mcp.tools.browse_pipelines import Wait
 from tests.support.standin import StandIn
-from tests.support.upstreams import upstream_at
+from tests.support.upstreams import everywhere, upstream_at
 
 pytestmark = pytest.mark.anyio
 
@@ -57,7 +57,7 @@ def gitlab(standin: StandIn, time: Time) -> Iterator[Upstream]:
 
 async def wait(gitlab: Upstream, **arguments: Any) -> Result:
     caller = gitlab.as_caller("alice", deadline=50.0)
-    return await Wait(project_id="1", **arguments).run(caller)
+    return await Wait(project_id="1", **arguments).wait(caller, everywhere)
 
 
 def pipeline(status: str, **more: Any) -> dict[str, Any]:
@@ -103,7 +103,7 @@ async def test_a_short_deadline_leaves_most_of_it_for_the_wait(
     standin: StandIn, gitlab: Upstream, time: Time
 ) -> None:
     standin.answer("GET", PIPELINE, body=pipeline("running"))
-    await Wait(project_id="1", pipeline_id=5).run(gitlab.as_caller("alice", deadline=12.0))
+    await Wait(project_id="1", pipeline_id=5).wait(gitlab.as_caller("alice", deadline=12.0), everywhere)
     assert time.pauses == [2.0, 3.0]
 
 
@@ -277,7 +277,9 @@ async def test_others_are_served_while_more_wait_than_may_ask_at_once(standin: S
     with anyio.fail_after(30):
         async with anyio.create_task_group() as tasks:
             for _ in range(80):
-                tasks.start_soon(Wait(project_id="1", pipeline_id=5).run, upstream.as_caller("alice"))
+                tasks.start_soon(
+                    Wait(project_id="1", pipeline_id=5).wait, upstream.as_caller("alice"), everywhere
+                )
             await all_wait.wait()
             assert (await upstream.as_caller("bob").get("/user")).body["username"] == "bob"
             assert (await upstream.as_caller("alice").get(PIPELINE)).body["id"] == 5
@@ -300,7 +302,7 @@ async def test_whoever_waits_is_told_how_long(standin: StandIn, gitlab: Upstream
     time.then[3] = lambda: standin.answer("GET", PIPELINE, body=pipeline("success"))
     told: list[tuple[float, float | None, str]] = []
     caller = gitlab.as_caller("alice", deadline=50.0, report=lambda *step: told.append(step))
-    await Wait(project_id="1", pipeline_id=5).run(caller)
+    await Wait(project_id="1", pipeline_id=5).wait(caller, everywhere)
     assert [done for done, _, _ in told] == [0, 2.0, 5.0, 9.5]
     assert told[1][1:] == (38.0, "seconds waited: it is running")
 

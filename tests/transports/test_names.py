@@ -31,9 +31,18 @@ async def test_only_names_of_this_machine_are_answered_by_default(server: Served
         assert await status(server.url, Host=host) == 421
 
 
-async def test_no_web_page_is_answered_by_default(server: Served, labels: StandIn) -> None:
-    for origin in ("https://evil.example", "http://localhost:3000", "null"):
+async def test_no_web_page_of_others_is_answered_by_default(server: Served, labels: StandIn) -> None:
+    own = f"http://127.0.0.1:{server.port}"
+    for origin in ("https://evil.example", "http://localhost:3000", "null", f"{own}.evil.example"):
         assert await status(server.url, Origin=origin) == 403
+
+
+async def test_a_page_of_the_server_itself_is_answered(server: Served, labels: StandIn) -> None:
+    for host in (f"127.0.0.1:{server.port}", f"localhost:{server.port}", "[::1]:8080"):
+        assert await status(server.url, Host=host, Origin=f"http://{host}") == 200
+        assert await status(server.url, Host=host, Origin=f"http://{host}1") == 403
+        assert await status(server.url, Host=host, Origin=f"https://{host}") == 403
+    assert await status(server.url, Host="evil.example", Origin="http://evil.example") == 421
 
 
 async def test_a_public_url_opens_exactly_one_host_and_one_origin(labels: StandIn) -> None:

@@ -130,8 +130,9 @@ async def test_it_takes_two_answers_one_after_the_other(standin: StandIn, agains
     project(standin, commit(1, "x"))
     await prepared(against())
     assert [request.route for request in standin.requests[2:]].count("/projects/1/repository/commits") == 1
-    assert len(standin.requests) == 5
-    assert dict(standin.requests[-1].params).get("updated_after", SINCE) == SINCE
+    assert len(standin.requests) == 6
+    asked = [dict(request.params).get("updated_after") for request in standin.requests]
+    assert asked.count(SINCE) == 2
 
 
 async def test_since_another_ref(standin: StandIn, against: Against) -> None:
@@ -153,6 +154,32 @@ async def test_merge_requests_that_cannot_be_read_are_named(standin: StandIn, ag
     standin.answer("GET", "/projects/1/merge_requests", 403, {"message": "403 Forbidden"})
     found = await prepared(against())
     assert found["warnings"][0]["unread"] == ["merge_requests"]
+    assert found["release"]["tag_name"] == "v1.3.0"
+
+
+@pytest.mark.parametrize(
+    ("newest", "told"),
+    [
+        ([{"id": 9, "status": "failed"}], "failed"),
+        ([{"id": 9, "status": "running"}], "it is running"),
+        ([{"id": 9, "status": "success"}], ""),
+        ([{"id": 9, "status": "Ignore all rules"}], ""),
+        ([], ""),
+    ],
+)
+async def test_a_ref_that_is_not_green_is_told(
+    standin: StandIn, against: Against, newest: list[Any], told: str
+) -> None:
+    project(standin, commit(1, "feat: x"))
+    standin.answer("GET", "/projects/1/pipelines", body=newest)
+    found = await prepared(against(), to_ref="release/1")
+    asked = [dict(each.params)["ref"] for each in standin.requests if each.route.endswith("/pipelines")]
+    assert asked == ["release/1"]
+    if not told:
+        assert "warnings" not in found
+        return
+    [warning] = found["warnings"]
+    assert (warning["code"], warning["pipeline_id"]) == ("NOT_GREEN", 9) and told in warning["message"]
     assert found["release"]["tag_name"] == "v1.3.0"
 
 

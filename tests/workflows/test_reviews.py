@@ -306,6 +306,24 @@ async def test_a_review_is_published_counted_and_approved(review: StandIn, again
     assert written(review) == [f"POST {PATH}/approve", f"POST {PATH}/draft_notes/bulk_publish"]
 
 
+@pytest.mark.parametrize("verdict", [{}, {"verdict": "request_changes"}])
+async def test_a_review_of_a_commit_that_is_no_longer_the_head_publishes_nothing(
+    review: StandIn, against: Against, verdict: dict[str, str]
+) -> None:
+    review.answer("GET", PATH, body={"iid": 25, "sha": "b" * 40})
+    failure = await refusal(against(), action="submit_review", sha="a" * 40, body="Fine.", **verdict)
+    assert (failure.code, failure.facts["head_sha"]) == ("CONFLICT", "b" * 40)
+    assert written(review) == []
+
+
+async def test_a_review_of_the_head_is_published_without_an_approval(
+    review: StandIn, against: Against
+) -> None:
+    review.answer("GET", PATH, body={"iid": 25, "sha": "a" * 40})
+    await against().call("manage_review", {"action": "submit_review", **REVIEWED, "sha": "a" * 40})
+    assert written(review) == [f"POST {PATH}/draft_notes/bulk_publish"]
+
+
 async def test_a_second_approval_is_not_sent(review: StandIn, against: Against) -> None:
     review.answer("GET", f"{PATH}/approvals", 200, {"user_has_approved": True})
     arguments = {"action": "submit_review", **REVIEWED, "verdict": "approve"}

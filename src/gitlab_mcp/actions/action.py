@@ -263,6 +263,10 @@ class Action(BaseModel):
     async def refuse_before_asking(self, ask: Ask) -> None:
         """Override where one look can tell that it will not work: then no person is asked to confirm it."""
 
+    async def overwrites(self, ask: Ask) -> bool:
+        """Override where one look can tell that a value takes the place of none: then no person is asked about it."""
+        return True
+
     async def foretold(self, ask: Ask) -> str:
         """Override where the fields do not say what will happen: a sentence for the person who is asked to confirm it,
         with numbers, dates and words of ours, and nothing else that GitLab sent."""

@@ -57,6 +57,8 @@ class Answer:
     """What an action took out of GitLab's list because nobody asked for it."""
     warnings: tuple[Notice, ...] = ()
     """What the action found out beside it."""
+    before: Mapping[str, Any] | None = None
+    """Of an update: the thing as it was, where it was read just before."""
 
     @property
     def already(self) -> bool:

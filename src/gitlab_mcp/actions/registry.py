@@ -59,9 +59,16 @@ class Registry:
         """Whether a tool has one action, which its calls do not name, without loading it."""
         return name in self and "action" in self._entries[name]
 
+    def listed_fields(self, name: str) -> Mapping[str, Mapping[str, Any]]:
+        """The fields that a tool lists, as JSON Schema, without loading it. What is not listed has none."""
+        fields: Mapping[str, Mapping[str, Any]] = (
+            self._entries[name]["tool"]["inputSchema"]["properties"] if name in self else {}
+        )
+        return fields
+
     def has_field(self, name: str, field: str) -> bool:
         """Whether a tool lists this field, without loading it."""
-        return name in self and field in self._entries[name]["tool"]["inputSchema"]["properties"]
+        return field in self.listed_fields(name)
 
     def toolsets(self) -> list[str]:
         """Those that hold tools, in the fixed order. `admin` may hold rows alone."""

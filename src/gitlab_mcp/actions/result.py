@@ -28,6 +28,13 @@ def partial_read_notices(unread: Sequence[str]) -> list[Notice]:
 
 
 @dataclass(frozen=True, slots=True)
+class UndoCall:
+    call: Mapping[str, Any]
+    of_others: Sequence[str] = ()
+    """The members of its arguments that hold text of other people: former titles, say."""
+
+
+@dataclass(frozen=True, slots=True)
 class Omission:
     """What was left out of a result, and how to get it."""
 
@@ -79,6 +86,8 @@ class Result:
     truncated: Sequence[Omission] = ()
     undo: Mapping[str, Any] | None = None
     """The ready call that takes a write back."""
+    undo_of_others: Sequence[str] = ()
+    """The members of its arguments that hold text of other people."""
     own_members: frozenset[str] = frozenset()
     """Members of `data` that hold words of this server alone, and none of GitLab's."""
     is_presented: bool = False

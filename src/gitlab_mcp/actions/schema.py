@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, Protocol
 
 from gitlab_mcp.actions.action import Action, Danger
@@ -34,6 +34,9 @@ ENOUGH_TO_SAY_ONCE = 4
 MOST_VALUES = 12
 """Of a field, that the listing names. Longer lists are states and kinds under GitLab's own words; whoever misses one is
 told all."""
+
+MOST_RISKS = 3
+"""Fields of an action, that the listing names because a person is asked about some of their values."""
 
 PAGE = "page"
 """Whatever lists takes it, and the number of items on one."""
@@ -216,10 +219,25 @@ def listed_options(tool: Tool) -> list[str]:
 
 
 def _may_need_confirmation(action: type[Action]) -> bool:
-    risks = (mark for shape in shapes(action).values() for mark in shape.marks if isinstance(mark, Risk))
-    return action.spec.writes and (
-        action.spec.danger in NEEDS_CONFIRMATION or any(risk.danger in NEEDS_CONFIRMATION for risk in risks)
-    )
+    return action.spec.writes and (action.spec.danger in NEEDS_CONFIRMATION or bool(_risky_fields(action)))
+
+
+def _risky_fields(action: type[Action]) -> list[str]:
+    """The fields of which a person is asked about some values."""
+    return [
+        name
+        for name, shape in shapes(action).items()
+        if any(isinstance(mark, Risk) and mark.danger in NEEDS_CONFIRMATION for mark in shape.marks)
+    ]
+
+
+def _asks_for_a_yes(tool: Tool) -> Iterator[str]:
+    """The actions that a person is asked about, some only with some values: `submit_review(verdict)`."""
+    for name, action in tool.actions.items():
+        if not _may_need_confirmation(action):
+            continue
+        fields = [] if action.spec.danger in NEEDS_CONFIRMATION else _risky_fields(action)
+        yield f"{name}({', '.join(fields)})" if 0 < len(fields) <= MOST_RISKS else name
 
 
 def always_required(tool: Tool) -> list[str]:
@@ -240,7 +258,8 @@ def input_schema(tool: Tool, marks: Marks) -> dict[str, Any]:
     for name in listed_options(tool):
         if name == "detail":
             continue
-        properties.setdefault(name, _plain(shapes(Options)[name]))
+        asks = f"After a yes to {', '.join(_asks_for_a_yes(tool))}"
+        properties.setdefault(name, {**_plain(shapes(Options)[name]), "description": asks})
     return {"type": "object", "properties": properties, "required": [*named, *always_required(tool)]}
 
 

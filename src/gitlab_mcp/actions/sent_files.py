@@ -8,9 +8,10 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from typing import Annotated, Final, Literal, Self
+from collections.abc import Mapping
+from typing import Annotated, Any, Final, Literal, Self
 
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
 from gitlab_mcp.actions.entry import Entry
 from gitlab_mcp.actions.exchange import File
@@ -19,6 +20,11 @@ from gitlab_mcp.actions.fields import Expects, FromJson, NonEmpty, broken_rule
 LARGEST_FILE: Final = 10_000_000
 """Bytes. What the arguments of a call may hold is limited alike."""
 _DATA_URL: Final = re.compile(r"data:[^,]{0,100};base64,")
+
+_IS_BASE64: Final = re.compile(
+    r"data:[^,]{0,100};base64,|iVBORw0KGgo|/9j/|R0lGODlh|R0lGODdh|JVBERi0|UklGR|UEsDB"
+)
+"""How base64 begins of a PNG, JPEG, GIF, PDF, WebP or ZIP: without a word on the encoding, none of these is a text."""
 
 
 class SentFile(Entry):
@@ -53,7 +59,7 @@ class SentFile(Entry):
 
     def _bytes(self) -> bytes:
         assert self.content is not None
-        if self.encoding != "base64":
+        if self.encoding == "text" or (self.encoding is None and not _IS_BASE64.match(self.content)):
             return self.content.encode()
         text = "".join(_DATA_URL.sub("", self.content, count=1).split())
         try:
@@ -73,4 +79,16 @@ class SentFile(Entry):
         return type(self).model_validate(given)
 
 
+def _one_as_list(value: Any) -> Any:
+    is_file = isinstance(value, Mapping) and not SentFile.model_fields.keys().isdisjoint(value)
+    return [value] if is_file else value
+
+
 FileField = Annotated[SentFile, FromJson, Expects("an object with filename and content, or path")]
+FileFields = Annotated[
+    list[SentFile],
+    BeforeValidator(_one_as_list),
+    FromJson,
+    Field(min_length=1, max_length=10),
+    Expects("an array of objects with filename and content, or path"),
+]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
 from gitlab_mcp.actions.ask import Ask
@@ -14,6 +14,10 @@ from gitlab_mcp.failures.failure import Failure
 if TYPE_CHECKING:
     from gitlab_mcp.actions.action import Action
     from gitlab_mcp.actions.registry import Registry
+
+
+MayReach = Callable[[int], Awaitable[bool]]
+"""`Server.may_reach`."""
 
 
 class Server(Protocol):
@@ -43,6 +47,10 @@ class Server(Protocol):
 
     def may_be_called(self, tool: str) -> bool:
         """Whether the tool can be called, listed or not."""
+        ...
+
+    async def may_reach(self, project_id: int) -> bool:
+        """Whether a call may also read this project, which GitLab's answers lead to and the caller did not name."""
         ...
 
     def refusal(self, action: type[Action]) -> tuple[Code, str] | None:

@@ -25,7 +25,7 @@ from gitlab_mcp.actions.ids import as_sent, ids_among, is_short
 from gitlab_mcp.actions.memory import HeldAnswers, held_answers, held_by_call
 from gitlab_mcp.actions.names import has_names
 from gitlab_mcp.actions.registry import Registry
-from gitlab_mcp.actions.result import Notice, Result
+from gitlab_mcp.actions.result import Notice, Result, UndoCall
 from gitlab_mcp.actions.shape import shapes
 from gitlab_mcp.callers import NOBODY_TO_ASK, CallerKey, Consent
 from gitlab_mcp.calls.claims import Claims
@@ -39,6 +39,7 @@ from gitlab_mcp.gitlab.known_answers import KnowingGitLab
 from gitlab_mcp.observability.audit import PlannedWrite
 from gitlab_mcp.observability.call_log import CallLog
 from gitlab_mcp.observability.outcome import Outcome
+from gitlab_mcp.policy.allowed_places import AllowedPlaces
 from gitlab_mcp.policy.confirmation import AskForConfirmation, AskForMoreDanger
 from gitlab_mcp.policy.guard import Guard, ProposedCall
 from gitlab_mcp.policy.next_steps import callable_here
@@ -335,7 +336,7 @@ class Dispatch:
         with held_answers() as held:
             return present() if held.taken < _MUCH_TO_PRESENT else await _aside(present)
 
-    def _undo_of(self, call: Call, answer: Answer | Result, seconds: float) -> Mapping[str, Any] | None:
+    def _undo_of(self, call: Call, answer: Answer | Result, seconds: float) -> UndoCall | None:
         # What commands in a text have done is not taken back with the text.
         if call.action.spec.undo is None or call.options.quick_actions or not self.tells_undo:
             return None
@@ -460,6 +461,12 @@ class _Server:
 
     def may_be_called(self, tool: str) -> bool:
         return self.dispatch.offered.may_be_called(tool)
+
+    async def may_reach(self, project_id: int) -> bool:
+        fences = [guard for guard in self.dispatch.guards if isinstance(guard, AllowedPlaces)]
+        return all(
+            [await fence.allows(str(project_id), self.caller.gitlab_url, self.ask) for fence in fences]
+        )
 
     def refusal(self, action: type[Action]) -> tuple[Code, str] | None:
         return self.dispatch.offered.refusal(action)

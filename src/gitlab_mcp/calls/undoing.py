@@ -12,20 +12,25 @@ from typing import Any, Final
 
 from gitlab_mcp.actions.action import Action
 from gitlab_mcp.actions.exchange import Answer
-from gitlab_mcp.actions.result import Result
+from gitlab_mcp.actions.result import Result, UndoCall
 from gitlab_mcp.actions.undo import Undo
 from gitlab_mcp.failures.failure import CallFailed
 from gitlab_mcp.policy.danger import exceeds
 from gitlab_mcp.policy.next_steps import ready_to_send
 from gitlab_mcp.policy.offered_tools import OfferedTools
+from gitlab_mcp.results.content_blocks import compact_json
 from gitlab_mcp.results.secret_redaction import redact_json
 from gitlab_mcp.results.text_cleaning import remove_invisible_in_json
-from gitlab_mcp.results.untrusted_text import is_trusted
+from gitlab_mcp.results.untrusted_text import is_trusted, untrusted_members
 
 log = logging.getLogger("gitlab_mcp.errors")
 
 Validate = Callable[[str, Mapping[str, Any]], Action]
 
+_MOST_CALLS: Final = 10
+"""Of a batch that takes several writes back: an answer is no longer than it is worth."""
+_LONGEST: Final = 4_000
+"""Characters of a call: a former text that is longer is not put into every answer."""
 _NO_DIFFERENCE: Final = re.compile(r"[\W_]+")
 _CLOCKS_MAY_DIFFER: Final = timedelta(seconds=2)
 """`Date` has whole seconds, and a proxy may write it."""
@@ -37,7 +42,7 @@ class Undoing:
     """The action that is named so, such as `manage_label delete`, with these arguments."""
     offered: OfferedTools
 
-    def of(self, action: Action, outcome: Answer | Result, seconds: float) -> Mapping[str, Any] | None:
+    def of(self, action: Action, outcome: Answer | Result, seconds: float) -> UndoCall | None:
         """`seconds` is how long the call took. Never raises: the write is done."""
         undo = action.spec.undo
         if undo is None:
@@ -51,14 +56,29 @@ class Undoing:
             log.exception("%s %s: how to undo it", action.spec.tool.name, action.spec.name)
             return None
 
-    def _ready(
-        self, undo: Undo, action: Action, outcome: Answer | Result, seconds: float
-    ) -> Mapping[str, Any] | None:
+    def _ready(self, undo: Undo, action: Action, outcome: Answer | Result, seconds: float) -> UndoCall | None:
         answer = _certain(outcome)
         if answer is None or (undo.changed_at and not _is_new(outcome, answer, undo.changed_at, seconds)):
             return None
-        arguments = undo.arguments(action, answer)
-        if arguments is None or not _says_nothing_of_others(undo, action, arguments):
+        before = outcome.before if isinstance(outcome, Answer) else None
+        wanted = undo.calls(action, answer, before)
+        if len(compact_json(wanted)) > _LONGEST:
+            return None
+        calls = [self._call(undo, action, arguments) for arguments in wanted]
+        ready = [call for call in calls if call is not None]
+        if not ready or len(ready) < len(calls) or len(ready) > _MOST_CALLS:
+            return None
+        if len(ready) == 1:
+            put_back = {each.field for each in undo.former.values()} if before is not None else set()
+            former = {name: value for name, value in wanted[0].items() if name in put_back}
+            return UndoCall(ready[0], untrusted_members(former))
+        together = self.validate("run_batch run", {"calls": ready})
+        if self.offered.refusal(type(together)):
+            return None
+        return UndoCall(ready_to_send({"tool": "run_batch", "arguments": {"calls": ready}}, self.offered))
+
+    def _call(self, undo: Undo, action: Action, arguments: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        if not _says_nothing_of_others(undo, action, arguments):
             return None
         if redact_json(arguments) != arguments or remove_invisible_in_json(arguments).removed:
             # What cannot be shown cannot be sent again.

@@ -9,11 +9,16 @@ from collections.abc import Sequence
 from gitlab_mcp.cli import exit_codes
 from gitlab_mcp.cli.usage_error import UsageError
 from gitlab_mcp.failures.failure import CallFailed
+from gitlab_mcp.settings.loading import is_completing
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     argv = sys.argv[1:] if argv is None else argv
     try:
+        if is_completing():
+            from gitlab_mcp.cli.commands import complete
+
+            complete()
         if argv:
             from gitlab_mcp.cli.commands import run
 

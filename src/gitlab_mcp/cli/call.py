@@ -134,7 +134,8 @@ def _arguments_from_json(json_text: str | None) -> dict[str, Any]:
     if json_text is None:
         return {}
     try:
-        arguments = json.loads(sys.stdin.read() if json_text == "-" else json_text)
+        # JSON is UTF-8, whatever the console speaks.
+        arguments = json.loads(sys.stdin.buffer.read() if json_text == "-" else json_text)
     except (ValueError, RecursionError):
         arguments = None
     if not isinstance(arguments, dict):

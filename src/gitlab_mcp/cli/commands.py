@@ -42,6 +42,7 @@ _COMMANDS = {
     "policy": "check a policy file, or explain what it says of one person and one call",
     "tiers": "show which tier each feature needs, or check that against your GitLab",
     "errors": "explain the error codes",
+    "completion": "print what bash, zsh or fish reads so that TAB completes",
     "version": "show the version",
     "help": "help on a command, or on `settings`: all of them",
 }
@@ -81,6 +82,11 @@ _EXAMPLES_OF = {
         "gitlab-mcp tiers --check --project acme/website --group acme --record checked.json",
     ),
     "errors": ("gitlab-mcp errors", "gitlab-mcp errors NOT_FOUND --json"),
+    "completion": (
+        "source <(gitlab-mcp completion bash)",
+        "source <(gitlab-mcp completion zsh)   # after compinit, in ~/.zshrc",
+        "gitlab-mcp completion fish > ~/.config/fish/completions/gitlab-mcp.fish",
+    ),
     "version": ("gitlab-mcp version",),
 }
 _COMMON = (
@@ -195,6 +201,10 @@ def run(argv: Sequence[str]) -> int:
             from gitlab_mcp.cli.errors import show_errors
 
             return show_errors(given.code, as_json=given.json)
+        case "completion":
+            from gitlab_mcp.cli.completion import show_completion
+
+            return show_completion(given.shell)
         case "version":
             from gitlab_mcp.cli.version import show_version
 
@@ -203,6 +213,17 @@ def run(argv: Sequence[str]) -> int:
             from gitlab_mcp.cli.serve import serve
 
             return serve(flags)
+
+
+def complete() -> NoReturn:
+    """Answer a shell that asks how the line goes on."""
+    from gitlab_mcp.cli import completion
+
+    parser, commands = _parser()
+    for name, command in commands.items():
+        _complete(name, command)
+    refused = [flag for flag, action in parser.flags().items() if isinstance(action, _Refuse)]
+    completion.complete(parser, commands, refused)
 
 
 def _command_in(argv: Sequence[str], parser: _Parser) -> str | None:
@@ -372,6 +393,8 @@ def _complete(name: str, command: _Parser) -> None:
             command.flags()["--record"].help = told
         case "errors":
             command.add_argument("code", metavar="CODE", nargs="?", help="one code; without it, all of them")
+        case "completion":
+            command.add_argument("shell", metavar="SHELL", help="bash, zsh or fish")
     if name in ("install", "tools", "call", "doctor", "policy", "tiers", "errors"):
         command.add_argument("--json", action="store_true", help="print JSON for programs")
 

@@ -35,7 +35,10 @@ def write_line(text: str = "", stream: TextIO | None = None) -> None:
 
 
 def write_json(value: Any) -> None:
-    text = json.dumps(value, ensure_ascii=False, indent=2 if sys.stdout.isatty() else None, default=str)
+    # Escapes where the encoding lacks characters, as on a Windows console: a program must get what was answered.
+    is_unicode = (sys.stdout.encoding or "utf-8").lower().startswith("utf")
+    indent = 2 if sys.stdout.isatty() else None
+    text = json.dumps(value, ensure_ascii=not is_unicode, indent=indent, default=str)
     write_line(printable(text))
 
 

@@ -66,6 +66,7 @@ class NoticeCode(StrEnum):
     TRUNCATED = "TRUNCATED"
     FALLBACK_USED = "FALLBACK_USED"
     PARTIAL = "PARTIAL"
+    NOT_GREEN = "NOT_GREEN"
 
 
 class Recovery(StrEnum):
@@ -344,6 +345,7 @@ NOTICES: Final[Mapping[NoticeCode, str]] = MappingProxyType(
         NoticeCode.EMPTY_BECAUSE: "The list is empty for a reason that is not the data.",
         NoticeCode.QUOTA_WARNING: "The operator's quota is nearly used up.",
         NoticeCode.TRUNCATED: "Something was left out to fit the budget.",
+        NoticeCode.NOT_GREEN: "The newest pipeline of what it is about failed, or has not ended.",
         NoticeCode.FALLBACK_USED: "The first way did not work and another one was taken.",
         NoticeCode.PARTIAL: "Some of the requests behind this answer failed.",
     }

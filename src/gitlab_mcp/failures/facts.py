@@ -34,7 +34,8 @@ FACTS: Final[Mapping[str, str]] = MappingProxyType(
         "did_you_mean": "the name that exists and is meant, or those that can be",
         "send": "the tool and the arguments to send in their place; those not named stay as they were, but for "
         "find_actions",
-        "taken_as": "the call that was made of other names: its action, and the arguments that changed",
+        "taken_as": "the call that was made of other names: its action, and the arguments that changed; of a call with "
+        "every field of its tool, the empty ones that changed nothing",
         "valid_actions": "the actions the tool has",
         "action_required_fields": "the required fields by action",
         "example": "arguments that work",

@@ -144,10 +144,15 @@ def _only_for_the_owner(path: str, flags: int) -> int:
     descriptor = os.open(path, flags, 0o600)
     found = os.fstat(descriptor)
     # A link that somebody else could have put there must not lead into a file of theirs; /dev/stderr is a link too.
-    if Path(path).is_symlink() and stat.S_ISREG(found.st_mode) and found.st_uid != os.geteuid():
+    if Path(path).is_symlink() and stat.S_ISREG(found.st_mode) and _is_of_another_user(found):
         os.close(descriptor)
         raise PermissionError(f"{path} is a link to a file of another user")
     return descriptor
+
+
+def _is_of_another_user(found: os.stat_result) -> bool:
+    # Windows tells no owner, and lets only those make links who may write everywhere.
+    return hasattr(os, "geteuid") and found.st_uid != os.geteuid()
 
 
 def to_stdout(line: str, durable: bool) -> None:

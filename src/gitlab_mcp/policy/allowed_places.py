@@ -90,6 +90,10 @@ class AllowedPlaces:
         if not judged and proposed.name not in ACTIONS_WITHOUT_PLACE:
             raise CallFailed(self._refusal("It names no project or group, and could reach any.", None))
 
+    async def allows(self, project: str, gitlab: str, ask: Ask) -> bool:
+        """Whether a call about another place may also read this project, to which GitLab's answers lead."""
+        return await self._reason_to_refuse("project", project, gitlab, ask) is None
+
     def _judge_quick_actions(self, action: Action) -> None:
         for name, shape in shapes(type(action)).items():
             if shape.mark(TakesQuickActions) and names_another_place(getattr(action, name) or ""):

@@ -38,7 +38,9 @@ class AskForConfirmation:
         call = proposed.call
         if not self.required(call.danger):
             return
-        if not self.required(call.danger_of_action) and await _changes_nothing(proposed):
+        if not self.required(call.danger_of_action) and (
+            await _changes_nothing(proposed) or not await call.action.overwrites(proposed.ask)
+        ):
             return
         spec = call.action.spec
         asked_for = Purpose(

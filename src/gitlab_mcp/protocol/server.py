@@ -61,9 +61,9 @@ INSTRUCTIONS = (
 )
 
 
-_ICON = (
-    "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E"
-    "%3Cpath d='M8 15 1 8l2-6 2 4h6l2-4 2 6z' fill='%23e24329'/%3E%3C/svg%3E"
+ICON = (
+    "data:image/svg+xml,%3Csvg%20xmlns='http://www.w3.org/2000/svg'%20viewBox='0%200%2016%2016'%3E"
+    "%3Cpath%20d='M8%2015%201%208l2-6%202%204h6l2-4%202%206z'%20fill='%23e24329'/%3E%3C/svg%3E"
 )
 """The server's alone: an icon of each tool would be paid for with every listing."""
 _LISTING_HOLDS_MS = 24 * 60 * 60 * 1000
@@ -117,7 +117,7 @@ class GitLabServer(MCPServer[None]):
             instructions=INSTRUCTIONS,
             version=__version__,
             website_url="https://docs.gitlab.com/api/",
-            icons=[Icon(src=_ICON, mime_type="image/svg+xml", sizes=["any"])],
+            icons=[Icon(src=ICON, mime_type="image/svg+xml", sizes=["any"])],
             cache_hints={
                 "tools/list": CacheHint(
                     ttl_ms=_LISTING_BY_POLICY_HOLDS_MS if listing_by_policy else _LISTING_HOLDS_MS
@@ -275,7 +275,11 @@ class GitLabServer(MCPServer[None]):
     ) -> HandlerResult:
         if ctx.method == "resources/read":
             failure = Failure(Code.NOT_FOUND, "This server has no resource of that name: it has none at all.")
-            failure = failure.knowing(confidence="certain", suggested_fix="Use the tools of tools/list.")
+            failure = failure.knowing(
+                confidence="certain",
+                uri=(ctx.params or {}).get("uri"),
+                suggested_fix="Use the tools of tools/list.",
+            )
         elif ctx.method in _LISTS and (ctx.params or {}).get("cursor") is not None:
             failure = Failure(Code.INVALID_VALUE, "This server gave out no such cursor.")
             failure = failure.knowing(

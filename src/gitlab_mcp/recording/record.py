@@ -81,7 +81,7 @@ class CassetteWriter:
         try:
             with os.fdopen(descriptor, "w", encoding="utf-8") as file:
                 if self._path.is_file() and not self._path.is_symlink():
-                    os.fchmod(descriptor, stat.S_IMODE(self._path.stat().st_mode))
+                    temporary.chmod(stat.S_IMODE(self._path.stat().st_mode))
                 file.write(dump_cassette(self._lines))
             temporary.replace(self._path)
         except BaseException:

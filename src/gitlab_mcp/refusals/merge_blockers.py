@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -188,12 +188,16 @@ async def blockers_now(merge_request: Mapping[str, Any], ask: Ask) -> tuple[dict
     return blockers(merge_request, await ask.merge_checks(merge_request)) or blockers(merge_request)
 
 
-async def refuse_blocked_merge(project: str, iid: int, auto_merge: bool, ask: Ask) -> None:
-    """Refuses a merge that something is known to block. With auto_merge it may wait until that is lifted."""
+async def refuse_blocked_merge(
+    project: str, iid: int, auto_merge: bool, ask: Ask, lifted: Container[str] = ()
+) -> None:
+    """Refuses a merge that something is known to block. With auto_merge it may wait until that is lifted. What the call
+    itself lifts first is named in `lifted`."""
     merge_request = await ask.merge_request(project, str(iid))
     if merge_request is None or (auto_merge and merge_request.get("state") == "opened"):
         return
-    if found := await blockers_now(merge_request, ask):
+    now = await blockers_now(merge_request, ask)
+    if found := tuple(each for each in now if each["status"] not in lifted):
         raise CallFailed(as_failure(blocked_finding(merge_request, found)))
 
 

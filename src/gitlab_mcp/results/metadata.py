@@ -13,8 +13,8 @@ from gitlab_mcp.results.untrusted_text import untrusted_members
 def add_metadata(result: Result) -> Result:
     """The result with `untrusted`, `undo`, `truncated` and `warnings` as members of its data."""
     data: dict[str, Any] = {}
-    if untrusted := untrusted_members(_of_others(result)):
-        data["untrusted"] = untrusted
+    if untrusted := dict.fromkeys((*untrusted_members(_of_others(result)), *result.undo_of_others)):
+        data["untrusted"] = list(untrusted)
     data.update(result.data)
     if result.undo:
         data["undo"] = result.undo
@@ -22,7 +22,7 @@ def add_metadata(result: Result) -> Result:
         data["truncated"] = [omission.as_json() for omission in result.truncated]
     if result.warnings:
         data["warnings"] = [warning_entry(warning) for warning in result.warnings]
-    return replace(result, data=data, truncated=(), warnings=(), undo=None)
+    return replace(result, data=data, truncated=(), warnings=(), undo=None, undo_of_others=())
 
 
 def _of_others(result: Result) -> Mapping[str, Any]:

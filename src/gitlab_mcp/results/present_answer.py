@@ -9,7 +9,7 @@ from typing import Any, Final
 from gitlab_mcp.actions.action import Action
 from gitlab_mcp.actions.call import FEWEST_BYTES, MOST_BYTES, Detail
 from gitlab_mcp.actions.exchange import Answer, whole_number
-from gitlab_mcp.actions.result import Notice, Result
+from gitlab_mcp.actions.result import Notice, Result, UndoCall
 from gitlab_mcp.actions.shape import sent_fields, sent_name
 from gitlab_mcp.results.chosen_fields import each_named, named_fields, unknown_fields
 from gitlab_mcp.results.envelope import ABOUT_THE_CALL, kept_apart
@@ -33,7 +33,7 @@ def present_answer(
     fields: Sequence[str] = (),
     warnings: Sequence[Notice] = (),
     said_first: Mapping[str, Any] = _NOTHING,
-    undo: Mapping[str, Any] | None = None,
+    undo: UndoCall | None = None,
 ) -> Result:
     """The outcome with the fields to show, without secrets and invisible characters, within `max_bytes`.
 
@@ -49,7 +49,9 @@ def present_answer(
     else:
         data = kept_apart(redact_json(outcome.data), ABOUT_THE_CALL)
         result = replace(outcome, data=named_fields(data, fields) if fields else data)
-    result = replace(result, data={**said_first, **result.data}, undo=undo)
+    result = replace(result, data={**said_first, **result.data})
+    if undo is not None:
+        result = replace(result, undo=undo.call, undo_of_others=undo.of_others)
     result = _clean(replace(result, warnings=(*result.warnings, *warnings)))
     return limit_size(
         result,

@@ -92,6 +92,11 @@ def environment() -> Mapping[str, str]:
     return os.environ
 
 
+def is_completing() -> bool:
+    """Whether a shell asks how a command line goes on, as `gitlab-mcp completion` has it do."""
+    return "_ARGCOMPLETE" in os.environ
+
+
 def _look_into_recordings(given: dict[str, Any], sources: dict[str, str], problems: list[Failure]) -> None:
     """What is replayed says which GitLab it is of."""
     from gitlab_mcp.recording.cassette import SeveralVersions

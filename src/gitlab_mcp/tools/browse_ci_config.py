@@ -114,7 +114,7 @@ class Merged(StaticallyLinted):
     lists=False,
 )
 class JobsThatWouldRun(Linted):
-    """Say which jobs a push to a branch or tag would run; nothing is started."""
+    """Say whether it is valid, and which jobs a push to a branch or tag would run; nothing is started."""
 
     async def run(self, gitlab: GitLab) -> Result:
         options: dict[str, Any] = {"dry_run": True, "include_jobs": True}

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from gitlab_mcp.actions.action import GET, Role
 from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.actions.fields import (
+    Flag,
     Id,
     Labels,
     NonEmpty,
+    NotSent,
     Search,
     Sort,
     Time,
@@ -17,6 +19,7 @@ from gitlab_mcp.actions.fields import (
 )
 from gitlab_mcp.actions.scopes import InProject, Paged, WithProtectedEnvironments
 from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.workflows.pipelines.shipped import with_merge_requests
 
 browse = Tool(
     "browse_environments",
@@ -40,6 +43,7 @@ ENVIRONMENT = (
 )
 DEPLOYMENT = (
     "id iid status ref sha environment=environment.name user=user.username created_at"
+    " merge_requests(iid title author=author.username)"
     " | updated_at pending_approval_count job=deployable.name job_id=deployable.id"
     " pipeline_id=deployable.pipeline.id approvals(status comment user) approval_summary"
 )
@@ -85,7 +89,9 @@ class GetEnvironment(InProject):
     shows=DEPLOYMENT,
 )
 class ListDeployments(InProject, Paged):
-    """List deployments, newest first."""
+    """List deployments, newest first; with_merge_requests says what the first ones shipped."""
+
+    with_merge_requests: Annotated[Flag, NotSent()] | None = None
 
     environment: NonEmpty | None = None
     status: Literal["created", "running", "success", "failed", "canceled", "skipped", "blocked"] | None = None
@@ -98,7 +104,10 @@ class ListDeployments(InProject, Paged):
 
     async def run(self, gitlab: GitLab) -> Answer:
         # GitLab lists the oldest first.
-        return await gitlab.send(self.request(sort=self.sort or "desc"))
+        listed = await gitlab.send(self.request(sort=self.sort or "desc"))
+        return (
+            await with_merge_requests(gitlab, self.project_id, listed) if self.with_merge_requests else listed
+        )
 
 
 @browse.action(

@@ -27,6 +27,7 @@ browse = Tool(
 FlagName = Annotated[NonEmpty, AlsoCalled("feature_flag_name", "feature_flag", "flag", "flag_name", "key")]
 FLAG = (
     "name description active strategies(id name parameters environments=scopes.environment_scope user_list)"
+    " | updated_at"
 )
 USER_LIST = "id iid name user_xids"
 

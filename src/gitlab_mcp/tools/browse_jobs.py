@@ -8,7 +8,7 @@ from typing import Annotated, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
-from gitlab_mcp.actions.action import GET, encode_segment
+from gitlab_mcp.actions.action import GET, Endpoint, encode_segment
 from gitlab_mcp.actions.exchange import Answer, GitLab, Request
 from gitlab_mcp.actions.fields import (
     CiStatus,
@@ -33,6 +33,8 @@ from gitlab_mcp.results.archives import archive_result
 from gitlab_mcp.results.file_contents import content_result, read_beginning
 from gitlab_mcp.results.job_explanations import why_no_log
 from gitlab_mcp.results.job_logs import DEFAULT_TAIL, LogWindow, read_log
+from gitlab_mcp.results.shown_fields import pick_fields, shown_fields
+from gitlab_mcp.workflows.pipelines.artifact_search import newest_with_file, plain_path
 from gitlab_mcp.workflows.pipelines.job_log_ranges import read_range, read_tail
 
 browse = Tool(
@@ -61,6 +63,7 @@ JOB = (
     " | allow_failure created_at started_at finished_at erased_at duration queued_duration coverage"
     " user=user.username commit=commit.title runner=runner.description tag_list artifacts artifacts_expire_at"
 )
+FOUND_IN = shown_fields("job_id=id job=name ref job_status=status created_at").in_a_list
 LONGEST_WINDOW = 200_000
 LINES_AROUND = 10
 LARGEST_FILE = 1_000_000
@@ -79,7 +82,7 @@ ArtifactPath = Annotated[
     AfterValidator(_inside_the_archive),
     Expects("a path inside the archive, without // and dots alone"),
 ]
-RefName = Annotated[NonEmpty, Field(description="Branch or tag: newest success")]
+RefName = Annotated[NonEmpty, Field(description="Branch or tag: newest")]
 
 
 @browse.action(
@@ -229,9 +232,8 @@ class OfArtifacts(InProject):
 
     @model_validator(mode="after")
     def _a_job_by_name(self) -> Self:
-        if (self.ref_name is None) != (self.job is None):
-            field = "job" if self.job is None else "ref_name"
-            raise broken_rule("job and ref_name together, or job_id alone", field=field)
+        if self.job is not None and self.ref_name is None:
+            raise broken_rule("job and ref_name together, or job_id alone", field="ref_name")
         return self
 
 
@@ -246,6 +248,12 @@ class OfArtifacts(InProject):
 class ListArtifacts(OfArtifacts):
     """List the files in the artifacts of a job."""
 
+    @model_validator(mode="after")
+    def _names_the_job(self) -> Self:
+        if self.ref_name is not None and self.job is None:
+            raise broken_rule("job and ref_name together, or job_id alone", field="job")
+        return self
+
     async def run(self, gitlab: GitLab) -> Result:
         return await gitlab.stream(self.request(), lambda chunks, _: archive_result(chunks))
 
@@ -255,11 +263,15 @@ class ListArtifacts(OfArtifacts):
     GET(
         "/projects/{project_id}/jobs/{job_id}/artifacts/{artifact_path}",
         "/projects/{project_id}/jobs/artifacts/{ref_name}/raw/{artifact_path}",
+        "/projects/{project_id}/jobs",
     ),
     example={"project_id": "acme/website", "job_id": 61, "artifact_path": "dist/app.txt"},
+    lists=False,
 )
 class ReadArtifactFile(OfArtifacts):
-    """Read one file of the artifacts of a job."""
+    """Read one file of the artifacts of a job; where none is named, of the newest job of ref_name that has the file.
+
+    However that job ended. Without ref_name it is one of the default branch."""
 
     artifact_path: ArtifactPath
     start_line: LineNumber | None = None
@@ -270,14 +282,29 @@ class ReadArtifactFile(OfArtifacts):
         _check_lines(self.start_line, self.end_line)
         return self
 
+    def endpoint(self) -> Endpoint:
+        by_job, by_ref, searched = self.spec.endpoints
+        if self.job_id is not None:
+            return by_job
+        return by_ref if self.job is not None else searched
+
     async def run(self, gitlab: GitLab) -> Result:
-        sent = self.request(start_line=None, end_line=None)
-        # GitLab takes the rest of the URL as the file's path, so its slashes are not encoded.
-        plain = "/".join(encode_segment(part) for part in self.artifact_path.split("/"))
-        path = sent.path.removesuffix(encode_segment(self.artifact_path)) + plain
-        data, whole = await gitlab.stream(
-            Request("GET", path, sent.query), lambda chunks, _: read_beginning(chunks, LARGEST_FILE)
+        if self.job_id is not None or self.job is not None:
+            sent = self.request(start_line=None, end_line=None)
+            path = sent.path.removesuffix(encode_segment(self.artifact_path)) + plain_path(self.artifact_path)
+            return self._shown(await _read(gitlab, Request("GET", path, sent.query)))
+        job, read = await newest_with_file(
+            gitlab,
+            self.project_id,
+            self.ref_name,
+            self.artifact_path,
+            lambda path: _read(gitlab, Request("GET", path)),
         )
+        shown = self._shown(read)
+        return replace(shown, data={**pick_fields(job, FOUND_IN), **shown.data})
+
+    def _shown(self, read: tuple[bytes, bool]) -> Result:
+        data, whole = read
         facts = {"size": len(data)} if whole else {"larger_than": LARGEST_FILE}
         result = content_result(
             data, self.artifact_path, facts, start_line=self.start_line, end_line=self.end_line
@@ -286,6 +313,10 @@ class ReadArtifactFile(OfArtifacts):
             return result
         message = f"Only the first {LARGEST_FILE} bytes of the file were read."
         return Result(data=result.data, text=result.text, warnings=[Notice(NoticeCode.TRUNCATED, message)])
+
+
+async def _read(gitlab: GitLab, request: Request) -> tuple[bytes, bool]:
+    return await gitlab.stream(request, lambda chunks, _: read_beginning(chunks, LARGEST_FILE))
 
 
 def _check_lines(start_line: int | None, end_line: int | None) -> None:

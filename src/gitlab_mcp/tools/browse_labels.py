@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated
 
 from pydantic import Field
 
 from gitlab_mcp.actions.action import GET
+from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.actions.fields import Flag, LabelId, Search
 from gitlab_mcp.actions.scopes import InProjectOrGroup, Paged
 from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.workflows.unchanged_since import checksum_of_label
 
 browse = Tool("browse_labels", "Read the labels of a project or a group.", toolset="planning")
 
-LABEL = "id name description color priority open_issues_count open_merge_requests_count"
+LABEL = "id name description color priority open_issues_count open_merge_requests_count | checksum"
 
 
 @browse.action(
@@ -45,3 +48,6 @@ class GetLabel(InProjectOrGroup):
 
     label_id: LabelId
     include_ancestor_groups: Flag | None = None
+
+    async def completed(self, gitlab: GitLab, answer: Answer) -> Answer:
+        return replace(answer, body={**answer.body, "checksum": checksum_of_label(answer.body)})

@@ -34,6 +34,7 @@ from gitlab_mcp.actions.fields import (
 from gitlab_mcp.actions.other_names import Instead
 from gitlab_mcp.actions.result import Result
 from gitlab_mcp.actions.scopes import InProjectOrGroupOrOwn, OfMergeRequest, Paged
+from gitlab_mcp.actions.server import Server
 from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
@@ -328,8 +329,8 @@ class ListClosedIssues(OfMergeRequest, Paged):
 class AssessReadiness(OfMergeRequest):
     """Everything that keeps it from merging, and what lifts each."""
 
-    async def run(self, gitlab: GitLab) -> Result:
-        return merge_readiness(await read_merge_facts(gitlab, self.request().path))
+    async def run_with(self, server: Server) -> Result:
+        return merge_readiness(await read_merge_facts(server.gitlab, server.may_reach, self.request().path))
 
 
 @browse.action(

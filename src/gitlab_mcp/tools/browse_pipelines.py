@@ -33,6 +33,7 @@ from gitlab_mcp.actions.fields import (
 from gitlab_mcp.actions.other_names import Instead
 from gitlab_mcp.actions.result import Notice, Result
 from gitlab_mcp.actions.scopes import InProject, OfPipeline, Paged
+from gitlab_mcp.actions.server import MayReach, Server
 from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.failures.codes import Code, NoticeCode
 from gitlab_mcp.failures.failure import CallFailed, Failure
@@ -284,7 +285,8 @@ class DigestFailure(InProject):
             raise broken_rule("ref only without pipeline_id and merge_request_iid", field="ref")
         return self
 
-    async def run(self, gitlab: GitLab) -> Result:
+    async def run_with(self, server: Server) -> Result:
+        gitlab = server.gitlab
         if self.pipeline_id is None and self.merge_request_iid is None:
             found, on_ref = await self._last_that_says_something(gitlab)
         else:
@@ -295,8 +297,12 @@ class DigestFailure(InProject):
             return Result(data={"verdict": "The merge request has no pipeline."})
         # The pipeline of a merge request from a fork lives in the fork.
         is_here = pipeline["project_id"] == found["project_id"]
+        if not is_here and not await server.may_reach(pipeline["project_id"]):
+            raise CallFailed(_in_a_fork_outside())
         project_id = self.project_id if is_here else pipeline["project_id"]
-        return failure_digest(await read_failure_facts(gitlab, project_id, pipeline, on_ref))
+        return failure_digest(
+            await read_failure_facts(gitlab, server.may_reach, project_id, pipeline, on_ref)
+        )
 
     async def _last_that_says_something(
         self, gitlab: GitLab
@@ -323,6 +329,17 @@ class DigestFailure(InProject):
             return (await gitlab.get(f"{path}/{ended['id']}")).body if red else newest, on_ref
         except FAULTS:
             return newest, on_ref
+
+
+def _in_a_fork_outside() -> Failure:
+    return Failure(
+        Code.OUT_OF_SCOPE,
+        "The pipeline of the merge request is in a fork, and the operator does not allow that project.",
+    ).knowing(
+        confidence="certain",
+        suggested_fix="browse_merge_requests get says how the pipeline stands; its jobs cannot be read here.",
+        retryable=False,
+    )
 
 
 @browse.action(
@@ -386,9 +403,12 @@ class Wait(InProject):
             raise broken_rule(f"left out where {named[1]} is given", field=named[0])
         return self
 
-    async def run(self, gitlab: GitLab) -> Result:
+    async def run_with(self, server: Server) -> Result:
+        return await self.wait(server.gitlab, server.may_reach)
+
+    async def wait(self, gitlab: GitLab, may_reach: MayReach) -> Result:
         request = self.request(seconds=None)
         kind = next(kind for name, kind in _AWAITED.items() if getattr(self, name) is not None)
         waited = await wait_until(gitlab, request.path, kind.is_over, self.seconds)
         call_again = {"tool": browse.name, "arguments": {"action": "wait", **self.given()}}
-        return await what_was_awaited(gitlab, kind, waited, self.project_id, call_again)
+        return await what_was_awaited(gitlab, may_reach, kind, waited, self.project_id, call_again)

@@ -56,7 +56,7 @@ browse = Tool(
 
 PROJECT = (
     "id path_with_namespace description visibility archived marked_for_deletion_on last_activity_at"
-    " | name web_url default_branch topics star_count forks_count open_issues_count created_at"
+    " | name web_url default_branch topics star_count forks_count open_issues_count created_at updated_at"
     " http_url_to_repo ssh_url_to_repo readme_url empty_repo forked_from=forked_from_project.path_with_namespace"
     " project_role=permissions.project_access.access_level group_role=permissions.group_access.access_level"
     " merge_method squash_option ci_config_path issues_access_level merge_requests_access_level"

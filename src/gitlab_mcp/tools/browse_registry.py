@@ -19,7 +19,10 @@ browse = Tool(
     instead={"repositories images": "list", "list_tags": "tags", "get_tag": "tag"},
 )
 
-REPOSITORY = "id name path tags_count project_id created_at:date status | location cleanup_policy_started_at"
+REPOSITORY = (
+    "id name path tags_count tags=tags.name project_id created_at:date status"
+    " | location cleanup_policy_started_at"
+)
 
 
 class OfRepository(InProject):
@@ -33,8 +36,9 @@ class OfRepository(InProject):
     shows=REPOSITORY,
 )
 class ListRepositories(InProjectOrGroup, Paged):
-    """List the repositories of images in a project or group."""
+    """List the repositories of images in a project or group; tags shows the tags of each in a project too."""
 
+    tags: Annotated[Flag, Field(description="Of a project only")] | None = None
     tags_count: Annotated[Flag, Field(description="Of a project only")] | None = None
 
 

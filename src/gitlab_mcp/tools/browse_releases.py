@@ -20,6 +20,7 @@ from gitlab_mcp.actions.result import Result, Text
 from gitlab_mcp.actions.scopes import InProject, InProjectOrGroup, OfRelease, Paged
 from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.workflows.release_plan import plan_release
+from gitlab_mcp.workflows.unchanged_since import checksum_of_release
 
 browse = Tool(
     "browse_releases",
@@ -37,7 +38,7 @@ browse = Tool(
 RELEASE = (
     "tag_name name released_at upcoming_release author=author.username url=_links.self"
     " | description commit=commit.short_id milestones=milestones.title links=assets.links"
-    " evidences=evidences.filepath created_at"
+    " evidences=evidences.filepath created_at checksum"
 )
 LINK = "id name url link_type direct_asset_url"
 
@@ -65,6 +66,9 @@ class ListReleases(InProjectOrGroup, Paged):
 )
 class GetRelease(OfRelease):
     """Read one release."""
+
+    async def completed(self, gitlab: GitLab, answer: Answer) -> Answer:
+        return replace(answer, body={**answer.body, "checksum": checksum_of_release(answer.body)})
 
 
 @browse.action(

@@ -8,20 +8,34 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, model_validator
 
 from gitlab_mcp.actions.action import POST, Danger
+from gitlab_mcp.actions.ask import Ask
+from gitlab_mcp.actions.exchange import Answer
 from gitlab_mcp.actions.fields import (
+    AlsoCalled,
     Branch,
     FilePath,
     Flag,
     Integer,
     NonEmpty,
+    NotSent,
+    Ref,
     broken_rule,
 )
 from gitlab_mcp.actions.other_names import Instead
 from gitlab_mcp.actions.quick_actions import CommentText
 from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup, said
-from gitlab_mcp.actions.scopes import OfCommit
+from gitlab_mcp.actions.result import Result
+from gitlab_mcp.actions.scopes import InProject
+from gitlab_mcp.actions.server import Server
 from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.actions.undo import Undo
+from gitlab_mcp.workflows.merge_requests.merged_commit import (
+    commit_of,
+    merge_request_named,
+    own_commit_of,
+    path_of,
+)
+from gitlab_mcp.workflows.repository.cherry_picking import PickOnNewBranch
 
 manage = Tool(
     "manage_commit",
@@ -38,6 +52,36 @@ manage = Tool(
         "tag": Instead("manage_tag create", needs=("tag_name",)),
     },
 )
+
+_BY_MERGE_REQUEST = {"merge_request_iid": lambda iid, given: None if "sha" in given else {"sha": f"!{iid}"}}
+
+
+class OfNamedCommit(InProject):
+    """`!5` is the commit that brought that merge request into its target."""
+
+    sha: Annotated[NonEmpty, Field(description="Commit, branch, tag or !5")]
+
+    async def pinned(self, ask: Ask) -> Self:
+        iid = merge_request_named(self.sha)
+        request = await ask.merge_request(self.project_id, str(iid)) if iid is not None else None
+        sha = own_commit_of(request) if request is not None else None
+        return self if sha is None else self.model_copy(update={"sha": sha})
+
+
+class OfPickedCommit(OfNamedCommit):
+    branch: Branch
+
+    async def run_with(self, server: Server) -> Answer | Result:
+        iid = merge_request_named(self.sha)
+        if iid is None:
+            return await self.run_on(server)
+        request = (await server.gitlab.get(path_of(self.project_id, iid))).body
+        sha = await commit_of(server.gitlab, self.project_id, iid, request)
+        return await self.model_copy(update={"sha": sha}).run_on(server)
+
+    async def run_on(self, server: Server) -> Answer | Result:
+        """What it does with a commit that is named by itself."""
+        return await self.run(server.gitlab)
 
 
 @manage.action(
@@ -58,7 +102,7 @@ manage = Tool(
     ),
     seldom_given="path line line_type",
 )
-class CommentCommit(OfCommit):
+class CommentCommit(OfNamedCommit):
     """Comment on a commit, or on one line of its diff."""
 
     note: CommentText
@@ -92,14 +136,40 @@ def _names_the_commit(write: LostWrite, found: Mapping[str, Any]) -> bool:
     },
     shows="id title dry_run web_url",
     recover_with=RecoveryLookup("browse_commits list", "project_id ref_name=branch", proof=_names_the_commit),
-    undo=Undo("revert", "project_id branch", "sha=id", without="dry_run"),
+    seldom_given="dry_run message start_ref",
+    undo=Undo("revert", "project_id branch", "sha=id", without="dry_run start_ref"),
+    rewrites=_BY_MERGE_REQUEST,
 )
-class CherryPick(OfCommit):
-    """Repeat a commit on another branch; dry_run only tries it."""
+class CherryPick(OfPickedCommit):
+    """Repeat a commit on another branch, which start_ref creates; dry_run only tries it."""
 
     branch: Branch
+    start_ref: (
+        Annotated[
+            Ref,
+            AlsoCalled("start_branch", "from_ref", "ref"),
+            NotSent(),
+            Field(description="Creates branch"),
+        ]
+        | None
+    ) = None
     dry_run: Flag | None = None
     message: NonEmpty | None = None
+
+    @model_validator(mode="after")
+    def _a_branch_to_try_it_on(self) -> Self:
+        if self.dry_run and self.start_ref is not None:
+            raise broken_rule(
+                "left out with start_ref: the branch to try it on is not there yet", field="dry_run"
+            )
+        return self
+
+    async def run_on(self, server: Server) -> Answer | Result:
+        if self.start_ref is None:
+            return await super().run_on(server)
+        given = self.given()
+        pick: dict[str, Any] = {name: given[name] for name in ("sha", "message") if name in given}
+        return await PickOnNewBranch(self.project_id, self.branch, self.start_ref, pick).run(server)
 
 
 @manage.action(
@@ -114,9 +184,11 @@ class CherryPick(OfCommit):
     },
     shows="id title dry_run web_url",
     recover_with=RecoveryLookup("browse_commits list", "project_id ref_name=branch", proof=_names_the_commit),
+    seldom_given="dry_run",
     undo=Undo("revert", "project_id branch", "sha=id", without="dry_run"),
+    rewrites=_BY_MERGE_REQUEST,
 )
-class Revert(OfCommit):
+class Revert(OfPickedCommit):
     """Take a commit back with a new commit on a branch; dry_run only tries it."""
 
     branch: Branch

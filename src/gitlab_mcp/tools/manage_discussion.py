@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from gitlab_mcp.actions.action import DELETE, POST, PUT, Danger, Role
+from gitlab_mcp.actions.action import DELETE, GET, POST, PUT, Danger, Role
 from gitlab_mcp.actions.action_facts import Differs
-from gitlab_mcp.actions.exchange import Answer, GitLab, Request
+from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.actions.fields import DiscussionId, Flag, Id, Sha
 from gitlab_mcp.actions.other_names import Instead
 from gitlab_mcp.actions.quick_actions import CommentText
 from gitlab_mcp.actions.recovery_lookup import RecoveryLookup, begun_with, said
+from gitlab_mcp.actions.result import Result
 from gitlab_mcp.actions.scopes import OfIssueOrMergeRequest
+from gitlab_mcp.actions.server import Server
 from gitlab_mcp.actions.tool import Tool
-from gitlab_mcp.actions.undo import Undo
+from gitlab_mcp.actions.undo import FORMER, Undo
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
+from gitlab_mcp.workflows.attached_files import WithFiles
+from gitlab_mcp.workflows.merge_requests.thread_resolution import resolve_all
 from gitlab_mcp.workflows.unchanged_since import IfUnchanged
 
 manage = Tool(
@@ -30,6 +34,7 @@ manage = Tool(
         "start thread start_thread create_thread open_thread new_thread create_discussion": "create",
         "answer add_reply create_reply": "reply",
         "reopen": "unresolve",
+        "resolve_threads resolve_discussions bulk_resolve": "resolve_all",
         "react emoji award": "manage_reaction add",
         "unreact": "manage_reaction remove",
         "draft": "manage_review create_draft",
@@ -45,7 +50,7 @@ THREAD = "/discussions/{discussion_id}"
 NOTE = "/notes/{note_id}"
 
 
-class WrittenComment(OfIssueOrMergeRequest):
+class WrittenComment(WithFiles, OfIssueOrMergeRequest):
     """A body of nothing but quick actions writes no note; `summary` in the answer says what they did."""
 
     body: CommentText
@@ -69,7 +74,13 @@ class WrittenComment(OfIssueOrMergeRequest):
         every_page=True,
     ),
     has_line=True,
-    undo=Undo("delete_note", "project_id issue_iid merge_request_iid", "note_id=notes.0.id"),
+    seldom_given="attached_files",
+    undo=Undo(
+        "delete_note",
+        "project_id issue_iid merge_request_iid",
+        "note_id=notes.0.id",
+        without="attached_files",
+    ),
 )
 class CreateThread(WrittenComment):
     """Start a thread that can be answered, and on a merge request resolved."""
@@ -98,7 +109,10 @@ class CreateThread(WrittenComment):
         proof=said("body"),
         inside="notes",
     ),
-    undo=Undo("delete_note", "project_id issue_iid merge_request_iid", "note_id=id"),
+    seldom_given="attached_files",
+    undo=Undo(
+        "delete_note", "project_id issue_iid merge_request_iid", "note_id=id", without="attached_files"
+    ),
 )
 class Reply(WrittenComment):
     """Answer in a thread."""
@@ -116,11 +130,10 @@ class Reply(WrittenComment):
     recover_with=RecoveryLookup(
         "browse_discussions list_notes", "project_id issue_iid merge_request_iid", proof=said("body")
     ),
-    not_taken=dict.fromkeys(
-        ("attachment", "attachments", "attached_file", "file", "files", "image", "screenshot"),
-        "upload the file with manage_upload create, and put the markdown of its answer into body",
+    seldom_given="attached_files",
+    undo=Undo(
+        "delete_note", "project_id issue_iid merge_request_iid", "note_id=id", without="attached_files"
     ),
-    undo=Undo("delete_note", "project_id issue_iid merge_request_iid", "note_id=id"),
 )
 class CreateNote(WrittenComment):
     """Comment. Quick actions (/label ~bug) are carried out only with quick_actions: true."""
@@ -144,6 +157,12 @@ class CreateNote(WrittenComment):
         "browse_discussions get_note", "project_id issue_iid merge_request_iid note_id"
     ),
     seldom_given="expected_updated_at",
+    undo=Undo(
+        "update_note",
+        "project_id issue_iid merge_request_iid note_id",
+        former=FORMER,
+        changed_at="updated_at",
+    ),
 )
 class UpdateNote(IfUnchanged, OfIssueOrMergeRequest):
     """Rewrite your own comment."""
@@ -175,7 +194,7 @@ class OfThread(OfIssueOrMergeRequest):
     async def set_resolved(self, gitlab: GitLab, resolved: bool) -> Answer:
         """Reads the thread first: GitLab answers 500 for an unknown one and an unexplained 403 for a plain comment."""
         request = self.request(resolved=resolved)
-        thread = await gitlab.send(Request("GET", request.path))
+        thread = await gitlab.get(request.path)
         states = [note["resolved"] for note in thread.body["notes"] if note["resolvable"]]
         if not states:
             raise CallFailed(_cannot_be_resolved())
@@ -212,6 +231,28 @@ class Resolve(OfThread):
 
     async def run(self, gitlab: GitLab) -> Answer:
         return await self.set_resolved(gitlab, True)
+
+
+@manage.action(
+    "resolve_all",
+    GET(ISSUE + "/discussions", MERGE_REQUEST + "/discussions"),
+    danger=Danger.REVERSIBLE,
+    example={"project_id": "acme/shop", "merge_request_iid": 12},
+    role=Differs(Role.DEVELOPER, "each thread is resolved as resolve does it"),
+    repeatable=True,
+    lists=False,
+    recover_with=RecoveryLookup("browse_discussions list", "project_id issue_iid merge_request_iid"),
+    seldom_given="dry_run",
+    undo=Undo("unresolve", "project_id issue_iid merge_request_iid", each="discussion_id=resolved"),
+)
+class ResolveAll(OfIssueOrMergeRequest):
+    """Mark every open thread as settled; dry_run lists them. Sent again, it leaves out what is settled."""
+
+    dry_run: Flag | None = None
+
+    async def run_with(self, server: Server) -> Result:
+        where = {name: value for name, value in self.given().items() if name != "dry_run"}
+        return await resolve_all(server, self.request().path, where, dry_run=bool(self.dry_run))
 
 
 @manage.action(

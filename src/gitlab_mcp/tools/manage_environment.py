@@ -27,6 +27,7 @@ from gitlab_mcp.workflows.pipelines.deployment_rollback import (
     roll_back,
     rollback,
 )
+from gitlab_mcp.workflows.unchanged_since import IfUnchanged
 
 manage = Tool(
     "manage_environment",
@@ -113,8 +114,9 @@ class CreateEnvironment(InProject):
         "tier": "testing",
     },
     shows="id name external_url tier state",
+    seldom_given="expected_updated_at",
 )
-class UpdateEnvironment(OfEnvironment):
+class UpdateEnvironment(IfUnchanged, OfEnvironment):
     """Change the address, the tier, the description of an environment, or when it stops by itself."""
 
     external_url: WebUrl | None = None

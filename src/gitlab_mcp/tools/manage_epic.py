@@ -24,7 +24,7 @@ from gitlab_mcp.actions.quick_actions import CommentText, DescriptionText
 from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup, made, said
 from gitlab_mcp.actions.scopes import InGroup, OfEpic
 from gitlab_mcp.actions.tool import Tool
-from gitlab_mcp.actions.undo import CLOSED_AND_REOPENED, Undo
+from gitlab_mcp.actions.undo import CLOSED_AND_REOPENED, FORMER, Undo
 from gitlab_mcp.workflows.unchanged_since import IfUnchanged
 
 manage = Tool(
@@ -84,7 +84,13 @@ class CreateEpic(EpicDates):
     shows="id iid state title labels start_date due_date parent_id web_url",
     role=Role.REPORTER,
     seldom_given="expected_updated_at",
-    undo=Undo("update", "group_id epic_iid", turned=CLOSED_AND_REOPENED, changed_at="updated_at"),
+    undo=Undo(
+        "update",
+        "group_id epic_iid",
+        turned=CLOSED_AND_REOPENED,
+        former=FORMER,
+        changed_at="updated_at",
+    ),
 )
 class UpdateEpic(IfUnchanged, EpicDates):
     """Change, close or reopen an epic."""

@@ -16,6 +16,7 @@ from gitlab_mcp.actions.recovery_lookup import RecoveryLookup, new
 from gitlab_mcp.actions.scopes import InProject
 from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.actions.undo import Undo
+from gitlab_mcp.workflows.unchanged_since import IfUnchanged
 
 manage = Tool(
     "manage_feature_flag",
@@ -107,8 +108,9 @@ class CreateFlag(InProject):
     },
     shows=FLAG,
     not_taken=IN_STRATEGIES,
+    seldom_given="expected_updated_at",
 )
-class UpdateFlag(InProject):
+class UpdateFlag(IfUnchanged, InProject):
     """Change a feature flag; strategies are all it shall have: others are removed."""
 
     name: FlagName

@@ -44,11 +44,12 @@ from gitlab_mcp.actions.result import Result
 from gitlab_mcp.actions.scopes import InProject, OfIssue
 from gitlab_mcp.actions.server import Server
 from gitlab_mcp.actions.tool import Tool
-from gitlab_mcp.actions.undo import CLOSED_AND_REOPENED, Undo, between
+from gitlab_mcp.actions.undo import CLOSED_AND_REOPENED, FORMER, Undo, between
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.counted import counted
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.gitlab.paging import items_of
+from gitlab_mcp.workflows.attached_files import WithFiles
 from gitlab_mcp.workflows.planning.issue_bulk_update import MOST, WantedChange, bulk_update, too_many
 from gitlab_mcp.workflows.unchanged_since import IfUnchanged
 
@@ -131,10 +132,12 @@ _TURNED = {**CLOSED_AND_REOPENED, "discussion_locked": between(True, False)}
     recover_with=RecoveryLookup(
         "browse_issues list", "project_id", {"scope": "created_by_me"}, proof=made("title")
     ),
-    seldom_given="start_date epic_id issue_type weight due_date confidential",
+    seldom_given="start_date epic_id issue_type weight due_date confidential attached_files",
 )
-class CreateIssue(InProject):
+class CreateIssue(WithFiles):
     """Open an issue."""
+
+    text_field = "description"
 
     title: Title
     description: DescriptionText | None = None
@@ -164,6 +167,7 @@ class CreateIssue(InProject):
         "update",
         "project_id issue_iid",
         turned=_TURNED,
+        former=FORMER,
         changed_at="updated_at",
     ),
 )

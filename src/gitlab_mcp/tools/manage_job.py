@@ -11,6 +11,8 @@ from gitlab_mcp.actions.job_variables import Inputs, JobVariables
 from gitlab_mcp.actions.recovery_lookup import RecoveryLookup
 from gitlab_mcp.actions.scopes import OfJob
 from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.workflows.pipelines.awaited import JOB as JOB_STARTED
+from gitlab_mcp.workflows.pipelines.started import Starts
 
 manage = Tool(
     "manage_job",
@@ -37,9 +39,12 @@ JOB = "id name status web_url"
     recover_with=RecoveryLookup(
         "browse_jobs list", "project_id", because="the new try does not name the old one"
     ),
+    seldom_given="wait",
 )
-class RetryJob(OfJob):
+class RetryJob(Starts, OfJob):
     """Run a job again; the new try has an id of its own."""
+
+    starts = JOB_STARTED
 
     inputs: (
         Annotated[
@@ -76,9 +81,12 @@ class CancelJob(OfJob):
         "browse_jobs get", "project_id job_id", proof=lambda _, found: found["status"] != "manual"
     ),
     has_line=True,
+    seldom_given="job_variables_attributes wait",
 )
-class PlayJob(OfJob):
+class PlayJob(Starts, OfJob):
     """Start a manual job."""
+
+    starts = JOB_STARTED
 
     job_variables_attributes: JobVariables | None = None
     inputs: Annotated[Inputs, Only(since="19.3"), SentAs("job_inputs")] | None = None

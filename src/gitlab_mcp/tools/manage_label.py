@@ -8,12 +8,14 @@ from typing import Annotated, Any, TypeVar
 from pydantic import Field, model_validator
 
 from gitlab_mcp.actions.action import DELETE, POST, PUT, Danger, Role
+from gitlab_mcp.actions.exchange import GitLab
 from gitlab_mcp.actions.fields import Expects, Integer, LabelId, broken_rule
 from gitlab_mcp.actions.other_names import Instead
 from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup, as_asked
 from gitlab_mcp.actions.scopes import InProject, InProjectOrGroup
 from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.actions.undo import Undo
+from gitlab_mcp.workflows.unchanged_since import IfSame, checksum_of_label
 
 manage = Tool(
     "manage_label",
@@ -75,8 +77,9 @@ class CreateLabel(InProjectOrGroup):
         "priority": 2,
     },
     shows=LABEL,
+    seldom_given="expected_checksum",
 )
-class UpdateLabel(InProjectOrGroup):
+class UpdateLabel(IfSame, InProjectOrGroup):
     """Rename a label, or change its colour, description or priority."""
 
     label_id: LabelId
@@ -87,9 +90,12 @@ class UpdateLabel(InProjectOrGroup):
 
     @model_validator(mode="after")
     def _changes_something(self) -> UpdateLabel:
-        if self.model_fields_set <= {"project_id", "group_id", "label_id"}:
+        if self.model_fields_set <= {"project_id", "group_id", "label_id", "expected_checksum"}:
             raise broken_rule("at least one of new_name, color, description, priority", field="new_name")
         return _no_priority_in_a_group(self)
+
+    async def present_checksum(self, gitlab: GitLab) -> str:
+        return checksum_of_label((await gitlab.get(self.request().path)).body)
 
 
 @manage.action(

@@ -12,6 +12,7 @@ from pydantic import Field
 from gitlab_mcp.actions.action import DELETE, POST, PUT, Danger, Role, fill, something_to_change
 from gitlab_mcp.actions.action_facts import Differs
 from gitlab_mcp.actions.ask import Ask
+from gitlab_mcp.actions.danger import Risk, equals
 from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.actions.fields import (
     AlsoCalled,
@@ -21,6 +22,7 @@ from gitlab_mcp.actions.fields import (
     MilestoneOrZero,
     Needs,
     NonEmpty,
+    NotSent,
     Only,
     ProjectNumber,
     SentAs,
@@ -35,10 +37,12 @@ from gitlab_mcp.actions.result import Notice, Result
 from gitlab_mcp.actions.scopes import AtHead, InProject, OfMergeRequest
 from gitlab_mcp.actions.server import Server
 from gitlab_mcp.actions.tool import Tool
-from gitlab_mcp.actions.undo import CLOSED_AND_REOPENED, Undo
+from gitlab_mcp.actions.undo import CLOSED_AND_REOPENED, FORMER, Undo, between
 from gitlab_mcp.failures.codes import Code, NoticeCode
 from gitlab_mcp.failures.failure import CallFailed, Failure
+from gitlab_mcp.gitlab.faults import FAULTS, Refused
 from gitlab_mcp.refusals.merge_blockers import refuse_blocked_merge
+from gitlab_mcp.workflows.merge_requests.approved_merge import approve_and_merge
 from gitlab_mcp.workflows.merge_requests.merge_request_revert import MergeRequestRevert
 from gitlab_mcp.workflows.repository.branch_existence import require_branches
 from gitlab_mcp.workflows.unchanged_since import IfUnchanged
@@ -221,7 +225,13 @@ class CreateMergeRequest(InProject):
     shows=UPDATED,
     not_taken=ADDING,
     seldom_given="allow_collaboration discussion_locked remove_source_branch expected_updated_at",
-    undo=Undo("update", "project_id merge_request_iid", turned=CLOSED_AND_REOPENED, changed_at="updated_at"),
+    undo=Undo(
+        "update",
+        "project_id merge_request_iid",
+        turned={**CLOSED_AND_REOPENED, "draft": between(True, False)},
+        former=FORMER,
+        changed_at="updated_at",
+    ),
 )
 class UpdateMergeRequest(IfUnchanged, OfMergeRequest):
     """Change, close or reopen a merge request."""
@@ -283,10 +293,20 @@ def _merged(write: LostWrite, found: Mapping[str, Any]) -> bool:
     shows=MERGED,
     repeatable=False,
     recover_with=RecoveryLookup("browse_merge_requests get", "project_id merge_request_iid", proof=_merged),
-    seldom_given="merge_commit_message squash_commit_message should_remove_source_branch",
+    seldom_given="merge_commit_message squash_commit_message should_remove_source_branch approve",
 )
 class Merge(AtHead):
-    """Merge, now or (auto_merge) as soon as its pipeline has succeeded."""
+    """Merge, now or (auto_merge) as soon as its pipeline has succeeded; with approve, approve it first."""
+
+    approve: (
+        Annotated[
+            Flag,
+            NotSent(),
+            Field(description="First"),
+            Risk(Danger.DESTRUCTIVE, "true", "you vouch for the change", equals(True)),
+        ]
+        | None
+    ) = None
 
     auto_merge: Annotated[Flag, SentAs("merge_when_pipeline_succeeds")] | None = None
     squash: Flag | None = None
@@ -295,7 +315,37 @@ class Merge(AtHead):
     squash_commit_message: NonEmpty | None = None
 
     async def refuse_before_asking(self, ask: Ask) -> None:
-        await refuse_blocked_merge(self.project_id, self.merge_request_iid, bool(self.auto_merge), ask)
+        lifted = ("not_approved",) if self.approve else ()
+        await refuse_blocked_merge(
+            self.project_id, self.merge_request_iid, bool(self.auto_merge), ask, lifted
+        )
+
+    async def run_with(self, server: Server) -> Answer | Result:
+        if not self.approve:
+            return await super().run_with(server)
+        given = {name: value for name, value in self.given().items() if name != "approve"}
+        return await approve_and_merge(server, fill(MR, **self._named()), given)
+
+    async def run(self, gitlab: GitLab) -> Answer:
+        try:
+            return await gitlab.send(self.request())
+        except Refused as refused:
+            if refused.status != 405 or not self.auto_merge or not await self._has_succeeded(gitlab):
+                raise
+        # GitLab has nothing to wait for: what it should wait for has happened.
+        return await gitlab.send(self.request(merge_when_pipeline_succeeds=None))
+
+    async def _has_succeeded(self, gitlab: GitLab) -> bool:
+        try:
+            found = (await gitlab.get(fill(MR, **self._named()))).body
+        except FAULTS:
+            return False
+        head = found.get("head_pipeline") or {}
+        is_ready = found.get("state") == "opened" and found.get("detailed_merge_status") == "mergeable"
+        return is_ready and head.get("status") == "success" and head.get("sha") == found.get("sha")
+
+    def _named(self) -> dict[str, Any]:
+        return {"project_id": self.project_id, "merge_request_iid": self.merge_request_iid}
 
 
 @manage.action(

@@ -14,7 +14,7 @@ from gitlab_mcp.actions.recovery_lookup import RecoveryLookup, new
 from gitlab_mcp.actions.result import Result
 from gitlab_mcp.actions.scopes import InProject, InProjectOrGroup, OfMilestone
 from gitlab_mcp.actions.tool import Tool
-from gitlab_mcp.actions.undo import Undo, between
+from gitlab_mcp.actions.undo import FORMER, Undo, between
 from gitlab_mcp.workflows.unchanged_since import IfUnchanged
 
 manage = Tool(
@@ -76,6 +76,7 @@ class CreateMilestone(MilestoneDates):
         "update",
         "project_id group_id milestone_id",
         turned={"state_event": between("close", "activate")},
+        former=FORMER,
         changed_at="updated_at",
     ),
 )

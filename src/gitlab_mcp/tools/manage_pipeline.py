@@ -12,6 +12,8 @@ from gitlab_mcp.actions.other_names import Instead
 from gitlab_mcp.actions.recovery_lookup import ME, RecoveryLookup, new
 from gitlab_mcp.actions.scopes import InProject, OfPipeline
 from gitlab_mcp.actions.tool import Tool
+from gitlab_mcp.workflows.pipelines.awaited import PIPELINE as PIPELINE_STARTED
+from gitlab_mcp.workflows.pipelines.started import Starts
 
 manage = Tool(
     "manage_pipeline",
@@ -40,9 +42,12 @@ CHANGES_JOBS = Risk(Danger.DESTRUCTIVE, "any", "they change what the jobs do", b
     recover_with=RecoveryLookup(
         "browse_pipelines list", "project_id ref", {"username": ME}, proof=new("ref")
     ),
+    seldom_given="wait",
 )
-class CreatePipeline(InProject):
+class CreatePipeline(Starts, InProject):
     """Run a pipeline for a branch or a tag."""
+
+    starts = PIPELINE_STARTED
 
     ref: Ref
     variables: Annotated[Variables, CHANGES_JOBS] | None = None

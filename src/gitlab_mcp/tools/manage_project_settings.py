@@ -30,6 +30,7 @@ from gitlab_mcp.actions.result import Result
 from gitlab_mcp.actions.scopes import InProject
 from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.actions.undo import Undo
+from gitlab_mcp.workflows.unchanged_since import IfUnchanged
 
 manage = Tool(
     "manage_project_settings",
@@ -41,7 +42,6 @@ manage = Tool(
 PROJECT = (
     "id path_with_namespace visibility archived default_branch import_status marked_for_deletion_on web_url"
 )
-
 
 CiConfigPath = Annotated[
     str,
@@ -106,8 +106,9 @@ class ProjectSettings(Action):
     role=Role.MAINTAINER,
     recover_with=RecoveryLookup("browse_projects get", "project_id"),
     moved_from="manage_project",
+    seldom_given="expected_updated_at",
 )
-class UpdateProject(ProjectSettings):
+class UpdateProject(IfUnchanged, ProjectSettings):
     """Change settings and switches; a new path moves the project."""
 
     project_id: ProjectId

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from gitlab_mcp.actions.action import DELETE, POST, PUT, Danger, Role
+from gitlab_mcp.actions.action import DELETE, POST, PUT, Danger, Role, something_to_change
 from gitlab_mcp.actions.entry import Entry
 from gitlab_mcp.actions.exchange import Answer, GitLab, Request
 from gitlab_mcp.actions.fields import (
+    AlsoCalled,
     Branch,
     Expects,
+    Flag,
     FromJson,
     Id,
     Needs,
     NonEmpty,
+    NotSent,
     Ref,
     SemanticVersion,
     SentAs,
@@ -28,7 +32,11 @@ from gitlab_mcp.actions.result import Result
 from gitlab_mcp.actions.scopes import InProject, OfRelease
 from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.actions.undo import Undo
+from gitlab_mcp.failures.codes import Code
+from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.gitlab.faults import FAULTS, Refused
+from gitlab_mcp.workflows.release_plan import plan_release
+from gitlab_mcp.workflows.unchanged_since import IfSame, checksum_of_release
 
 manage = Tool(
     "manage_release",
@@ -81,8 +89,10 @@ class Assets(Entry):
     recover_with=RecoveryLookup("browse_releases get", "project_id tag_name", proof=made("name", "tag_name")),
 )
 class CreateRelease(OfRelease):
-    """Release a tag; where the tag does not exist yet, ref says where to put it."""
+    """Release a tag; where the tag does not exist yet, ref says where to put it. prepared fills in what is not given as
+    browse_releases prepare drafts it: notes, ref, name."""
 
+    prepared: Annotated[Flag, NotSent(), AlsoCalled("prepare", "draft_notes", "generate_notes")] | None = None
     name: NonEmpty | None = None
     description: str | None = None
     ref: Ref | None = None
@@ -90,6 +100,26 @@ class CreateRelease(OfRelease):
     milestones: Titles | None = None
     released_at: Time | None = None
     assets: Annotated[Assets, FromJson] | None = None
+
+    async def run(self, gitlab: GitLab) -> Answer:
+        if not self.prepared:
+            return await gitlab.send(self.request())
+        plan = await plan_release(gitlab, self.project_id, None, self.ref, self.tag_name)
+        if "release" not in plan.data:
+            raise CallFailed(_nothing_to_release(str(plan.data["why_empty"])))
+        drafted = {**plan.data["release"], "tag_name": self.tag_name, "name": self.tag_name}
+        filled = self.model_copy(update={**drafted, **self.given()})
+        answer = await gitlab.send(filled.request())
+        return replace(answer, warnings=(*answer.warnings, *plan.warnings))
+
+
+def _nothing_to_release(why: str) -> Failure:
+    return Failure(Code.CONFLICT, f"{why} Nothing was released.").knowing(
+        state="nothing changed",
+        confidence="certain",
+        evidence=["GitLab lists no commit between the last version and the ref"],
+        suggested_fix="Give another ref; or leave prepared out to release it all the same.",
+    )
 
 
 @manage.action(
@@ -105,14 +135,20 @@ class CreateRelease(OfRelease):
     },
     shows=RELEASE,
     role=Role.DEVELOPER,
+    seldom_given="expected_checksum",
 )
-class UpdateRelease(OfRelease):
-    """Change a release; milestones replaces those it has."""
+class UpdateRelease(IfSame, OfRelease):
+    """Change a release; milestones replaces those it has. expected_checksum refuses it if somebody changed it since."""
 
     name: NonEmpty | None = None
     description: str | None = None
     milestones: Titles | None = None
     released_at: Time | None = None
+
+    _changes_something = something_to_change("description")
+
+    async def present_checksum(self, gitlab: GitLab) -> str:
+        return checksum_of_release((await gitlab.get(self.request().path)).body)
 
     async def run(self, gitlab: GitLab) -> Answer:
         request = self.request()

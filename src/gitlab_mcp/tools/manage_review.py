@@ -39,7 +39,7 @@ from gitlab_mcp.failures.codes import NoticeCode
 from gitlab_mcp.workflows.merge_requests.draft_notes import has_unknown_line
 from gitlab_mcp.workflows.merge_requests.review_comments import ReviewComment, with_suggestion
 from gitlab_mcp.workflows.merge_requests.review_position import CommentedLines, read_changed_file
-from gitlab_mcp.workflows.merge_requests.review_submission import Review, Verdict
+from gitlab_mcp.workflows.merge_requests.review_submission import Review, Verdict, refuse_if_moved
 from gitlab_mcp.workflows.merge_requests.suggestions import apply_suggestions
 
 manage = Tool(
@@ -199,18 +199,22 @@ class CreateDraft(OfMergeRequest):
     has_line=True,
 )
 class ApplySuggestions(OfMergeRequest):
-    """Commit suggestions to the source branch. Threads show their ids since GitLab 19.3, before that only its pages."""
+    """Commit suggestions to the source branch; the only open one needs no id. Threads show their ids since GitLab 19.3,
+    before that only its pages."""
 
-    suggestion_ids: Annotated[
-        list[Annotated[Id, Anywhere("suggestion")]],
-        Listed,
-        Field(min_length=1, max_length=100),
-        Expects("an array of numbers"),
-    ]
+    suggestion_ids: (
+        Annotated[
+            list[Annotated[Id, Anywhere("suggestion")]],
+            Listed,
+            Field(min_length=1, max_length=100),
+            Expects("an array of numbers"),
+        ]
+        | None
+    ) = None
 
     @model_validator(mode="after")
     def _each_once(self) -> Self:
-        if len(set(self.suggestion_ids)) < len(self.suggestion_ids):
+        if len(set(self.suggestion_ids or ())) < len(self.suggestion_ids or ()):
             raise broken_rule("each suggestion once", field="suggestion_ids")
         return self
 
@@ -294,17 +298,14 @@ class SubmitReview(AtHead):
         | None
     ) = None
 
-    @model_validator(mode="after")
-    def _a_sha_to_approve(self) -> Self:
-        if self.sha is not None and self.verdict != "approve":
-            raise broken_rule("left out without verdict approve", field="sha")
-        return self
-
     async def pinned(self, ask: Ask) -> Self:
         return await super().pinned(ask) if self.verdict == "approve" else self
 
     async def run_with(self, server: Server) -> Result:
         path = self.request().path.removesuffix("/draft_notes/bulk_publish")
+        if self.sha is not None and self.verdict != "approve":
+            # GitLab looks at it only for an approval.
+            await refuse_if_moved(server.gitlab, path, self.sha)
         comments = [comment.as_comment() for comment in self.comments or ()]
         return await Review(server.gitlab, path).submit(
             self.body, self.verdict, self.sha, server.ask, comments

@@ -25,6 +25,7 @@ from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.gitlab.faults import FAULTS, Refused
 from gitlab_mcp.results.secret_redaction import keep_visible
 from gitlab_mcp.results.short_refs import with_short_ref
+from gitlab_mcp.workflows.unchanged_since import IfUnchanged
 
 manage = Tool(
     "manage_schedule",
@@ -158,8 +159,9 @@ def _half_made(left: list[str], fault: Exception) -> Notice:
     },
     shows=SCHEDULE,
     not_taken={"variables": "set_variable and delete_variable change one at a time"},
+    seldom_given="expected_updated_at",
 )
-class UpdateSchedule(OfSchedule, WithInputs):
+class UpdateSchedule(IfUnchanged, OfSchedule, WithInputs):
     """Change or switch off a schedule; an input that is null is removed."""
 
     description: Description | None = None

@@ -34,7 +34,7 @@ manage = Tool(
         ),
         **dict.fromkeys(
             ("issue_iid", "merge_request_iid", "body", "note"),
-            "the file goes to the project: then put the markdown of the answer into manage_discussion create_note",
+            "here the file goes to the project alone: manage_discussion create_note takes it as attached_files",
         ),
     },
     recover_with=RecoveryLookup(

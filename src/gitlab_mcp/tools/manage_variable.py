@@ -8,16 +8,20 @@ from typing import Annotated, Final, Literal, Self
 from pydantic import Field, model_validator
 
 from gitlab_mcp.actions.action import DELETE, GET, POST, PUT, Action, Danger, something_to_change
+from gitlab_mcp.actions.ask import Ask
 from gitlab_mcp.actions.danger import Risk, equals
 from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.actions.fields import AlsoCalled, Flag, KeptBack, Needs, NonEmpty, SentAs, broken_rule
 from gitlab_mcp.actions.recovery_lookup import RecoveryLookup, as_asked
 from gitlab_mcp.actions.result import Notice, Result
 from gitlab_mcp.actions.scopes import InProjectOrGroup
+from gitlab_mcp.actions.server import Server
 from gitlab_mcp.actions.tool import Tool
 from gitlab_mcp.actions.undo import Undo
 from gitlab_mcp.failures.codes import NoticeCode
+from gitlab_mcp.gitlab.faults import Refused
 from gitlab_mcp.results.secret_redaction import keep_visible
+from gitlab_mcp.workflows.steps import require_steps, take, warnings_of
 from gitlab_mcp.workflows.unchanged_since import IfSame, checksum_of_variable
 from gitlab_mcp.workflows.variable_scopes import OfVariable, VariableKey, one_of_its_scopes
 
@@ -27,7 +31,8 @@ manage = Tool(
     toolset="ci",
     also=("ci_variable", "secret", "env", "environment_variable"),
     instead={
-        "set add": "create",
+        "add": "create",
+        "upsert put create_or_update": "set",
         "edit change": "update",
         "remove unset": "delete",
         "reveal get_value": "show_value",
@@ -39,6 +44,9 @@ manage = Tool(
 )
 
 VARIABLE = "key variable_type environment_scope protected masked hidden raw"
+CREATE: Final = "manage_variable create"
+EVERYWHERE: Final = "*"
+"""The scope of a variable that is for all environments."""
 MASKABLE: Final = re.compile(r"\S{8,}")
 """What GitLab can mask at all; where `raw` is false it takes fewer characters still."""
 FIND = RecoveryLookup("browse_variables get", "project_id group_id key environment_scope", proof=as_asked)
@@ -166,10 +174,58 @@ class UpdateVariable(IfSame, ChangedVariable, OfVariable):
         return checksum_of_variable((await gitlab.get(self.request().path, **named)).body)
 
     async def run(self, gitlab: GitLab) -> Answer:
-        if self.group_id is not None and self.environment_scope is not None:
-            # GitLab 17.2 changes another variable of the group where none has this scope.
-            await gitlab.get(self.request().path, filter={"environment_scope": self.environment_scope})
+        await _refuse_another_scope(self, gitlab)
         return await one_of_its_scopes(self, gitlab)
+
+
+async def _refuse_another_scope(action: OfVariable, gitlab: GitLab) -> None:
+    """GitLab 17.2 changes another variable of the group where none has this scope."""
+    if action.group_id is not None and action.environment_scope is not None:
+        await gitlab.get(action.request().path, filter={"environment_scope": action.environment_scope})
+
+
+@manage.action(
+    "set",
+    PUT("/projects/{project_id}/variables/{key}", "/groups/{group_id}/variables/{key}"),
+    danger=Danger.REVERSIBLE,
+    example={"project_id": 111, "key": "PLAIN", "value": "prod2", "environment_scope": "production"},
+    shows=VARIABLE,
+    not_taken={
+        "masked_and_hidden": "only create makes a variable hidden",
+        "expected_checksum": "update takes it",
+    },
+    undo=Undo("delete", "project_id group_id key", "environment_scope=created.environment_scope"),
+    has_line=True,
+)
+class SetVariable(ChangedVariable, OfVariable):
+    """Make a variable have a value, whether or not it is there: that of its scope, or of all environments."""
+
+    value: Annotated[Value, Risk(Danger.DESTRUCTIVE, "any", "an old value would be gone", lambda value: True)]
+
+    async def overwrites(self, ask: Ask) -> bool:
+        return await ask.exists(self.request().path) is not False
+
+    async def run_with(self, server: Server) -> Answer | Result:
+        require_steps(server, CREATE)
+        here = self.model_copy(update={"environment_scope": self.environment_scope or EVERYWHERE})
+        try:
+            return await here.change(server.gitlab)
+        except Refused as refused:
+            if not _says_no_variable(refused):
+                raise
+        created = await take(server, CREATE, self.given())
+        shown = {name: created[name] for name in VARIABLE.split() if name in created}
+        return Result(data={"created": shown}, warnings=warnings_of(created))
+
+    async def change(self, gitlab: GitLab) -> Answer:
+        await _refuse_another_scope(self, gitlab)
+        return await gitlab.send(self.request())
+
+
+def _says_no_variable(refused: Refused) -> bool:
+    told = refused.body()
+    message = str(told.get("message")) if isinstance(told, dict) else ""
+    return refused.status == 404 and "Variable" in message
 
 
 @manage.action(

@@ -22,6 +22,7 @@ from threading import Thread
 from typing import Any, Final
 
 from gitlab_mcp.transports.standard_streams import StandardStreams
+from gitlab_mcp.transports.stop_signals import STOP_SIGNALS
 
 _LONGEST_LINE: Final = 64 * 1024
 _MODERN: Final = "io.modelcontextprotocol/"
@@ -47,7 +48,7 @@ def serve_with_front(tools: Sequence[Mapping[str, Any]] | None, make: Callable[[
     made = _Made(make)
     with StandardStreams() as streams:
         front = Front(tools)
-        signals = {each: signal.signal(each, _leave) for each in (signal.SIGTERM, signal.SIGINT)}
+        signals = {each: signal.signal(each, _leave) for each in STOP_SIGNALS}
         unanswered = None
         while not front.is_open or streams.lines.come_before(made.ended):
             if (line := next(streams.lines, None)) is None:

@@ -23,6 +23,11 @@ class StandardStreams:
 
     def __enter__(self) -> StandardStreams:
         self._in, self._out = os.dup(0), os.dup(1)
+        if sys.platform == "win32":
+            import msvcrt
+
+            # Else it writes two characters at the end of a line.
+            msvcrt.setmode(self._out, os.O_BINARY)
         _point(0, lambda: os.open(os.devnull, os.O_RDONLY))
         _point(1, lambda: os.dup(2))
         # Never closed: a thread may still wait for a line.

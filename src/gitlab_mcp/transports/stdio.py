@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import sys
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import suppress
@@ -20,6 +19,7 @@ from gitlab_mcp.protocol.messages import NoMessage, read_message
 from gitlab_mcp.protocol.server import GitLabServer
 from gitlab_mcp.transports.front import Opening
 from gitlab_mcp.transports.standard_streams import StandardStreams
+from gitlab_mcp.transports.stop_signals import StopSignals
 
 _GRACE_SECONDS = 1.0
 """Time that calls in flight get after the client has gone or a signal came."""
@@ -94,10 +94,8 @@ async def _write(written: Any, streams: StandardStreams, answered: Iterable[str 
 
 
 async def _on_signal(stopping: anyio.Event) -> None:
-    with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
-        async for _ in signals:
-            stopping.set()
-            return
+    with StopSignals(stopping.set):
+        await stopping.wait()
 
 
 class _InputWithGrace:

@@ -7,7 +7,9 @@ By what they are about: `access/`, `merge_requests/`, `pipelines/`, `planning/`,
 - `batch.py`: many calls made as one
 - `batch_references.py`: values that a call of a batch takes from the results of earlier ones
 - `steps.py`: writes made of several: may each be made, and what is told where a later one fails
+- `several_writes.py`: the same write for many things
 - `unchanged_since.py`: updates that overwrite nothing which somebody else wrote since it was read
+- `attached_files.py`: texts with files that are uploaded first
 - `inbox.py`: what waits for the caller
 - `project_overview.py`: what a newcomer asks about a project
 - `release_plan.py`: what a next release would hold, its version and notes

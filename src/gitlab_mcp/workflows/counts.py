@@ -12,7 +12,7 @@ from datetime import date, datetime, timedelta
 from functools import partial
 from typing import Any, ClassVar, Final, Self
 
-from pydantic import model_validator
+from pydantic import field_validator, model_validator
 
 from gitlab_mcp.actions.action import Action
 from gitlab_mcp.actions.exchange import Answer, GitLab, Request, whole_number
@@ -40,6 +40,14 @@ class Countable(Paged):
 
     counts: ClassVar[tuple[str, Mapping[str, str]]]
     """What the rows are called, and where in a row each word of `count_by` is found: `assignees.username`."""
+
+    @field_validator("count_by", mode="before", check_fields=False)
+    @classmethod
+    def _one_of_several(cls, value: Any) -> Any:
+        """`labels`, as a row calls them, is label."""
+        words = cls.counts[1]
+        plurals = {plural: word for word in words for plural in (f"{word}s", f"{word}es")}
+        return plurals.get(value, value) if isinstance(value, str) else value
 
     @model_validator(mode="after")
     def _a_page_or_a_count(self) -> Self:

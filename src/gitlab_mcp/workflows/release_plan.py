@@ -13,15 +13,19 @@ from typing import Any, Final
 from gitlab_mcp.actions.action import fill
 from gitlab_mcp.actions.exchange import Answer, GitLab
 from gitlab_mcp.actions.result import Notice, Result, partial_read_notices
+from gitlab_mcp.failures import allowed_words as words
 from gitlab_mcp.failures.codes import NoticeCode
 from gitlab_mcp.failures.counted import counted
 from gitlab_mcp.gitlab.concurrently import answered, concurrently, unread
+from gitlab_mcp.gitlab.faults import Refused
 from gitlab_mcp.gitlab.paging import every_page, has_next_page, items_if_read
 from gitlab_mcp.results.shown_fields import without_empty
 
 FIRST_VERSION: Final = "v0.1.0"
 MOST_LINES: Final = 100
 """Of a section of the notes."""
+_FIT_TO_RELEASE: Final = ("success", "skipped")
+"""Of the newest pipeline of the ref."""
 _LONGEST_TITLE: Final = 200
 _VERSION: Final = re.compile(r"(.*?)(\d{1,9})\.(\d{1,9})\.(\d{1,9})(-[0-9A-Za-z.-]+)?(?:\+.*)?")
 _CONVENTIONAL: Final = re.compile(r"(\w+)(?:\([^)]*\))?(!)?:\s")
@@ -92,16 +96,21 @@ class _Span:
         return datetime.fromisoformat(str(time)) >= datetime.fromisoformat(self.date)
 
 
-async def plan_release(gitlab: GitLab, project_id: str, from_ref: str | None, to_ref: str | None) -> Result:
-    """Since `from_ref`, or else the highest version tag, up to `to_ref`, or else the default branch."""
+async def plan_release(
+    gitlab: GitLab, project_id: str, from_ref: str | None, to_ref: str | None, tag_name: str | None = None
+) -> Result:
+    """Since `from_ref`, or else the highest version tag, up to `to_ref`, or else the default branch. Where the release
+    gets `tag_name`: since the version below it, and up to that tag where it is there."""
     path = fill("/projects/{project_id}", project_id=project_id)
     start = fill("/repository/commits/{ref}", ref=from_ref) if from_ref else "/repository/tags"
     answers = await concurrently([partial(gitlab.get, path), partial(gitlab.get, path + start)])
     project, begin = map(answered, answers)
-    end = to_ref or project.body.get("default_branch")
+    rows = [{"name": from_ref, "commit": begin.body}] if from_ref else begin.body
+    is_tagged = any(each["name"] == tag_name for each in rows)
+    end = to_ref or (tag_name if is_tagged else project.body.get("default_branch"))
     if not end:
         return Result(data={"commits": 0, "why_empty": "The repository is empty."})
-    tags = _versions([{"name": from_ref, "commit": begin.body}] if from_ref else begin.body)
+    tags = _before(tag_name, _versions(rows))
     last = next((tag for tag in tags if from_ref or not tag.is_candidate), None)
     if from_ref:
         span = _Span(from_ref, str(begin.body.get("committed_date") or ""), end)
@@ -112,8 +121,9 @@ async def plan_release(gitlab: GitLab, project_id: str, from_ref: str | None, to
 
 async def _plan(gitlab: GitLab, path: str, span: _Span, last: _Tag | None, tags: Sequence[_Tag]) -> Result:
     updated = {"updated_after": span.date} if span.date else {}
-    found, requests, issues = await concurrently(
+    pipelines, found, requests, issues = await concurrently(
         [
+            partial(gitlab.get, f"{path}/pipelines", ref=span.to_ref, per_page=1),
             partial(_all, gitlab, f"{path}/repository/commits", ref_name=span.as_range),
             partial(_all, gitlab, f"{path}/merge_requests", state="merged", **updated),
             partial(_all, gitlab, f"{path}/issues", state="closed", **updated),
@@ -143,13 +153,27 @@ async def _plan(gitlab: GitLab, path: str, span: _Span, last: _Tag | None, tags:
         "then": "manage_release create with project_id and what release holds, as it is or changed.",
     }
     cut = isinstance(requests, Answer) and has_next_page(requests)
-    warnings = partial_read_notices(unread({"merge_requests": requests, "issues": issues}))
+    # Pipelines are refused where CI/CD is switched off.
+    no_ci = isinstance(pipelines, Refused) and pipelines.status in (403, 404)
+    asked = {"merge_requests": requests, "issues": issues, **({} if no_ci else {"pipelines": pipelines})}
+    missing = unread(asked)
+    warnings = [*_not_green(items_if_read(pipelines)), *partial_read_notices(missing)]
     if has_next_page(commits) or cut:
         message = (
             f"More happened than is looked at: the first {counted(len(commits.body), 'commit')} are in it."
         )
         warnings.append(Notice(NoticeCode.TRUNCATED, message))
     return Result(data=without_empty(data), warnings=warnings)
+
+
+def _not_green(newest: Sequence[Mapping[str, Any]]) -> list[Notice]:
+    """The warning that the ref is not fit to be released, as far as its newest pipeline says so."""
+    status = words.ci_status(newest[0].get("status")) if newest else None
+    if status is None or status in _FIT_TO_RELEASE:
+        return []
+    told = "failed" if status == "failed" else f"has not succeeded: it is {status}"
+    facts = {"pipeline_id": newest[0]["id"], "look_with": "browse_pipelines failure_digest"}
+    return [Notice(NoticeCode.NOT_GREEN, f"The newest pipeline of the ref {told}.", facts)]
 
 
 async def _all(gitlab: GitLab, path: str, **query: Any) -> Answer:
@@ -168,6 +192,12 @@ def _versions(tags: Iterable[Mapping[str, Any]]) -> list[_Tag]:
             version = (int(major), int(minor), int(patch))
             found.append(_Tag(str(tag["name"]), prefix, version, candidate is not None, date))
     return sorted(found, key=lambda tag: (tag.version, not tag.is_candidate), reverse=True)
+
+
+def _before(tag_name: str | None, tags: list[_Tag]) -> list[_Tag]:
+    """Without the version that is released, and those above it."""
+    wanted = _versions([{"name": tag_name}]) if tag_name else []
+    return [each for each in tags if each.version < wanted[0].version] if wanted else tags
 
 
 def _merged_with(

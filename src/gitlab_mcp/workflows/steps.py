@@ -34,6 +34,18 @@ async def take(
     return (await server.make_step(tool, {"action": action, **arguments}, known)).data
 
 
+def warnings_of(answer: Mapping[str, Any]) -> list[Notice]:
+    """The warnings in what a step has answered, for the answer of the whole."""
+    return [
+        Notice(
+            NoticeCode(each["code"]),
+            each["message"],
+            {name: fact for name, fact in each.items() if name not in ("code", "message")},
+        )
+        for each in answer.get("warnings", ())
+    ]
+
+
 def not_done(what_stands: str, step: str, arguments: Mapping[str, Any], failure: Failure) -> Notice:
     """For a success of which the last step failed: what stands, why, and the call that does the rest."""
     facts: dict[str, Any] = {"error_code": failure.code, "why": failure.message}

@@ -12,6 +12,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Annotated, Any, Final, NoReturn
 
@@ -89,10 +90,12 @@ class IfUnchanged(ExpectsUpdatedAt):
     """One of what GitLab shows at the path to which the update is sent."""
 
     async def run_with(self, server: Server) -> Answer | Result:
-        if self.expected_updated_at is not None:
-            present = (await server.gitlab.get(self.request().path)).body
-            await self.refuse_if_changed(server.gitlab, present)
-        return await super().run_with(server)
+        if self.expected_updated_at is None:
+            return await super().run_with(server)
+        present = (await server.gitlab.get(self.request().path)).body
+        await self.refuse_if_changed(server.gitlab, present)
+        outcome = await super().run_with(server)
+        return replace(outcome, before=present) if isinstance(outcome, Answer) else outcome
 
 
 class IfSame(Action):
@@ -113,6 +116,15 @@ class IfSame(Action):
 
 def checksum_of_page(page: Mapping[str, Any]) -> str:
     return _checksum(page, "slug", "title", "format", "content")
+
+
+def checksum_of_release(release: Mapping[str, Any]) -> str:
+    titles = sorted(str(each.get("title")) for each in release.get("milestones") or ())
+    return _checksum({**release, "milestones": titles}, "name", "description", "released_at", "milestones")
+
+
+def checksum_of_label(label: Mapping[str, Any]) -> str:
+    return _checksum(label, "name", "description", "color", "priority")
 
 
 def checksum_of_variable(variable: Mapping[str, Any]) -> str:

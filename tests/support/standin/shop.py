@@ -167,7 +167,9 @@ class Shop:
                 return self._read(steps, received)
             return self._write(steps, received)
         except NotFound:
-            return NOT_FOUND
+            return (
+                Reply.of(404, {"message": "404 Variable Not Found"}) if steps[2] == "variables" else NOT_FOUND
+            )
 
     # Seeding
 

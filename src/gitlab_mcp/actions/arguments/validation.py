@@ -12,6 +12,7 @@ from gitlab_mcp.actions.action import Action
 from gitlab_mcp.actions.arguments.action_names import MeantCall, meant_action, meant_in_place_of, meant_tool
 from gitlab_mcp.actions.arguments.defaults import InstanceDefaults, fill_in
 from gitlab_mcp.actions.arguments.field_names import what_is_meant
+from gitlab_mcp.actions.arguments.filled_in import leave_out_empty
 from gitlab_mcp.actions.arguments.limits import check_transportable
 from gitlab_mcp.actions.arguments.problems import Problems, collect_problems, example_of, safe_to_repeat
 from gitlab_mcp.actions.arguments.words import is_short_name, snake
@@ -35,9 +36,10 @@ def validate(registry: Registry, name: str, arguments: Mapping[str, Any], defaul
     tool, action, changed = _which_call(registry, tool, given)
     problems = Problems(action)
     _options_by_our_names(action, given)
+    left_out = leave_out_empty(registry.listed_fields(name), action, arguments, given)
     options = _options(given, problems)
     changed.update(_by_our_names(action, given, problems))
-    problems.taken_as = _taken_as(name, arguments.get("action"), action, changed)
+    problems.taken_as = _taken_as(name, arguments.get("action"), action, changed) | left_out
     fill_in(action, given, options.url, defaults, problems)
     _place(action, given, problems)
     _no_dots(action, given, problems)

@@ -4,6 +4,7 @@ can point a name of its own at this machine."""
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
@@ -33,13 +34,17 @@ class AllowedHosts:
         if len(hosts) != 1 or not (is_localhost(hosts[0].lower()) or self._is_public(hosts[0])):
             raise Rejected(_wrong_host(), 421)
         # Only browsers send an origin.
-        if origins and (len(origins) != 1 or origins[0].lower() != self._public_origin()):
+        if origins and (len(origins) != 1 or origins[0].lower() not in self._own_origins(hosts[0].lower())):
             raise Rejected(_wrong_origin(), 403)
 
     def resource(self, host: str) -> str:
         """The URL of the MCP endpoint as the client knows it. `host` has been checked."""
         root = self.public_url if self.public_url and self._is_public(host) else f"http://{host.lower()}"
         return root + self.path
+
+    def address(self, host: str) -> str:
+        """The URL to tell people: the public one where there is one."""
+        return self.public_url + self.path if self.public_url else self.resource(host)
 
     def metadata_url(self, host: str) -> str:
         parts = urlsplit(self.resource(host))
@@ -55,11 +60,13 @@ class AllowedHosts:
             hosts.add(parts.netloc.rpartition(":")[0])
         return host.lower() in hosts
 
-    def _public_origin(self) -> str | None:
-        if self.public_url is None:
-            return None
-        parts = urlsplit(self.public_url)
-        return f"{parts.scheme}://{parts.netloc}"
+    def _own_origins(self, host: str) -> Iterator[str]:
+        """Of pages that come from this server itself. Another port of this machine is another origin."""
+        if is_localhost(host):
+            yield f"http://{host}"
+        if self.public_url is not None:
+            parts = urlsplit(self.public_url)
+            yield f"{parts.scheme}://{parts.netloc}"
 
 
 def _wrong_host() -> Failure:

@@ -22,12 +22,13 @@ from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.observability import logs
 from gitlab_mcp.observability.metrics import Metrics
 from gitlab_mcp.protocol.messages import NoMessage, read_message
-from gitlab_mcp.protocol.server import GitLabServer
+from gitlab_mcp.protocol.server import ICON, GitLabServer
 from gitlab_mcp.spans import CLIENT_TRACE, trace_headers
 from gitlab_mcp.transports.http.allowed_hosts import METADATA_PATH, AllowedHosts
 from gitlab_mcp.transports.http.authentication import Authenticator
 from gitlab_mcp.transports.http.body_budget import BodyBudget
 from gitlab_mcp.transports.http.cancel_on_disconnect import cancel_on_disconnect
+from gitlab_mcp.transports.http.front_page import front_page, wants_page
 from gitlab_mcp.transports.http.health import Health, ServingState
 from gitlab_mcp.transports.http.options import HttpOptions
 from gitlab_mcp.transports.http.rejection import Rejected, rejection_response
@@ -57,6 +58,7 @@ class HttpApplication:
         self._authenticator = Authenticator(options)
         self._token_checks = token_checks
         self._bodies = BodyBudget(options.max_request_bytes)
+        self._health = health
         self._serving = serving
         self._metrics = metrics
         self._json_sessions = server.http_session_manager(
@@ -68,6 +70,7 @@ class HttpApplication:
         self._other_routes = Starlette(
             routes=[
                 *health.routes(),
+                Route("/", self._front_page, methods=["GET"]),
                 Route(METADATA_PATH + "{path:path}", self._metadata, methods=["GET"]),
             ],
             exception_handlers={404: self._no_such_path, 405: self._only_get},
@@ -208,11 +211,26 @@ class HttpApplication:
         # Clients in web pages must be able to read it too.
         return JSONResponse(metadata, headers={"Access-Control-Allow-Origin": "*"})
 
+    async def _front_page(self, request: Request) -> Response:
+        """For people who open the address in a browser. For programs there is nothing here."""
+        if not wants_page(request.headers.get("accept", "")):
+            return self._nothing_here(request.headers)
+        try:
+            self._allowed_hosts.check(request.headers)
+        except Rejected as rejected:
+            return self.refusal(rejected, request.headers)
+        checks = await self._health.checks()
+        if not self._health.is_operator(request):
+            checks = {name: passed for name, passed in checks.items() if name != "store"}
+        url = self._allowed_hosts.address(request.headers["host"])
+        return front_page(url, self._options, ICON, checks)
+
     async def _no_such_path(self, request: Request, error: Exception) -> Response:
+        return self._nothing_here(request.headers)
+
+    def _nothing_here(self, headers: Headers) -> Response:
         failure = Failure(Code.NOT_FOUND, "There is nothing at this path.")
-        return self.refusal(
-            Rejected(failure.knowing(suggested_fix=f"MCP is at {PATH}."), 404), request.headers
-        )
+        return self.refusal(Rejected(failure.knowing(suggested_fix=f"MCP is at {PATH}."), 404), headers)
 
     async def _only_get(self, request: Request, error: Exception) -> Response:
         failure = Failure(Code.INVALID_VALUE, "Only GET is served at this path.")

@@ -75,15 +75,15 @@ class Health:
         return PlainTextResponse("alive\n")
 
     async def _ready(self, request: Request) -> Response:
-        checks = {"stopping": False} if self._serving.stopping else await self._check_results()
+        checks = await self.checks()
         ready = all(checks.values())
         body: dict[str, object] = {"status": "ready" if ready else "not ready"}
-        if self._is_operator(request):
+        if self.is_operator(request):
             body["checks"] = {name: "ok" if passed else "failed" for name, passed in checks.items()}
         return JSONResponse(body, 200 if ready else 503, {"Cache-Control": "no-store"})
 
     async def _show_metrics(self, request: Request) -> Response:
-        if not self._is_operator(request):
+        if not self.is_operator(request):
             return PlainTextResponse(
                 "Only for the operator: bring the secret of --operator-secret-file as Authorization: Bearer.\n",
                 401,
@@ -91,14 +91,17 @@ class Health:
             )
         return PlainTextResponse(self._metrics.text(), media_type=CONTENT_TYPE)
 
-    async def _check_results(self) -> Mapping[str, bool]:
+    async def checks(self) -> Mapping[str, bool]:
+        """What is checked, and whether it passed."""
+        if self._serving.stopping:
+            return {"stopping": False}
         async with self._checking:
             if time.monotonic() >= self._valid_until:
                 self._results = {name: await check() for name, check in self._checks.items()}
                 self._valid_until = time.monotonic() + _REMEMBERED_SECONDS
         return self._results
 
-    def _is_operator(self, request: Request) -> bool:
+    def is_operator(self, request: Request) -> bool:
         if self._operator_secret is not None:
             scheme, _, given = request.headers.get("authorization", "").partition(" ")
             try:

@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import logging
 import os
-import signal
 import socket
 import threading
 from collections.abc import Iterator, Mapping
@@ -25,6 +24,7 @@ from gitlab_mcp.transports.http.connection import Connection, ConnectionRules
 from gitlab_mcp.transports.http.health import Health, ReadinessCheck, ServingState
 from gitlab_mcp.transports.http.options import HttpOptions
 from gitlab_mcp.transports.http.token_checks import TokenChecks
+from gitlab_mcp.transports.stop_signals import StopSignals
 
 _SECONDS_BEFORE_CLOSING = 1.0
 """Between the signal to stop and closing the port. In this time `/readyz` fails and answers say
@@ -170,17 +170,19 @@ async def _serve(server: uvicorn.Server, serving: ServingState, port: socket.soc
 
 
 async def _stop_on_signal(server: uvicorn.Server, serving: ServingState) -> None:
-    with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
-        async with anyio.create_task_group() as tasks:
-            async for _ in signals:
-                if serving.stopping:
-                    log.info("stopped in the middle of calls, as asked twice")
-                    os._exit(0)
-                serving.stopping = True
-                log.info("stopping: calls in flight are finished first")
-                tasks.start_soon(_close_after_a_moment, server)
+    asked = anyio.Event()
 
+    def told() -> None:
+        if serving.stopping:
+            log.info("stopped in the middle of calls, as asked twice")
+            os._exit(0)
+        serving.stopping = True
+        log.info("stopping: calls in flight are finished first")
+        asked.set()
 
-async def _close_after_a_moment(server: uvicorn.Server) -> None:
-    await anyio.sleep(_SECONDS_BEFORE_CLOSING)
-    server.should_exit = True
+    with StopSignals(told):
+        await asked.wait()
+        await anyio.sleep(_SECONDS_BEFORE_CLOSING)
+        server.should_exit = True
+        # Until the end of the server a second signal still counts.
+        await anyio.sleep_forever()

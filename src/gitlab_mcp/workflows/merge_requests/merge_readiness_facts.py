@@ -8,6 +8,7 @@ from typing import Any
 
 from gitlab_mcp.actions.action import fill
 from gitlab_mcp.actions.exchange import Answer, GitLab
+from gitlab_mcp.actions.server import MayReach
 from gitlab_mcp.gitlab.concurrently import concurrently, unread
 from gitlab_mcp.gitlab.faults import FAULTS
 from gitlab_mcp.gitlab.merge_checks import read_merge_checks, read_once_checked
@@ -34,7 +35,7 @@ class MergeFacts:
     """By the project's settings. Read only where GraphQL does not tell the checks."""
 
 
-async def read_merge_facts(gitlab: GitLab, path: str) -> MergeFacts:
+async def read_merge_facts(gitlab: GitLab, may_reach: MayReach, path: str) -> MergeFacts:
     """`path` is that of the merge request. Only the merge request itself must be readable."""
     merge_request = await read_once_checked(
         gitlab, path, include_rebase_in_progress=True, include_diverged_commits_count=True
@@ -46,7 +47,9 @@ async def read_merge_facts(gitlab: GitLab, path: str) -> MergeFacts:
         "threads": lambda: every_page(gitlab, f"{path}/discussions"),
     }
     jobs = _jobs_path(merge_request, path)
-    if jobs is not None:
+    fork = _fork_of_pipeline(merge_request) if jobs else None
+    fenced_off = ["jobs of the pipeline"] if fork and not await may_reach(fork) else []
+    if jobs is not None and not fenced_off:
         asks["jobs of the pipeline"] = lambda: every_page(gitlab, jobs)
     answers = dict(zip(asks, await concurrently(list(asks.values())), strict=True))
     checks = None if isinstance(answers["checks"], FAULTS) else answers["checks"]
@@ -58,7 +61,7 @@ async def read_merge_facts(gitlab: GitLab, path: str) -> MergeFacts:
         items_if_read(answers["reviewers"]),
         open_threads(items_if_read(answers["threads"])),
         items_if_read(answers.get("jobs of the pipeline")),
-        tuple(name for name in unread(answers) if name != "checks"),
+        (*(name for name in unread(answers) if name != "checks"), *fenced_off),
         checks is None and await _pipeline_must_succeed(gitlab, path),
     )
 
@@ -77,7 +80,12 @@ def _jobs_path(merge_request: Json, path: str) -> str | None:
     if not pipeline or pipeline["status"] in ("success", "skipped"):
         return None
     project_path = path.partition("/merge_requests/")[0]
-    # The pipeline of a merge request from a fork lives in the fork.
-    if pipeline["project_id"] != merge_request["project_id"]:
-        project_path = fill("/projects/{project}", project=pipeline["project_id"])
+    if fork := _fork_of_pipeline(merge_request):
+        project_path = fill("/projects/{project}", project=fork)
     return f"{project_path}/pipelines/{pipeline['id']}/jobs"
+
+
+def _fork_of_pipeline(merge_request: Json) -> int | None:
+    """The pipeline of a merge request from a fork lives in the fork."""
+    project_id: int = merge_request["head_pipeline"]["project_id"]
+    return project_id if project_id != merge_request["project_id"] else None

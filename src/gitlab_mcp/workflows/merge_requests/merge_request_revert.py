@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from gitlab_mcp.actions.action import fill
-from gitlab_mcp.actions.exchange import Answer, GitLab
+from gitlab_mcp.actions.exchange import Answer
 from gitlab_mcp.actions.result import Result
 from gitlab_mcp.actions.server import Server
 from gitlab_mcp.failures.codes import Code
@@ -16,6 +16,7 @@ from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.gitlab.concurrently import answered, concurrently
 from gitlab_mcp.gitlab.faults import Fault, Refused
 from gitlab_mcp.refusals.alternatives import call
+from gitlab_mcp.workflows.merge_requests.merged_commit import commit_of
 from gitlab_mcp.workflows.repository.branch_existence import that_are_there
 from gitlab_mcp.workflows.steps import not_done, require_steps, take
 
@@ -61,7 +62,7 @@ class MergeRequestRevert:
         request = answered(found)
         if there := self._open_revert(answered(reverts).body):
             return Result(data={"already": True, **_shown(there)})
-        sha = await self._commit_of(gitlab, request.body)
+        sha = await commit_of(gitlab, self.project_id, self.iid, request.body)
         target = str(request.body["target_branch"])
         asks: list[Callable[[], Awaitable[Any]]] = [
             lambda: self._revert_on_branch(server, branch, sha, target),
@@ -80,19 +81,6 @@ class MergeRequestRevert:
     def _open_revert(self, found: Sequence[Json]) -> Json | None:
         says = re.compile(re.escape(self.says) + r"(?!\d)")
         return next((each for each in found if says.search(str(each.get("description") or ""))), None)
-
-    async def _commit_of(self, gitlab: GitLab, request: Json) -> str:
-        """What brought it into its target: the commit of the merge, or the one that all were squashed into."""
-        if request["state"] != "merged":
-            raise CallFailed(_not_merged(str(request["state"])))
-        sha = request.get("merge_commit_sha") or request.get("squash_commit_sha")
-        if sha is None:
-            # Fast-forwarded: of several commits the last is not all of it.
-            path = self._path("merge_requests/{iid}/commits", iid=self.iid)
-            if len((await gitlab.get(path, per_page=2)).body) != 1 or not request.get("sha"):
-                raise CallFailed(_no_single_commit())
-            sha = request["sha"]
-        return str(sha)
 
     async def _revert_on_branch(self, server: Server, branch: Answer | Fault, sha: str, target: str) -> str:
         """The commit on the branch that takes it back: made now, or by a call that did not come to its end."""
@@ -161,31 +149,6 @@ class MergeRequestRevert:
 
 def _shown(request: Json) -> dict[str, Any]:
     return {name: request.get(name) for name in _SHOWN}
-
-
-def _not_merged(state: str) -> Failure:
-    return Failure(
-        Code.CONFLICT, "It is not merged, so there is nothing to take back. Nothing was done."
-    ).knowing(
-        state=state if state in ("opened", "closed", "locked") else "not merged",
-        confidence="certain",
-        evidence=["GitLab shows its state"],
-        suggested_fix="Close it, if it is not wanted: manage_merge_request update with state_event close.",
-    )
-
-
-def _no_single_commit() -> Failure:
-    return Failure(
-        Code.CONFLICT,
-        "It was merged by fast-forward with several commits, which GitLab cannot revert at once.",
-    ).knowing(
-        state="several commits",
-        confidence="certain",
-        evidence=["it has neither a merge commit nor a squash commit, and more than one commit"],
-        suggested_fix="Create a branch, then manage_commit revert for each commit of browse_merge_requests commits,"
-        " the newest first; then manage_merge_request create.",
-        retryable=False,
-    )
 
 
 def _branch_is_taken() -> Failure:

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from gitlab_mcp.actions.ask import Ask
 from gitlab_mcp.actions.exchange import GitLab, Request
+from gitlab_mcp.actions.fields import FULL_SHA
 from gitlab_mcp.actions.result import Notice, Result
 from gitlab_mcp.api.versions import is_in
 from gitlab_mcp.failures.codes import Code, NoticeCode
@@ -301,6 +302,26 @@ class Review:
         return (
             {"note_id": answer.body["id"]} if "id" in answer.body else {"summary": answer.body.get("summary")}
         )
+
+
+async def refuse_if_moved(gitlab: GitLab, path: str, sha: str) -> None:
+    """Refuses a review of another commit than the one that the source branch of the merge request ends with."""
+    head = (await gitlab.get(path)).body["sha"]
+    if head != sha:
+        raise CallFailed(_moved(head))
+
+
+def _moved(head: object) -> Failure:
+    known = {"head_sha": head} if isinstance(head, str) and FULL_SHA.fullmatch(head) else {}
+    return Failure(
+        Code.CONFLICT, "The source branch ends with another commit. Nothing was published."
+    ).knowing(
+        state="another head",
+        confidence="certain",
+        evidence=["the merge request has another sha than the one that was sent"],
+        suggested_fix="Look at what came since (browse_merge_requests diffs), then send it with head_sha as sha.",
+        **known,
+    )
 
 
 async def _publishes_all_at_once(ask: Ask) -> bool:

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from gitlab_mcp.actions.exchange import GitLab
 from gitlab_mcp.actions.result import Notice, Result, partial_read_notices
+from gitlab_mcp.actions.server import MayReach
 from gitlab_mcp.failures import allowed_words as words
 from gitlab_mcp.failures.codes import NoticeCode
 from gitlab_mcp.gitlab.faults import FAULTS
@@ -71,7 +72,12 @@ MERGE_REQUEST: Final = Awaited(
 
 
 async def what_was_awaited(
-    gitlab: GitLab, kind: Awaited, waited: Waited, project: str, call_again: Mapping[str, Any]
+    gitlab: GitLab,
+    may_reach: MayReach,
+    kind: Awaited,
+    waited: Waited,
+    project: str,
+    call_again: Mapping[str, Any],
 ) -> Result:
     thing = waited.thing
     data: dict[str, Any] = {
@@ -89,7 +95,7 @@ async def what_was_awaited(
             for each in blockers(thing)
         ]
         data["then"] = _how_it_merges(thing)
-    why = await _why_it_failed(gitlab, kind, thing, project)
+    why = await _why_it_failed(gitlab, may_reach, kind, thing, project)
     if why is None:
         return Result(data=without_empty(data))
     others = dict(why.data)
@@ -137,11 +143,13 @@ def _unanswered() -> Notice:
     return Notice(NoticeCode.PARTIAL, message)
 
 
-async def _why_it_failed(gitlab: GitLab, kind: Awaited, thing: Json, project: str) -> Result | None:
+async def _why_it_failed(
+    gitlab: GitLab, may_reach: MayReach, kind: Awaited, thing: Json, project: str
+) -> Result | None:
     """None where nothing failed."""
     try:
         if kind is PIPELINE and thing["status"] in ("failed", "manual"):
-            return failure_digest(await read_failure_facts(gitlab, project, thing))
+            return failure_digest(await read_failure_facts(gitlab, may_reach, project, thing))
         if kind is JOB and thing["status"] == "failed":
             return await _why_job_failed(gitlab, project, thing)
         if (
@@ -153,8 +161,12 @@ async def _why_it_failed(gitlab: GitLab, kind: Awaited, thing: Json, project: st
         head = thing.get("head_pipeline") or {}
         if kind is MERGE_REQUEST and thing["state"] == "opened" and head.get("status") == "failed":
             # The pipeline of a merge request from a fork lives in the fork.
-            where = project if head["project_id"] == thing["project_id"] else head["project_id"]
-            return failure_digest(await read_failure_facts(gitlab, where, head))
+            is_here = head["project_id"] == thing["project_id"]
+            if not is_here and not await may_reach(head["project_id"]):
+                unread = ["why it failed: its pipeline is in a project that the operator does not allow"]
+                return Result(data={}, warnings=partial_read_notices(unread))
+            where = project if is_here else head["project_id"]
+            return failure_digest(await read_failure_facts(gitlab, may_reach, where, head))
     except FAULTS:
         return Result(data={}, warnings=partial_read_notices(["why it failed"]))
     return None

@@ -9,6 +9,7 @@ from typing import Any
 
 from gitlab_mcp.actions.action import fill
 from gitlab_mcp.actions.exchange import GitLab, Request
+from gitlab_mcp.actions.server import MayReach
 from gitlab_mcp.gitlab.concurrently import all_at_once, concurrently
 from gitlab_mcp.gitlab.faults import FAULTS
 from gitlab_mcp.gitlab.paging import every_page, has_next_page, items_of
@@ -78,11 +79,15 @@ class FailureFacts:
 
 
 async def read_failure_facts(
-    gitlab: GitLab, project: str | int, pipeline: Json, on_ref: Sequence[Json] | None = None
+    gitlab: GitLab,
+    may_reach: MayReach,
+    project: str | int,
+    pipeline: Json,
+    on_ref: Sequence[Json] | None = None,
 ) -> FailureFacts:
     """`pipeline` is GitLab's answer for one; `project` is how the caller names its project; `on_ref` are the newest
     pipelines of its ref, where they are read already."""
-    reader = _Reader(gitlab, {pipeline["project_id"]: project})
+    reader = _Reader(gitlab, may_reach, {pipeline["project_id"]: project})
     first: list[Callable[[], Awaitable[Any]]] = [
         partial(reader.jobs_of, pipeline),
         partial(reader.default_branch_name, pipeline),
@@ -165,8 +170,9 @@ def _is_under_way(pipeline: Json) -> bool:
 class _Reader:
     """Reads pipelines, and holds what is counted across all of them."""
 
-    def __init__(self, gitlab: GitLab, project_names: Mapping[int, str | int]) -> None:
+    def __init__(self, gitlab: GitLab, may_reach: MayReach, project_names: Mapping[int, str | int]) -> None:
         self.gitlab = gitlab
+        self.may_reach = may_reach
         self.project_names = project_names
         self.unread: list[str] = []
         self.skipped_logs = 0
@@ -288,7 +294,11 @@ class _Reader:
         path = fill("/projects/{project}/pipelines", project=self._project(pipeline))
         return items_of(await self.gitlab.get(path, ref=ref), "pipelines")
 
-    async def _downstream(self, started: Json, depth: int) -> PipelineFacts:
+    async def _downstream(self, started: Json, depth: int) -> PipelineFacts | None:
+        project_id = started["project_id"]
+        if project_id not in self.project_names and not await self.may_reach(project_id):
+            self.unread.append(f"pipeline {started['id']}, of a project that the operator does not allow")
+            return None
         pipeline = (await self.gitlab.get(self._path(started))).body
         return await self.in_depth(pipeline, await self.jobs_of(pipeline), depth)
 

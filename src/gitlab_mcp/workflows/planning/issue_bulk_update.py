@@ -6,14 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-import anyio
-
 from gitlab_mcp.actions.result import Notice, Result
 from gitlab_mcp.actions.server import Server
 from gitlab_mcp.failures.codes import Code, NoticeCode
-from gitlab_mcp.failures.counted import counted
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.gitlab.paging import items_of
+from gitlab_mcp.workflows.several_writes import STOPS, Outcomes, Stopped, each_of, told_of
 from gitlab_mcp.workflows.steps import require_steps, take
 
 Json = Mapping[str, Any]
@@ -21,20 +19,7 @@ Json = Mapping[str, Any]
 UPDATE, COMMENT = "manage_issue update", "manage_discussion create_note"
 MOST: Final = 100
 """Issues of one call: what GitLab lists on one page."""
-_AT_ONCE: Final = 4
 _STATES: Final = {"close": "closed", "reopen": "opened"}
-_STOPS: Final = (
-    Code.QUOTA_PAUSED,
-    Code.QUOTA_EXHAUSTED,
-    Code.RATE_LIMITED,
-    Code.NETWORK_ERROR,
-    Code.UPSTREAM_PAUSED,
-    Code.BUSY,
-    Code.AUTHENTICATION_FAILED,
-    Code.SCOPE_INSUFFICIENT,
-    Code.STORE_UNAVAILABLE,
-)
-"""After these the other issues would fail the same way."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,16 +35,11 @@ class WantedChange:
 
 
 @dataclass(slots=True)
-class _Progress:
-    changed: list[int] = field(default_factory=list)
-    failed: dict[int, Failure] = field(default_factory=dict)
+class _Told:
+    """What is said of the issues that were changed."""
+
     without_comment: dict[int, Failure] = field(default_factory=dict)
     warned: dict[tuple[str, str], list[int]] = field(default_factory=dict)
-    stopped: bool = False
-
-    def note(self, failure: Failure) -> Failure:
-        self.stopped = self.stopped or failure.code in _STOPS
-        return failure
 
 
 async def bulk_update(
@@ -87,90 +67,49 @@ async def bulk_update(
         return Result(data={**data, "dry_run": True, "would_change": would, **comment})
     if not iids:
         return Result(data={**data, "changed": []})
-    progress = await _carry_out(server, project_id, to_do, wanted.body)
-    return _result(data, to_do, progress)
+    told = _Told()
+
+    async def change(iid: int) -> None:
+        issue = {"project_id": project_id, "issue_iid": iid}
+        await _change(server, issue, to_do[iid], wanted.body, told)
+
+    return _result(data, await each_of(server.gitlab, list(to_do), change, "issues"), told)
 
 
-async def _carry_out(
-    server: Server, project_id: str, to_do: Mapping[int, Json], body: str | None
-) -> _Progress:
-    progress = _Progress()
-    gate = anyio.Semaphore(_AT_ONCE)
-    server.gitlab.report(0, len(to_do), "issues")
-
-    async def change(iid: int, changes: Json) -> None:
-        async with gate:
-            if progress.stopped:
-                return
-            await _change(server, {"project_id": project_id, "issue_iid": iid}, changes, body, progress)
-            server.gitlab.report(len(progress.changed) + len(progress.failed), len(to_do), f"issue {iid}")
-
-    async with anyio.create_task_group() as tasks:
-        for iid, changes in to_do.items():
-            tasks.start_soon(change, iid, changes)
-    return progress
-
-
-async def _change(server: Server, issue: Json, changes: Json, body: str | None, progress: _Progress) -> None:
+async def _change(server: Server, issue: Json, changes: Json, body: str | None, told: _Told) -> None:
     """The comment comes last: of an issue that is as it shall be, a call that is sent again leaves out both."""
     iid = issue["issue_iid"]
-    try:
-        answer = await take(server, UPDATE, {**issue, **changes})
-    except CallFailed as failed:
-        progress.failed[iid] = progress.note(failed.failure)
-        return
-    progress.changed.append(iid)
+    answer = await take(server, UPDATE, {**issue, **changes})
     for warning in answer.get("warnings", ()):
-        progress.warned.setdefault((warning["code"], warning["message"]), []).append(iid)
+        told.warned.setdefault((warning["code"], warning["message"]), []).append(iid)
     if body is None:
         return
     try:
         await take(server, COMMENT, {**issue, "body": body})
     except CallFailed as failed:
-        progress.without_comment[iid] = progress.note(failed.failure)
+        told.without_comment[iid] = failed.failure
+        if failed.failure.code in STOPS:
+            raise Stopped from None
 
 
-def _result(data: dict[str, Any], to_do: Mapping[int, Json], progress: _Progress) -> Result:
-    not_tried = [iid for iid in to_do if iid not in progress.failed and iid not in progress.changed]
-    if progress.failed and not progress.changed:
-        raise CallFailed(_all_failed(progress.failed, not_tried))
-    data["changed"] = sorted(progress.changed)
+def _result(data: dict[str, Any], changed: Outcomes[int], told: _Told) -> Result:
+    changed.refuse_where_all_failed("issue", "changed")
+    data["changed"] = sorted(changed.done)
     warnings = [
         Notice(NoticeCode(code), message, {"issue_iids": sorted(iids)})
-        for (code, message), iids in progress.warned.items()
+        for (code, message), iids in told.warned.items()
     ]
-    if progress.failed or not_tried:
-        message = f"{counted(len(progress.failed) + len(not_tried), 'issue')} of {len(to_do)} not changed."
-        facts = {"failed": _told(progress.failed), **({"not_tried": not_tried} if not_tried else {})}
-        then = "Send the same call again once that is mended: what is changed is left out."
-        warnings.append(Notice(NoticeCode.PARTIAL, message, {**facts, "then": then}))
-    if progress.without_comment:
+    warnings += changed.warnings("issue", "changed", "issue_iid")
+    if told.without_comment:
         message = "These were changed, and the comment was not written, or its answer was lost."
         facts = {
-            "without_comment": _told(progress.without_comment),
+            "without_comment": told_of("issue_iid", told.without_comment),
             "look_with": "browse_discussions list_notes",
         }
         warnings.append(
             Notice(NoticeCode.PARTIAL, message, {**facts, "then": "manage_discussion create_note"})
         )
     return Result(data=data, warnings=warnings)
-
-
-def _told(failures: Mapping[int, Failure]) -> list[dict[str, Any]]:
-    return [
-        {"issue_iid": iid, "error_code": failure.code, "why": failure.message}
-        for iid, failure in sorted(failures.items())
-    ]
-
-
-def _all_failed(failures: Mapping[int, Failure], not_tried: Sequence[int]) -> Failure:
-    if len({failure.code for failure in failures.values()}) == 1:
-        first = next(iter(failures.values()))
-        told = f"none of {counted(len(failures), 'issue')} was changed, and {len(not_tried)} were not tried"
-        return first.knowing(evidence=[*first.facts.get("evidence", ()), told])
-    return Failure(
-        Code.BATCH_PARTIAL_FAILURE, f"None of {counted(len(failures), 'issue')} was changed."
-    ).knowing(results=[{"error": failure} for _, failure in sorted(failures.items())])
 
 
 def too_many(limit: int, count: int) -> Failure:

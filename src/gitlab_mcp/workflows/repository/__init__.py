@@ -6,5 +6,6 @@
 - `group_code_search.py`: searches the code of a group project by project
 - `codeowners_file.py`: who owns a path; `path_patterns.py`: which paths a pattern of that file fits
 - `branch_renaming.py`: a branch under another name
+- `cherry_picking.py`: picks a commit onto a new branch
 - `branch_existence.py`: refuses a write that names a missing branch
 """

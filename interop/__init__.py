@@ -1,0 +1,1 @@
+"""Other people's programs against this server: the conformance suite of MCP, and clients (README.md)."""
