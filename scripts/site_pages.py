@@ -19,8 +19,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 SITE = ROOT / "dist/site"
 TAKEN = (
-    *("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "AGENTS.md", "compose.yaml"),
-    *("cassettes/README.md", "interop/README.md"),
+    *("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "AGENTS.md", "compose.yaml"),
+    *("cassettes/README.md", "interop/README.md", "renovate.json", ".github/workflows/dependencies.yml"),
 )
 """Besides docs/ and deploy/."""
 ASKS = re.compile(
