@@ -51,7 +51,7 @@ def put_in_place(pages: Path) -> None:
     for folder in ("docs", "deploy"):
         shutil.copytree(ROOT / folder, pages / folder)
     for name in TAKEN:
-        (pages / name).parent.mkdir(exist_ok=True)
+        (pages / name).parent.mkdir(parents=True, exist_ok=True)
         text = (ROOT / name).read_text("utf-8").replace("](docs/decisions/)", "](docs/decisions/README.md)")
         (pages / name).write_text(text, "utf-8")
     (pages / "docs/decisions/README.md").write_text(decisions(pages / "docs/decisions"), "utf-8")
