@@ -15,11 +15,15 @@ RUN ["/app/bin/python", "-m", "compileall", "-q", "--invalidation-mode", "unchec
 FROM ${BASE}
 ARG VERSION=unknown
 ARG REVISION=unknown
+# The address of the project, for those who find the image alone.
+ARG PROJECT_URL=
 LABEL org.opencontainers.image.title="gitlab-mcp-server" \
       org.opencontainers.image.description="A GitLab MCP server whose every failure teaches." \
       org.opencontainers.image.licenses="MIT" \
       org.opencontainers.image.version="${VERSION}" \
-      org.opencontainers.image.revision="${REVISION}"
+      org.opencontainers.image.revision="${REVISION}" \
+      org.opencontainers.image.url="${PROJECT_URL}" \
+      org.opencontainers.image.source="${PROJECT_URL}"
 COPY --from=build /app /app
 # A user without an entry in the user database has no home otherwise, and python-gitlab wants one.
 ENV HOME=/app \

@@ -3,12 +3,16 @@ PYTHON ?= $(shell for name in python3.13 python3.12 python3.11 python3; do \
 	"$$name" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && command -v "$$name" && break; \
 	done)
 BIN := .venv/bin
+RUNS := .venv/runs
 LOCKED := .venv/locked
 READY := .venv/ready
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check install
 # What `make coverage` runs: all, or `make coverage TESTS=tests/cli`.
 TESTS ?=
 CASSETTE ?= recorded.json
+# Where the project has its home. A release sets it; the package, the bundle and server.json lead there.
+export PROJECT_URL ?=
+BUNDLE = dist/gitlab-mcp-server-$$($(BIN)/hatchling version).mcpb
 # Of each kind of message that `make fuzz` sends.
 EXAMPLES ?= 1000
 UV ?= uv
@@ -17,16 +21,24 @@ UV ?= uv
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test coverage check demo docs lock audit pin dist bundle record bench fuzz soak inspect manifests site conformance clients clean
+.PHONY: help setup test coverage check demo docs lock audit pin dist bundle sbom sign released record bench fuzz soak \
+	inspect manifests site conformance clients clean
 
 help: ## Show what can be made
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: $(READY) ## Make .venv with everything, as pinned in requirements.lock
 
-$(LOCKED): requirements.lock
+# What the server needs to run, without what developers need.
+$(RUNS): requirements.runtime.lock
 	@test -n "$(PYTHON)" || { echo "No Python 3.11 or newer found. Install one, or say: make PYTHON=/path/to/python3" >&2; exit 1; }
 	"$(PYTHON)" -m venv --clear .venv
+	$(PIP) --require-hashes -r requirements.runtime.lock
+	@touch $@
+
+# A lock that has changed may have lost a package, so all of the former is cleared away.
+$(LOCKED): requirements.lock $(RUNS)
+	@if test -e $@; then rm -f $(RUNS) $@ && $(MAKE) --no-print-directory $(RUNS); fi
 	$(PIP) --require-hashes -r requirements.lock
 	@touch $@
 
@@ -47,10 +59,11 @@ check: $(READY) ## Everything that must hold before a merge: format, lint, types
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python scripts/generate.py --check
+	$(BIN)/python scripts/interface.py
 	$(MAKE) --no-print-directory test
 
-demo: $(READY) ## A tour on recorded answers of a real GitLab: no token, no network
-	$(BIN)/python scripts/demo.py
+demo: $(RUNS) ## A tour on recorded answers of a real GitLab: no token, no network
+	PYTHONPATH=src $(BIN)/python -m gitlab_mcp.cli demo
 
 docs: $(READY) ## Print the generated pages again
 	$(BIN)/python scripts/generate.py
@@ -90,11 +103,29 @@ dist: $(READY) ## Build the source archive and the wheel into dist/
 	rm -rf dist
 	$(BIN)/python -m hatchling build -d dist
 
-bundle: dist ## Pack an MCPB bundle for desktop clients into dist/ (needs npx)
+bundle: dist ## Pack an MCPB bundle for desktop clients and server.json for the registry into dist/ (needs npx)
 	$(BIN)/python -m zipfile -e dist/*.whl dist/bundle/src
 	cp requirements.runtime.lock README.md LICENSE dist/bundle/
-	sed "s/filled in by make bundle/$$($(BIN)/hatchling version)/" deploy/bundle.json > dist/bundle/manifest.json
-	npx --yes @anthropic-ai/mcpb@2 pack dist/bundle "dist/gitlab-mcp-server-$$($(BIN)/hatchling version).mcpb"
+	$(BIN)/python scripts/release_files.py manifest > dist/bundle/manifest.json
+	npx --yes @anthropic-ai/mcpb@2 pack dist/bundle "$(BUNDLE)"
+	@if test -n "$(PROJECT_URL)"; then $(BIN)/python scripts/release_files.py registry "$(BUNDLE)" > dist/server.json; \
+	else echo "No server.json for the registry: it needs PROJECT_URL, the address of the project." >&2; fi
+
+sbom: $(READY) ## List what the locked dependencies are, as a CycloneDX document, into dist/
+	test -x .venv/sbom/bin/cyclonedx-py || "$(PYTHON)" -m venv .venv/sbom
+	.venv/sbom/bin/python -m pip --quiet --disable-pip-version-check install "cyclonedx-bom>=7,<8"
+	mkdir -p dist
+	sed "s/^dynamic = .*/version = \"$$($(BIN)/hatchling version)\"/" pyproject.toml > .venv/sbom/pyproject.toml
+	.venv/sbom/bin/cyclonedx-py requirements requirements.runtime.lock --pyproject .venv/sbom/pyproject.toml \
+		--mc-type application --output-reproducible --output-format JSON --output-file dist/sbom.cdx.json
+
+sign: ## Sign what is in dist/ as the workflow that runs this, with Sigstore
+	test -x .venv/sign/bin/sigstore || "$(PYTHON)" -m venv .venv/sign
+	.venv/sign/bin/python -m pip --quiet --disable-pip-version-check install "sigstore>=4,<5"
+	.venv/sign/bin/python -m sigstore sign dist/*.whl dist/*.tar.gz dist/*.mcpb dist/sbom.cdx.json
+
+released: $(READY) ## Hold the release of TAG against its version, its changelog and the interface it promises
+	$(BIN)/python scripts/interface.py --released "$(TAG)"
 
 record: $(READY) ## Serve over stdio and write every exchange with GitLab to CASSETTE
 	$(BIN)/gitlab-mcp --record "$(CASSETTE)"

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import reference
+from client_pages import button_links, buttons, folded_sections, sections
 from error_examples import examples
 from first_answers import first_answers
 from left_out import left_out, section
@@ -40,6 +41,7 @@ PERMISSIONS = re.compile(r"(<!-- permissions -->\n).*?(<!-- /permissions -->)", 
 DANGER = re.compile(r"(<!-- danger -->\n).*?(<!-- /danger -->)", re.DOTALL)
 COVERAGE = re.compile(r"(<!-- coverage -->\n).*?(<!-- /coverage -->)", re.DOTALL)
 CLIENTS = re.compile(r"(<!-- clients -->\n).*?(<!-- /clients -->)", re.DOTALL)
+BUTTONS = re.compile(r"(<!-- buttons -->\n).*?(<!-- /buttons -->)", re.DOTALL)
 TABLE = re.compile(r"(<!-- tools -->\n).*?(<!-- /tools -->)", re.DOTALL)
 
 
@@ -101,7 +103,14 @@ def readme(toolsets: dict[str, list[Tool]]) -> str:
     table = reference.tool_table(toolsets, "docs/reference/")
     page = TABLE.sub(lambda found: found[1] + table + found[2], (ROOT / "README.md").read_text("utf-8"))
     figure = reference.coverage_sentence(_coverage(toolsets), "docs/reference/")
-    return COVERAGE.sub(lambda found: found[1] + figure + found[2], page)
+    page = COVERAGE.sub(lambda found: found[1] + figure + found[2], page)
+    page = BUTTONS.sub(lambda found: found[1] + button_links() + found[2], page)
+    return CLIENTS.sub(lambda found: found[1] + folded_sections() + found[2], page)
+
+
+def clients_guide() -> str:
+    page = (ROOT / "docs/guides/clients.md").read_text("utf-8")
+    return CLIENTS.sub(lambda found: found[1] + sections() + found[2], page)
 
 
 def _coverage(toolsets: dict[str, list[Tool]]) -> Coverage:
@@ -148,6 +157,8 @@ def generated() -> dict[Path, str]:
         ROOT / "src/gitlab_mcp/transports/first_answers.json": first_answers(),
         **told_of_actions(),
         ROOT / "README.md": readme(toolsets),
+        ROOT / "docs/guides/clients.md": clients_guide(),
+        **{ROOT / file: picture for file, picture in buttons().items()},
         ROOT / PERMISSIONS_GUIDE: permissions_guide(toolsets),
         ROOT / "docs/guides/guard-rails.md": guard_rails(tools),
         ROOT / HTTP_CLIENTS_GUIDE: http_clients(),

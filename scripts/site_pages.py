@@ -19,8 +19,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 SITE = ROOT / "dist/site"
 TAKEN = (
-    *("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "AGENTS.md", "compose.yaml"),
-    *("cassettes/README.md", "interop/README.md"),
+    *("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "AGENTS.md", "compose.yaml"),
+    *("cassettes/README.md", "interop/README.md", "renovate.json", ".github/workflows/dependencies.yml"),
 )
 """Besides docs/ and deploy/."""
 ASKS = re.compile(
@@ -51,7 +51,7 @@ def put_in_place(pages: Path) -> None:
     for folder in ("docs", "deploy"):
         shutil.copytree(ROOT / folder, pages / folder)
     for name in TAKEN:
-        (pages / name).parent.mkdir(exist_ok=True)
+        (pages / name).parent.mkdir(parents=True, exist_ok=True)
         text = (ROOT / name).read_text("utf-8").replace("](docs/decisions/)", "](docs/decisions/README.md)")
         (pages / name).write_text(text, "utf-8")
     (pages / "docs/decisions/README.md").write_text(decisions(pages / "docs/decisions"), "utf-8")

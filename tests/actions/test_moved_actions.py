@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import date
+
 import pytest
 
 from gitlab_mcp.actions.action_name import ActionName
@@ -28,6 +30,12 @@ SUBSCRIBE = {"action": "subscribe", "project_id": "1", "issue_iid": 1}
 def test_actions_have_moved() -> None:
     assert len(MOVED) > 60
     assert {old.toolset for _, old in MOVED} == {"core"}
+
+
+def test_every_former_name_has_a_date_until_which_it_works() -> None:
+    ends = {action.spec.moved_until for action in REGISTRY.actions() if action.spec.moved_from}
+    assert ends
+    assert all(date.fromisoformat(end) >= date(2027, 11, 30) for end in ends)
 
 
 @for_each(MOVED, lambda moved: str(moved[1]))

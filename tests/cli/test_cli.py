@@ -340,7 +340,7 @@ def test_tools_for_programs_lists_every_action_with_the_promised_keys(
     assert {tuple(each) for each in listed} == {
         (
             "tool", "action", "description", "endpoints", "required", "fields",
-            "danger", "feature", "switch", "role", "toolset", "row", "permissions", "job_token",
+            "danger", "feature", "switch", "role", "toolset", "row", "former_names", "permissions", "job_token",
         )
     }  # fmt: skip
     get = next(each for each in listed if (each["tool"], each["action"]) == ("browse_labels", "get"))

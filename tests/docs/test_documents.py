@@ -86,6 +86,7 @@ def flags() -> set[str]:
     for command in (
         [],
         ["serve"],
+        ["install"],
         ["call"],
         ["tools"],
         ["errors"],

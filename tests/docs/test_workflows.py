@@ -71,6 +71,14 @@ def test_what_the_workflows_make_is_in_the_makefile(target: str) -> None:
     assert recipe(target)
 
 
+def test_the_demo_waits_for_nothing_that_only_developers_need() -> None:
+    assert re.search(r"^demo: \$\(RUNS\) ##", MAKEFILE, re.MULTILINE)
+    assert (
+        "-r requirements.runtime.lock"
+        in MAKEFILE.partition("$(RUNS): requirements.runtime.lock")[2].partition("\n\n")[0]
+    )
+
+
 def test_gitlab_reads_the_total_that_coverage_prints(gitlab: dict[str, Any]) -> None:
     pattern = gitlab["coverage"]["coverage"].strip("/")
     printed = "TOTAL                                14016   6284   2760    180    49%"
@@ -81,6 +89,24 @@ def test_every_action_of_github_is_pinned(github: dict[str, Any]) -> None:
     used = [step["uses"] for step in steps(github) if "uses" in step]
     assert used
     assert [name for name in used if not re.fullmatch(r"actions/[\w-]+@(v\d+|[0-9a-f]{40})", name)] == []
+
+
+@pytest.mark.parametrize("path", [".github/workflows/release.yml", ".gitlab/release.yml"])
+def test_a_release_is_built_checked_and_signed_by_what_the_makefile_has(path: str) -> None:
+    told = [
+        line for line in (ROOT / path).read_text("utf-8").splitlines() if not line.lstrip().startswith("#")
+    ]
+    targets = set(re.findall(r"\bmake ((?:[a-z]+ ?)+)", "\n".join(told)))
+    made = {target for several in targets for target in several.split()}
+    assert {"released", "bundle", "sbom", "sign"} <= made
+    assert all(map(recipe, made))
+
+
+def test_what_publishes_holds_no_secret_of_its_own() -> None:
+    jobs = read(".github/workflows/release.yml")
+    assert jobs["permissions"] == {"contents": "read"}
+    assert "secrets." not in (ROOT / ".github/workflows/release.yml").read_text("utf-8")
+    assert jobs["jobs"]["package"]["permissions"] == {"id-token": "write"}
 
 
 @pytest.mark.parametrize("path", [".github/workflows/check.yml", ".gitlab-ci.yml"])
@@ -102,4 +128,4 @@ def test_the_bundle_sets_variables_that_are_read_and_states_no_version() -> None
     manifest = json.loads((ROOT / "deploy/bundle.json").read_text("utf-8"))
     read = {variable for setting in SETTINGS for variable in setting.environment}
     assert manifest["server"]["mcp_config"]["env"].keys() - read == {"PYTHONPATH"}
-    assert manifest["version"] in recipe("bundle")
+    assert "version" not in manifest

@@ -125,6 +125,8 @@ class Spec:
     """Fields whose intent other fields carry: draft=true is a title with Draft: in front."""
     moved_from: tuple[tuple[str, str], ...]
     """The tools of `core`, and the names there, under which it was called before it got this one."""
+    moved_until: str
+    """The date after which a release may end those names."""
     has_line: bool
     """Whether the listing says what it does: its name does not."""
     seldom_given: tuple[str, ...]

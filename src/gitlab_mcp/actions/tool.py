@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Literal, TypeVar
+from typing import Any, Final, Literal, TypeVar
 
 from gitlab_mcp.actions.action import Action, Danger, Endpoints, Rewrite, Role, Spec
 from gitlab_mcp.actions.action_facts import Differs
@@ -14,6 +14,9 @@ from gitlab_mcp.actions.toolsets import DISCOVER
 from gitlab_mcp.actions.undo import Undo
 
 A = TypeVar("A", bound=type[Action])
+
+BEFORE_THE_FIRST_RELEASE: Final = "2027-11-30"
+"""Until when the names work that actions had before anything was released."""
 
 
 class Tool:
@@ -74,6 +77,7 @@ class Tool:
         rewrites: Mapping[str, Rewrite] | None = None,
         lists: bool | None = None,
         moved_from: str = "",
+        moved_until: str = BEFORE_THE_FIRST_RELEASE,
         has_line: bool = False,
         seldom_given: str = "",
         facts: Mapping[str, Any] | None = None,
@@ -90,7 +94,8 @@ class Tool:
         `lists`: the answer is a list under `items`. What takes a `page` is one, unless it is said here.
 
         `moved_from`: the tools of `core` it was an action of, with commas between; with its name there, where that was
-        another. Whoever calls it so gets it, and patterns of actions mean it under each of its names.
+        another. Whoever calls it so gets it, and patterns of actions mean it under each of its names, until the date
+        of `moved_until`.
         `has_line`: its name does not say what it does, so the listing has the first sentence of its docstring.
         `seldom_given`: fields that the listing only names, without a schema.
 
@@ -124,6 +129,7 @@ class Tool:
                 not_taken=not_taken or {},
                 rewrites=rewrites or {},
                 moved_from=tuple(_tool_and_action(each, name) for each in moved_from.split(",") if each),
+                moved_until=moved_until,
                 has_line=has_line,
                 seldom_given=tuple(seldom_given.split()),
                 facts=facts,

@@ -22,6 +22,8 @@ _EXAMPLES = """examples:
   gitlab-mcp serve --http 127.0.0.1:8080              serve a team over HTTP, each with their own token
   gitlab-mcp init                                     keep the address and a token of your GitLab
   gitlab-mcp login                                    or sign in to it in a browser
+  gitlab-mcp install cursor --token-file ~/.gitlab-token   add this server to a client
+  gitlab-mcp demo                                     a tour without a token or a network
   gitlab-mcp doctor                                   say what is wrong with the set-up
   gitlab-mcp tools --toolset planning                 list what agents can call
   gitlab-mcp call browse_issues list project_id=acme/website state=opened
@@ -37,6 +39,8 @@ _COMMANDS = {
     "init": "ask for GitLab's address and a token once, try them, and keep them",
     "login": "sign in to GitLab in a browser, and stay signed in",
     "logout": "sign out of GitLab, and forget what is kept for it",
+    "install": "add this server to the settings of an MCP client, after showing what changes",
+    "demo": "a tour on recorded answers of a real GitLab: no token, no network",
     "tools": "list every tool and action, whichever toolsets are on",
     "call": "make one call, as an agent would",
     "doctor": "check address, certificates, token, version and tier, and say how to mend what is wrong",
@@ -60,6 +64,14 @@ _EXAMPLES_OF = {
         "gitlab-mcp login --profile work --url https://gitlab.example.com --oauth-client-id 0123456789abcdef",
     ),
     "logout": ("gitlab-mcp logout", "gitlab-mcp logout --profile work"),
+    "install": (
+        "gitlab-mcp install",
+        "gitlab-mcp install cursor --url https://gitlab.example.com --token-file ~/.gitlab-token",
+        "gitlab-mcp install vscode --read-only --toolsets core,ci",
+        "gitlab-mcp install zed --print",
+        "gitlab-mcp install cursor --remove",
+    ),
+    "demo": ("gitlab-mcp demo",),
     "tools": (
         "gitlab-mcp tools --toolset ci",
         "gitlab-mcp tools --tiers | grep -v Free",
@@ -196,6 +208,24 @@ def run(argv: Sequence[str]) -> int:
             if given.check:
                 return show_check(flags, _tiers(load(flags)), given.group, as_json=given.json)
             return show_map(_tiers(load(flags)), as_json=given.json)
+        case "install":
+            from gitlab_mcp.cli.install import install, show_clients
+
+            if given.client is None:
+                return show_clients(as_json=given.json)
+            return install(
+                flags,
+                given.client,
+                given.name,
+                remove=given.remove,
+                only_print=given.print,
+                with_token=given.write_token,
+                yes=given.yes,
+            )
+        case "demo":
+            from gitlab_mcp.cli.demo import show_demo
+
+            return show_demo()
         case "errors":
             from gitlab_mcp.cli.errors import show_errors
 
@@ -337,6 +367,23 @@ def _complete(name: str, command: _Parser) -> None:
                 action="store_true",
                 help="how much of GitLab's API can be called, and what is left out",
             )
+        case "install":
+            command.add_argument(
+                "client", metavar="CLIENT", nargs="?", help="without it, all of them are listed"
+            )
+            command.add_argument(
+                "--name", default="gitlab", help="what the client calls the server [default gitlab]"
+            )
+            command.add_argument(
+                "--print", action="store_true", help="only print what belongs into the client's file"
+            )
+            command.add_argument("--remove", action="store_true", help="take the server out again")
+            command.add_argument(
+                "--write-token",
+                action="store_true",
+                help="write the token of GITLAB_TOKEN into the file too, for all who can read it",
+            )
+            command.add_argument("--yes", action="store_true", help="change the file without asking")
         case "call":
             command.add_argument("tool", metavar="TOOL")
             command.add_argument("action", metavar="ACTION")
@@ -390,7 +437,7 @@ def _complete(name: str, command: _Parser) -> None:
             command.add_argument("code", metavar="CODE", nargs="?", help="one code; without it, all of them")
         case "completion":
             command.add_argument("shell", metavar="SHELL", help="bash, zsh or fish")
-    if name in ("tools", "call", "doctor", "policy", "tiers", "errors"):
+    if name in ("install", "tools", "call", "doctor", "policy", "tiers", "errors"):
         command.add_argument("--json", action="store_true", help="print JSON for programs")
 
 

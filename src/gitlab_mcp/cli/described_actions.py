@@ -60,6 +60,9 @@ def _described(action: type[Action]) -> dict[str, Any]:
         "role": spec.role.name.lower() if spec.role else None,
         "toolset": spec.tool.toolset,
         "row": spec.tool.of_rows,
+        "former_names": [
+            {"tool": tool, "action": name, "until": spec.moved_until} for tool, name in spec.moved_from
+        ],
         "permissions": {
             endpoint: {"permissions": list(needs.permissions), "boundaries": list(needs.boundaries)}
             for endpoint, needs in spec.token_needs.items()

@@ -131,6 +131,11 @@ def _without_doubles(problems: list[Failure]) -> Iterator[Failure]:
             yield each
 
 
+def environment() -> Mapping[str, str]:
+    """For those who look in it where other programs have their files."""
+    return os.environ
+
+
 def is_completing() -> bool:
     """Whether a shell asks how a command line goes on, as `gitlab-mcp completion` has it do."""
     return "_ARGCOMPLETE" in os.environ

@@ -1,21 +1,23 @@
+"""`gitlab-mcp demo` goes as it is told, wherever it runs, and shows what was recorded."""
+
 from __future__ import annotations
 
 import os
-import runpy
 import subprocess
 import sys
 from pathlib import Path
 
-import anyio
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from gitlab_mcp.cli.demo import CASSETTE, show_demo
+from gitlab_mcp.recording.cassette import dump_interaction, load_cassettes
 
 
-def toured(**environ: str) -> subprocess.CompletedProcess[str]:
+def toured(folder: Path, **environ: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, ROOT / "scripts/demo.py"],
+        [sys.executable, "-m", "gitlab_mcp.cli", "demo"],
         env={**os.environ, "PYTHONIOENCODING": "utf-8", **environ},
+        cwd=folder,
         capture_output=True,
         encoding="utf-8",
         timeout=120,
@@ -28,6 +30,7 @@ def test_the_tour_goes_as_told_whatever_the_machine_is_set_to(tmp_path: Path) ->
     config.parent.mkdir()
     config.write_text('trust = "read"\n')
     done = toured(
+        tmp_path,
         GITLAB_TIER="ultimate",
         GITLAB_READ_ONLY="true",
         GITLAB_TOOLSETS="knowledge",
@@ -38,14 +41,21 @@ def test_the_tour_goes_as_told_whatever_the_machine_is_set_to(tmp_path: Path) ->
     assert (done.returncode, done.stderr) == (0, "")
     assert "core and planning" in done.stdout
     assert "TIER_RESTRICTED" in done.stdout
-    assert "${input:gitlab_token}" in done.stdout
+    assert "gitlab-mcp install cursor" in done.stdout
+    assert "\x1b" not in done.stdout
 
 
 def test_a_step_that_does_not_go_as_told_ends_the_tour(
     cassettes: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    main = runpy.run_path(str(ROOT / "scripts/demo.py"))["main"]
-    assert anyio.run(main, cassettes / "shop.json") == 1
+    assert show_demo(cassettes / "shop.json") == 1
     said = capfd.readouterr()
     assert "REPLAY_MISS" in said.err
-    assert "mcpServers" not in said.out
+    assert "gitlab-mcp install" not in said.out
+
+
+def test_every_answer_in_it_is_a_recorded_one(cassettes: Path) -> None:
+    recorded = set(map(dump_interaction, load_cassettes(cassettes)))
+    shown = [dump_interaction(each) for each in load_cassettes(CASSETTE)]
+    assert len(shown) > 5
+    assert set(shown) <= recorded
