@@ -22,8 +22,8 @@ def session() -> Any:
 
 
 @server.tool()
-def browse_labels(action: str, project_id: str) -> str:
-    url = f"{os.environ['GITLAB_URL']}/api/v4/projects/{project_id}/labels"
+def browse_labels(action: str, project_id: str, page: int = 1) -> str:
+    url = f"{os.environ['GITLAB_URL']}/api/v4/projects/{project_id}/labels?page={page}"
     answer: str = session().get(url, headers={"PRIVATE-TOKEN": os.environ["GITLAB_TOKEN"]}, timeout=30).text
     return answer
 

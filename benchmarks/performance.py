@@ -124,8 +124,8 @@ class Server:
         self.receive()
         return time.perf_counter() - self.started
 
-    def send_call(self) -> None:
-        self.send("tools/call", {"name": self._kind.tool, "arguments": self._kind.arguments})
+    def send_call(self, **more: Any) -> None:
+        self.send("tools/call", {"name": self._kind.tool, "arguments": {**self._kind.arguments, **more}})
 
     def call(self) -> float:
         begun = time.perf_counter()
@@ -149,8 +149,9 @@ class Server:
         begun = time.perf_counter()
         reader = threading.Thread(target=lambda: [self.receive() for _ in range(AT_ONCE)])
         reader.start()
-        for _ in range(AT_ONCE):
-            self.send_call()
+        # Each another page: equal lists would be asked for once by us.
+        for page in range(1, AT_ONCE + 1):
+            self.send_call(page=page)
         reader.join(60)
         return AT_ONCE / (time.perf_counter() - begun)
 

@@ -97,9 +97,10 @@ async def test_an_ended_token_is_renewed_once_before_the_call(
         for _ in range(5):
             tasks.start_soon(app.call, *ME)
     assert gitlab.renewals == 1
-    assert [each.token for each in standin.requests if each.route == "/user"] == [
+    # Equal reads at once are one request.
+    assert {each.token for each in standin.requests if each.route == "/user"} == {
         kept(account).token.reveal()
-    ] * 5
+    }
     app.close()
 
 

@@ -117,8 +117,8 @@ def _add(client: Client, name: str, start: Launch, *, yes: bool) -> int:
     if not {"GITLAB_TOKEN", "GITLAB_TOKEN_FILE"} & entry.get(client.variables, {}).keys():
         write_line(
             wrapped(
-                "No token is in the file. `gitlab-mcp init` or `gitlab-mcp login` keeps one for it, if none is kept yet; or "
-                "run this again with --token-file FILE. `gitlab-mcp doctor` checks it."
+                "No token is in the file. `gitlab-mcp init` or `gitlab-mcp login` keeps one for it, if none is kept. "
+                "Or run this again with --token-file FILE. `gitlab-mcp doctor` checks it."
             )
         )
     return exit_codes.OK

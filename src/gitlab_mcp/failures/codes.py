@@ -64,9 +64,9 @@ class NoticeCode(StrEnum):
     EMPTY_BECAUSE = "EMPTY_BECAUSE"
     QUOTA_WARNING = "QUOTA_WARNING"
     TRUNCATED = "TRUNCATED"
+    NOT_GREEN = "NOT_GREEN"
     FALLBACK_USED = "FALLBACK_USED"
     PARTIAL = "PARTIAL"
-    NOT_GREEN = "NOT_GREEN"
 
 
 class Recovery(StrEnum):
