@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from gitlab_mcp.actions.danger import Danger
 from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.callers import RequestContext
 from gitlab_mcp.policy.action_patterns import ActionPatterns
+from gitlab_mcp.policy.limits import Limits
 from gitlab_mcp.policy.offered_tools import OfferedTools
-from gitlab_mcp.policy.personal_rules import Limits, PersonalRule
+
+if TYPE_CHECKING:
+    from gitlab_mcp.policy.personal_rules import PersonalRule
 
 _NO_LIMITS: Final = Limits()
 

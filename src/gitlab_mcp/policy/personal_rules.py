@@ -7,39 +7,21 @@ GitLab does not say whether it is for the caller, the call is refused.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
 from gitlab_mcp.actions.ask import Ask, User
-from gitlab_mcp.actions.danger import Danger
 from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.policy.guard import Guard, ProposedCall
+from gitlab_mcp.policy.limits import Limits
 
 THE_OPERATOR: Final = "the operator of this server"
 
 
 class NoRule(CallFailed):
     """Whatever this caller calls is refused."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
-    """What a rule leaves of what the operator allows; by default all of it."""
-
-    read_only: bool = False
-    toolsets: tuple[str, ...] | None = None
-    """Those whose tools alone can be called, and are listed; None: as the operator set it."""
-    only_in: tuple[str, ...] = ()
-    never_in: tuple[str, ...] = ()
-    only_actions: tuple[str, ...] = ()
-    never_actions: tuple[str, ...] = ()
-    trust: Danger | None = None
-    """The most dangerous kind of action."""
-    confirm: Danger | None = None
-    """The least dangerous kind of action that a person must confirm."""
-    quotas: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

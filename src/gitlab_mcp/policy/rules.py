@@ -21,7 +21,8 @@ from gitlab_mcp.policy.confirmation_tokens import ConfirmationTokens
 from gitlab_mcp.policy.consent import PersonsAnswers
 from gitlab_mcp.policy.escaped_quick_actions import notice_escaped_quick_actions
 from gitlab_mcp.policy.guard import Guard
-from gitlab_mcp.policy.personal_rules import Limits, PersonalRule
+from gitlab_mcp.policy.limits import Limits
+from gitlab_mcp.policy.personal_rules import PersonalRule
 from gitlab_mcp.policy.quotas import Quotas
 from gitlab_mcp.policy.read_only import refuse_writes, refuse_writes_by_rule
 from gitlab_mcp.policy.redacted_text import refuse_redacted_text

@@ -21,7 +21,8 @@ from gitlab_mcp.actions.registry import Registry
 from gitlab_mcp.actions.toolsets import DISCOVER, TOOLSETS, is_callable
 from gitlab_mcp.policy.action_patterns import unmatched_patterns
 from gitlab_mcp.policy.danger import exceeds
-from gitlab_mcp.policy.personal_rules import THE_OPERATOR, Limits, PersonalRule, PersonalRules, Who
+from gitlab_mcp.policy.limits import Limits
+from gitlab_mcp.policy.personal_rules import THE_OPERATOR, PersonalRule, PersonalRules, Who
 from gitlab_mcp.policy.rules import guards_of_limits
 from gitlab_mcp.settings import parsers
 from gitlab_mcp.settings.errors import SettingsError, bad_policy
