@@ -122,10 +122,11 @@ async def tour(client: Client) -> None:
 
 def yours() -> None:
     title(5, "Yours")
-    narrate("""Create a personal access token with the scope api (or read_api to only read), put it into a file, and let
-            your client know; what changes is shown before it is written:""")
+    narrate("""Keep the address and a token of your GitLab (or sign in with `gitlab-mcp login`), and let your client know;
+            what changes is shown before it is written:""")
     write_line()
-    write_line("    gitlab-mcp install cursor --url https://gitlab.com --token-file ~/.gitlab-token")
+    write_line("    gitlab-mcp init")
+    write_line("    gitlab-mcp install cursor")
     write_line()
     narrate("In place of cursor:")
     write_line(textwrap.indent(table([[each.name, each.title] for each in ALL], ["CLIENT", ""]), "    "))
