@@ -122,8 +122,8 @@ async def tour(client: Client) -> None:
 
 def yours() -> None:
     title(5, "Yours")
-    narrate("""Keep the address and a token of your GitLab (or sign in with `gitlab-mcp login`), and let your client know;
-            what changes is shown before it is written:""")
+    narrate("""Keep the address and a token of your GitLab (or sign in with `gitlab-mcp login`), and let your client
+            know; what changes is shown before it is written:""")
     write_line()
     write_line("    gitlab-mcp init")
     write_line("    gitlab-mcp install cursor")
