@@ -89,6 +89,28 @@ async def test_a_hit_says_what_is_paid(against: Server) -> None:
     assert (await hits(against(), "list epics"))[0]["tier"] == "Premium"
 
 
+@pytest.mark.parametrize(("tier", "here"), [("free", "Free"), ("premium", None), (None, None)])
+async def test_a_hit_says_the_tier_here_where_it_is_known_and_too_low(
+    tier: str | None, here: str | None, standin: StandIn, against: Server
+) -> None:
+    [first, *others] = await hits(against(tier=tier), "list epics")
+    assert first.get("tier_here") == here
+    assert not [hit for hit in others if "tier_here" in hit and "tier" not in hit]
+    assert standin.requests == []
+
+
+async def test_what_an_earlier_call_learned_of_the_tier_is_said_without_a_request(
+    standin: StandIn, against: Server
+) -> None:
+    app = against()
+    await refused(app, "browse_epics", {"action": "list", "group_id": "acme"})
+    asked = len(standin.requests)
+    assert asked
+    [first, *_] = await hits(app, "list epics")
+    assert (first["tier"], first["tier_here"]) == ("Premium", "Free")
+    assert len(standin.requests) == asked
+
+
 async def test_where_the_server_only_reads_no_write_is_found(against: Server) -> None:
     app = against(read_only=True)
     found = (await app.call("find_actions", {"query": "create a label"})).data

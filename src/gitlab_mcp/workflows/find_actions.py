@@ -15,7 +15,8 @@ from gitlab_mcp.actions.server import Server
 from gitlab_mcp.actions.shape import Shape, shapes
 from gitlab_mcp.failures.counted import counted
 from gitlab_mcp.finding.documents import index
-from gitlab_mcp.tiers.feature_map import TierMap
+from gitlab_mcp.tiers.effective_tier import EffectiveTier
+from gitlab_mcp.tiers.feature_map import rank
 from gitlab_mcp.tiers.requirements import requirements_of_action
 
 LONGEST_QUERY: Final = 400
@@ -42,7 +43,7 @@ async def find(query: str, server: Server) -> Result:
             if not hits:
                 refused[_name(action)] = refusal[1]
             continue
-        hit = _hit(action, server.tier_map(), whole=query.strip() == _name(action))
+        hit = _hit(action, server, whole=query.strip() == _name(action))
         room -= sum(len(name) + len(value) + len('"":"",') for name, value in hit.items())
         if len(hits) == MOST_HITS or (hits and room < 0):
             break
@@ -66,9 +67,11 @@ def _likeliest(query: str, server: Server) -> Iterator[type[Action]]:
             yield action
 
 
-def _hit(action: type[Action], tiers: TierMap, *, whole: bool) -> dict[str, str]:
+def _hit(action: type[Action], server: Server, *, whole: bool) -> dict[str, str]:
     spec = action.spec
-    tier = requirements_of_action(action, tiers).tier
+    instance = server.ask.known_instance
+    tier = requirements_of_action(action, server.tier_map(), instance.version).tier
+    here = EffectiveTier(instance).known
     endpoint = str(spec.endpoints[0]) if spec.endpoints else ""
     facts = {
         "action": _name(action),
@@ -76,6 +79,7 @@ def _hit(action: type[Action], tiers: TierMap, *, whole: bool) -> dict[str, str]
         "fields": ", ".join(_fields(action, whole=whole)),
         "danger": spec.danger.value,
         "tier": "" if tier == "Free" else tier,
+        "tier_here": here.name if here and rank(here.name) < rank(tier) else "",
         "endpoint": endpoint,
     }
     return {name: value for name, value in facts.items() if value}
