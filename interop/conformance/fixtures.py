@@ -11,12 +11,14 @@ from typing import Any, Final
 import anyio
 from mcp import MCPError
 from mcp.server import MCPServer
+from mcp.server.context import ServerRequestContext
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.mcpserver.prompts.base import UserMessage
 from mcp.types import (
     MISSING_REQUIRED_CLIENT_CAPABILITY,
     AudioContent,
+    CallToolRequestParams,
     CallToolResult,
     ContentBlock,
     CreateMessageRequest,
@@ -142,9 +144,14 @@ class FixtureServer(GitLabServer):
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Asked | None = None
     ) -> CallToolResult | InputRequiredResult:
-        if name in {tool.name for tool in await MCPServer.list_tools(self)}:
-            return await MCPServer.call_tool(self, name, arguments, context)
-        return await super().call_tool(name, arguments, context)
+        return await MCPServer.call_tool(self, name, arguments, context)
+
+    async def _answer_call(
+        self, context: ServerRequestContext[None, Any] | None, params: CallToolRequestParams
+    ) -> CallToolResult | InputRequiredResult:
+        if context is not None and params.name in {tool.name for tool in await MCPServer.list_tools(self)}:
+            return await self._handle_call_tool(context, params)
+        return await super()._answer_call(context, params)
 
     async def list_prompts(self) -> list[Prompt]:
         return [*await super().list_prompts(), *await MCPServer.list_prompts(self)]

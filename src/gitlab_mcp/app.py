@@ -10,6 +10,7 @@ from functools import cache, partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Protocol
 
+from gitlab_mcp.accounts.given_token import GivenToken
 from gitlab_mcp.actions.arguments.defaults import InstanceDefaults
 from gitlab_mcp.actions.arguments.wrapped_calls import looks_like
 from gitlab_mcp.actions.exchange import Report
@@ -485,33 +486,11 @@ def _as(
     return upstream.as_caller(value, kind=token.kind, report=report, deadline=deadline, renew=renew)
 
 
-class _GivenToken:
-    """The one that the settings name."""
-
-    def __init__(self, source: Callable[[], Token | None]) -> None:
-        self._source = source
-
-    @property
-    def last_known(self) -> Token | None:
-        return self._source()
-
-    async def token(self) -> Token | None:
-        return self._source()
-
-    async def token_after(self, refused: str) -> Token | None:
-        """A file may have another one by now."""
-        token = self._source()
-        return token if token is not None and token.value.reveal() != refused else None
-
-    def finish(self) -> None:
-        """Nothing is under way."""
-
-
-def _own_token(settings: Settings) -> _GivenToken | KeptAccount:
+def _own_token(settings: Settings) -> GivenToken | KeptAccount:
     if not settings.uses_kept_token:
-        return _GivenToken(settings.token_source())
+        return GivenToken(settings.token_source())
     account = settings.account()
-    return account.kept() if account else _GivenToken(lambda: None)
+    return account.kept() if account else GivenToken(lambda: None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -103,3 +103,15 @@ async def test_an_answer_is_not_held_until_there_is_more_to_do() -> None:
             gc.collect()
             await anyio.sleep(0.01)
     threads.close()
+
+
+async def test_what_a_cancelled_caller_wants_is_not_begun() -> None:
+    """A write that comes after the deadline must not reach GitLab."""
+    begun: list[int] = []
+    threads = Threads()
+    for number in range(50):
+        with anyio.move_on_after(-1):
+            await threads.run(lambda number=number: begun.append(number))  # type: ignore[misc]
+    await threads.run(lambda: None)
+    threads.close()
+    assert begun == []

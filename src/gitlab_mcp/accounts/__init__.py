@@ -1,4 +1,4 @@
 """Accounts that the person signed in to: where their tokens are kept, how they are renewed and given up.
 
-Nothing here is imported by a server that was given a token, nor by any before its first call.
+A server that was given a token imports `given_token.py` alone, and the rest is imported with the first call.
 """

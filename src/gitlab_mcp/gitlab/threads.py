@@ -16,6 +16,8 @@ from queue import SimpleQueue
 from threading import Thread
 from typing import Any, TypeVar
 
+from anyio.lowlevel import checkpoint_if_cancelled
+
 T = TypeVar("T")
 
 
@@ -29,7 +31,9 @@ class Threads:
         self._idle = 0
 
     async def run(self, work: Callable[[], T]) -> T:
-        """What the work returns or raises. Where the caller is cancelled, nobody waits for its end."""
+        """What the work returns or raises. Where the caller is cancelled, nobody waits for its end; where that was so
+        before, it is not begun."""
+        await checkpoint_if_cancelled()
         loop = asyncio.get_running_loop()
         outcome: asyncio.Future[T] = loop.create_future()
         if self._idle:
