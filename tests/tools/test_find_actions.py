@@ -51,12 +51,11 @@ async def test_every_answer_is_short_and_every_hit_a_signature_of_what_there_is(
             }
             assert {each for name in named for each in name.split("+")} - {""} <= set(shapes(action))
             assert hit["danger"] == action.spec.danger
+            assert hit["does"], hit
     assert standin.requests == [], "nothing of it comes from GitLab"
 
 
-async def test_every_hit_says_what_it_does(against: Server) -> None:
-    found = await hits(against(), "changelog of a release")
-    assert all(hit["does"] for hit in found)
+async def test_a_hit_says_what_it_does(against: Server) -> None:
     does = {hit["action"]: hit["does"] for hit in await hits(against(), "list the branches")}
     assert does["browse_branches list"].startswith("List branches")
 
