@@ -46,7 +46,6 @@ _PROJECT_PATH: Final = re.compile(r"/projects/[^/]+")
 BOT_USERNAME: Final = re.compile(r"(project|group)_(\d+)_bot")
 _NOT_TOLD: Final = "not told"
 _SET_BY_OPERATOR: Final = "GITLAB_TIER says so"
-
 _INSTANCE: Final = "instance"
 
 

@@ -125,6 +125,7 @@ async def everybody(gitlab: GitLab, path: str) -> Answer:
 
 
 async def with_sources(gitlab: GitLab, answer: Answer, place: Place, *, is_whole: bool) -> Answer:
+    """The answer with its members as `members_with_sources` tells them, and a warning where it cannot."""
     members, unread = await members_with_sources(gitlab, answer, place, is_whole=is_whole)
     return replace(answer, body=members, warnings=(*answer.warnings, *unknown_sources(members, unread)))
 
