@@ -199,6 +199,29 @@ async def test_where_nobody_can_tell_who_gives_a_role_that_is_said() -> None:
     await told(company, tell)
 
 
+async def test_only_who_is_shown_is_named_where_nobody_can_tell_who_gives_a_role() -> None:
+    company = acme()
+    website = place(company, "projects", "acme/website")
+    # The group that gives the roles cannot be read.
+    website.thing["namespace"] = {"kind": "user", "full_path": "alice"}
+    place(company, "groups", "acme").members[4] = {**website.members[4], "id": 4}
+    website.members.clear()
+    website.protected = [
+        {"name": "main", "push_access_levels": [MAINTAINERS], "merge_access_levels": [MAINTAINERS]}
+    ]
+
+    async def tell(agent: Agent) -> None:
+        answer = await agent.ask("browse_members", "who_can", project_id="acme/website", what="push")
+        assert set(named(answer.data["people"])) == {"alice", "bob"}, "carol is a guest"
+        [warning] = answer.data["warnings"]
+        assert (warning["code"], warning["usernames"]) == ("PARTIAL", ["alice", "bob"])
+        seen = await agent.ask("browse_members", "who_can", project_id="acme/website", what="see")
+        [warning] = seen.data["warnings"]
+        assert warning["usernames"] == ["alice", "bob", "carol"]
+
+    await told(company, tell)
+
+
 async def test_somebody_who_is_a_member_already_is_changed_by_the_call_that_is_offered() -> None:
     company = acme()
 

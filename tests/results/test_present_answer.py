@@ -11,6 +11,7 @@ from gitlab_mcp.failures.codes import NoticeCode
 from gitlab_mcp.results.content_blocks import ImageBlock, TextBlock, content_blocks
 from gitlab_mcp.results.present_answer import present_answer
 from gitlab_mcp.results.secret_redaction import keep_visible
+from gitlab_mcp.tools import browse_issues
 from tests.support.recorded_answers import (
     CreateIssue,
     DeleteProject,
@@ -86,6 +87,21 @@ def test_an_empty_list_names_the_filters_that_made_it_so() -> None:
     assert filtered["why_empty"] == "Nothing matches search, state; leave one out to see more."
     assert (
         shown(ListIssues(project_id="1"), nothing)["why_empty"] == "There are none that this token can see."
+    )
+
+
+def test_a_filter_that_lets_all_through_made_no_list_empty() -> None:
+    nothing = Answer(200, {"x-total": "0", "x-page": "1", "x-next-page": ""}, [])
+    everything = browse_issues.ListIssues(project_id="1", state="all")
+    assert shown(everything, nothing)["why_empty"] == "There are none that this token can see."
+    searched = browse_issues.ListIssues(project_id="1", state="all", search="x")
+    assert shown(searched, nothing)["why_empty"] == "Nothing matches search; leave search out to see more."
+    named_so = browse_issues.ListIssues(project_id="1", search="all")
+    assert shown(named_so, nothing)["why_empty"] == "Nothing matches search; leave search out to see more."
+    with_a_date = browse_issues.ListIssues(project_id="1", due_date="any")
+    assert (
+        shown(with_a_date, nothing)["why_empty"]
+        == "Nothing matches due_date; leave due_date out to see more."
     )
 
 

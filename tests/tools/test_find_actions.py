@@ -17,7 +17,7 @@ from tests.support.standin import StandIn
 
 pytestmark = pytest.mark.anyio
 
-MOST_TOKENS = 400
+MOST_TOKENS = 500
 
 
 async def hits(app: App, query: str) -> list[dict[str, str]]:
@@ -46,15 +46,68 @@ async def test_every_answer_is_short_and_every_hit_a_signature_of_what_there_is(
             named = {
                 name
                 for part in hit.get("fields", "").replace("?", "").split(", ")
-                for name in part.split("|")
+                for name in part.partition("=")[0].split("|")
+                if not part.endswith(" more")
             }
             assert {each for name in named for each in name.split("+")} - {""} <= set(shapes(action))
             assert hit["danger"] == action.spec.danger
+            assert hit["does"], hit
     assert standin.requests == [], "nothing of it comes from GitLab"
+
+
+async def test_a_hit_says_what_it_does(against: Server) -> None:
+    does = {hit["action"]: hit["does"] for hit in await hits(against(), "list the branches")}
+    assert does["browse_branches list"].startswith("List branches")
+
+
+async def test_the_values_of_a_field_are_named(against: Server) -> None:
+    [first, *_] = await hits(against(), "browse_members who_can")
+    assert "what=see|push|merge" in first["fields"].split(", ")
+
+
+@pytest.mark.parametrize(
+    ("query", "name", "field"),
+    [
+        ("set a CI variable", "manage_variable set", "masked?"),
+        ("protect a branch", "manage_protected_branch create", "push_access_level?"),
+    ],
+)
+async def test_a_hit_that_leaves_fields_out_says_how_many_and_its_name_shows_them(
+    query: str, name: str, field: str, against: Server
+) -> None:
+    app = against()
+    data = (await app.call("find_actions", {"query": query})).data
+    [short] = [hit["fields"].split(", ") for hit in data["hits"] if hit["action"] == name]
+    assert short[-1].endswith(" more") and "name of an action" in data["all_fields"]
+    [whole] = [hit["fields"].split(", ") for hit in await hits(app, name) if hit["action"] == name]
+    assert len(whole) == len(short) - 1 + int(short[-1].removesuffix(" more"))
+    assert field in {each.partition("=")[0] for each in whole}
 
 
 async def test_a_hit_says_what_is_paid(against: Server) -> None:
     assert (await hits(against(), "list epics"))[0]["tier"] == "Premium"
+
+
+@pytest.mark.parametrize(("tier", "here"), [("free", "Free"), ("premium", None), (None, None)])
+async def test_a_hit_says_the_tier_here_where_it_is_known_and_too_low(
+    tier: str | None, here: str | None, standin: StandIn, against: Server
+) -> None:
+    [first, *others] = await hits(against(tier=tier), "list epics")
+    assert first.get("tier_here") == here
+    assert not [hit for hit in others if "tier_here" in hit and "tier" not in hit]
+    assert standin.requests == []
+
+
+async def test_what_an_earlier_call_learned_of_the_tier_is_said_without_a_request(
+    standin: StandIn, against: Server
+) -> None:
+    app = against()
+    await refused(app, "browse_epics", {"action": "list", "group_id": "acme"})
+    asked = len(standin.requests)
+    assert asked
+    [first, *_] = await hits(app, "list epics")
+    assert (first["tier"], first["tier_here"]) == ("Premium", "Free")
+    assert len(standin.requests) == asked
 
 
 async def test_where_the_server_only_reads_no_write_is_found(against: Server) -> None:

@@ -89,7 +89,12 @@ async def test_the_list_comes_without_the_states_where_graphql_does_not_tell(
 ) -> None:
     standin.answer("GET", "*/merge_requests", body=[merge_request("acme/shop", 1)])
     standin.answer("POST", "/api/graphql", body=data)
-    assert await reviews_of(against(), project_id="acme/shop", reviewer_username="bob") == [None]
+    arguments = {"action": "list", "project_id": "acme/shop", "reviewer_username": "bob"}
+    result = await against().call("browse_merge_requests", arguments)
+    assert ["reviews" in row for row in result.data["items"]] == [False]
+    for warning in result.data.get("warnings", ()):
+        assert "project_id" not in warning["message"], "it was given"
+        assert warning["look_with"] == "browse_merge_request_details reviewers"
 
 
 async def test_other_lists_ask_nothing_more(standin: StandIn, against: Against) -> None:
@@ -107,3 +112,4 @@ async def test_projects_beyond_the_tenth_are_said_not_to_be_read(standin: StandI
     assert ["reviews" in row for row in result.data["items"]] == [True] * 10 + [False] * 2
     (warning,) = result.data["warnings"]
     assert (warning["code"], warning["unread"]) == ("PARTIAL", ["acme/p10", "acme/p11"])
+    assert warning["look_with"] == "browse_merge_request_details reviewers"

@@ -93,6 +93,11 @@ class Ask(Look, Protocol):
 
     async def instance(self) -> InstanceFacts: ...
 
+    @property
+    def known_instance(self) -> InstanceFacts:
+        """What is known of the instance already, or set by the operator. Asks nobody."""
+        ...
+
     async def project(self, id: str) -> Mapping[str, Any] | None:
         """By number or path, also by a path it had before it was renamed. Remembered for a few minutes."""
         ...
@@ -141,6 +146,10 @@ class NobodyToAsk:
         return None
 
     async def instance(self) -> InstanceFacts:
+        return InstanceFacts()
+
+    @property
+    def known_instance(self) -> InstanceFacts:
         return InstanceFacts()
 
     async def project(self, id: str) -> Mapping[str, Any] | None:

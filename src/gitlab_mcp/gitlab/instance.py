@@ -46,6 +46,7 @@ _PROJECT_PATH: Final = re.compile(r"/projects/[^/]+")
 BOT_USERNAME: Final = re.compile(r"(project|group)_(\d+)_bot")
 _NOT_TOLD: Final = "not told"
 _SET_BY_OPERATOR: Final = "GITLAB_TIER says so"
+_INSTANCE: Final = "instance"
 
 
 class AnswerCache:
@@ -57,6 +58,10 @@ class AnswerCache:
 
     def __len__(self) -> int:
         return len(self._kept)
+
+    def get(self, key: tuple[str, ...]) -> Any:
+        """The cached value; None where there is none."""
+        return self._kept.get(key)
 
     async def get_or_fetch(
         self, key: tuple[str, ...], seconds: float, fetch: Callable[[], Awaitable[Any]]
@@ -124,8 +129,16 @@ class CachedLookups:
         return member if isinstance(member, bool) else None
 
     async def instance(self) -> InstanceFacts:
-        facts: InstanceFacts | None = await self._cached(_INSTANCE_SECONDS, self._fetch_instance, "instance")
-        return facts or InstanceFacts(
+        facts: InstanceFacts | None = await self._cached(_INSTANCE_SECONDS, self._fetch_instance, _INSTANCE)
+        return facts or self._instance_as_set
+
+    @property
+    def known_instance(self) -> InstanceFacts:
+        return self._cache.get(self._key(_INSTANCE)) or self._instance_as_set
+
+    @property
+    def _instance_as_set(self) -> InstanceFacts:
+        return InstanceFacts(
             tier=self._tier,
             known_by=_SET_BY_OPERATOR if self._tier else None,
             is_gitlab_com=self._is_gitlab_com,

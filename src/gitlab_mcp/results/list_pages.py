@@ -9,6 +9,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from gitlab_mcp.actions.action import Action
 from gitlab_mcp.actions.exchange import Answer, whole_number
+from gitlab_mcp.actions.shape import shapes
 from gitlab_mcp.results.row_urls import with_url_template
 
 # GitLab counts up to 10,000 and then leaves x-total out; these it never counts.
@@ -98,7 +99,8 @@ def _why_empty(action: Action, answer: Answer, total: int | str | None) -> str:
         return f"This page is beyond the end{last}"
     if isinstance(total, int) and total > 0:
         return "GitLab counts more than it shows: this token may not see them."
-    filters = sorted(action.model_fields_set - _NO_FILTERS - set(action.endpoint().placeholders))
+    given = action.model_fields_set - _NO_FILTERS - set(action.endpoint().placeholders)
+    filters = sorted(name for name in given if not _lets_all_through(action, name))
     unasked = action.filters_not_asked_for()
     narrower = {name: value for name, value in unasked.items() if value != "all"}
     named = " and ".join(f"{name} {value}" for name, value in narrower.items())
@@ -112,6 +114,11 @@ def _why_empty(action: Action, answer: Answer, total: int | str | None) -> str:
     if another:
         return f"There are none{within}; {another} to see more."
     return f"There are none{within} that this token can see."
+
+
+def _lets_all_through(action: Action, name: str) -> bool:
+    """`all` where it is a value to choose. `any` is none of these: GitLab's `due_date: any` is whatever has a date."""
+    return getattr(action, name) == "all" and "all" in shapes(type(action))[name].values
 
 
 def _number(headers: Mapping[str, str], name: str, default: int) -> int:

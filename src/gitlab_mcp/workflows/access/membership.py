@@ -125,7 +125,16 @@ async def everybody(gitlab: GitLab, path: str) -> Answer:
 
 
 async def with_sources(gitlab: GitLab, answer: Answer, place: Place, *, is_whole: bool) -> Answer:
-    """The members of an answer, each with the place its role is from, and the role by its name.
+    """The answer with its members as `members_with_sources` tells them, and a warning where it cannot."""
+    members, unread = await members_with_sources(gitlab, answer, place, is_whole=is_whole)
+    return replace(answer, body=members, warnings=(*answer.warnings, *unknown_sources(members, unread)))
+
+
+async def members_with_sources(
+    gitlab: GitLab, answer: Answer, place: Place, *, is_whole: bool
+) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
+    """The members of an answer, each with the place its role is from, and the role by its name; and the places whose
+    members could not be read.
 
     `is_whole`: it lists all members. Then those of the places above are among them, and their lists are no longer.
     """
@@ -135,8 +144,7 @@ async def with_sources(gitlab: GitLab, answer: Answer, place: Place, *, is_whole
     left = [member["id"] for member in found if given.by(member) is None]
     if left and place.above:
         given = given.and_also(await _Given.read(gitlab, await _shared_above(gitlab, place), left))
-    body = [named(member, given.by(member)) for member in found]
-    return replace(answer, body=body, warnings=(*answer.warnings, *_unknown_sources(body, given.unread)))
+    return [named(member, given.by(member)) for member in found], given.unread
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,11 +173,14 @@ class _Given:
         return None
 
 
-def _unknown_sources(members: Sequence[Member], unread: Sequence[str]) -> list[Notice]:
-    unknown = [str(each.get("username") or each["id"]) for each in members if each["from"] is None]
+def unknown_sources(rows: Sequence[Mapping[str, Any]], unread: Sequence[str]) -> list[Notice]:
+    """Names those of the people shown whose row cannot say where the role is from."""
+    unknown = [str(each.get("username") or each.get("id")) for each in rows if each.get("from") is None]
     if not unknown:
         return []
-    message = "Which place gives these people their role could not be read."
+    message = (
+        "Which place gives the people of usernames their role could not be read: their rows have no from."
+    )
     places = {"unread": [f"members of {path}" for path in unread]} if unread else {}
     return [Notice(NoticeCode.PARTIAL, message, {"usernames": unknown[:_MOST_NAMED], **places})]
 

@@ -23,8 +23,9 @@ from gitlab_mcp.workflows.access.membership import (
     Place,
     everybody,
     likely_sources,
+    members_with_sources,
     read_place,
-    with_sources,
+    unknown_sources,
 )
 
 What = Literal["see", "push", "merge"]
@@ -60,15 +61,19 @@ async def who_can(server: Server, what: What, project_id: str, branch: str | Non
         *([] if what == "see" else [partial(_protected_branches, gitlab, path)]),
     ]
     place, listed, known, *protected_branches = await all_at_once(asks)
-    answer = await with_sources(KnowingGitLab(gitlab, known), listed, place, is_whole=True)
-    warnings = [*answer.warnings, *_cut_short(has_next_page(listed))]
-    members: list[dict[str, Any]] = [each for each in answer.body if _is_active(each)]
+    everyone, unread_places = await members_with_sources(
+        KnowingGitLab(gitlab, known), listed, place, is_whole=True
+    )
+    warnings = [*listed.warnings, *_cut_short(has_next_page(listed))]
+    members = [each for each in everyone if _is_active(each)]
     if what == "see":
+        people = [_person(each, "member") for each in members]
         data = {
             "visibility": place.about.get("visibility"),
-            "people": [_person(each, "member") for each in members],
+            "people": people,
             "also": [*_ALSO_SEE.get(place.about.get("visibility", ""), ()), _ADMINISTRATORS],
         }
+        warnings += unknown_sources(people, unread_places)
         return Result(data={"what": what, **data}, warnings=warnings)
     branch = branch or place.about.get("default_branch") or "main"
     if closed := _closed(place, what):
@@ -82,6 +87,7 @@ async def who_can(server: Server, what: What, project_id: str, branch: str | Non
     if rules.users or rules.groups:
         warnings += await _above_tier(server, project_id)
     people = list(_let_in(members, rules, in_groups))
+    warnings += unknown_sources(people, unread_places)
     data = {
         "protected_by": list(rules.names) or None,
         "least_role": None if rules.least_role is None else role_name(rules.least_role),

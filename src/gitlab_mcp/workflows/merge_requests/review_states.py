@@ -23,6 +23,8 @@ _MOST_PROJECTS: Final = 10
 _AT_ONCE: Final = 5
 """In one question: GitLab allows a complexity of 250, of which each project takes about thirty."""
 
+_OF_ONE: Final = "browse_merge_request_details reviewers"
+
 
 def _of_several(count: int) -> str:
     declared = ", ".join(f"$p{n}: ID!, $i{n}: [String!]" for n in range(count))
@@ -80,8 +82,8 @@ async def _read(gitlab: GitLab, iids: Mapping[str, Sequence[str]]) -> dict[str, 
 
 
 def _not_read(projects: Sequence[str]) -> Notice:
-    message = "What the reviewers said was not read in some projects: ask with project_id for one of them."
-    return Notice(NoticeCode.PARTIAL, message, {"unread": list(projects)})
+    message = "What the reviewers said in the projects of unread was not read. look_with tells it of one merge request."
+    return Notice(NoticeCode.PARTIAL, message, {"unread": list(projects), "look_with": _OF_ONE})
 
 
 def _with_reviews(row: Any, states: Mapping[tuple[str, str], Mapping[str, str]]) -> Any:
