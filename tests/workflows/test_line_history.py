@@ -84,7 +84,9 @@ async def test_a_file_alone_is_told_in_words_that_lines_or_a_symbol_are_missing(
     failure = await refused(replayed)
     assert failure.message == "why needs start_line or symbol."
     assert failure.facts["missing_fields"] == ["start_line|symbol"]
-    assert failure.facts["action_required_fields"] == {"why": ["project_id", "file_path", "start_line|symbol"]}
+    assert failure.facts["action_required_fields"] == {
+        "why": ["project_id", "file_path", "start_line|symbol"]
+    }
     assert failure.facts["suggested_fix"] == "Add start_line or symbol."
 
 
