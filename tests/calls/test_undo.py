@@ -100,6 +100,7 @@ async def test_what_is_not_listed_is_undone_by_the_tool_that_calls_anything(
     app = against(toolsets=("core",))
     undo = (await app.call("manage_label", LABEL)).data["undo"]
     assert undo["tool"] == "run_action" and undo["arguments"]["action"] == "manage_label delete"
+    assert undo["arguments"].keys() == {"action", "arguments"} and undo["arguments"]["arguments"]["label_id"]
     assert (await app.call(undo["tool"], undo["arguments"])).data["done"] is True
 
 

@@ -115,6 +115,37 @@ async def test_a_client_reads_what_an_update_would_change(
     assert not any(map(wrote, standin.requests))
 
 
+async def test_notes_that_are_drafted_here_are_shown_whole(
+    standin: StandIn, against: Callable[..., App]
+) -> None:
+    at = "2026-11-01T12:00:00.000+02:00"
+    commits = [
+        {
+            "id": f"{number:040x}",
+            "title": f"feat: part {number} of it",
+            "message": "",
+            "author_name": "Al",
+            "parent_ids": [f"{number - 1:040x}"],
+        }
+        for number in range(40, 0, -1)
+    ]
+    standin.answer("GET", "/projects/1", body={"id": 1, "default_branch": "main"})
+    standin.answer(
+        "GET",
+        "/projects/1/repository/tags",
+        body=[{"name": "v1.2.3", "commit": {"committed_date": at}}],
+    )
+    standin.answer("GET", "/projects/1/repository/commits", body=commits)
+    standin.answer("GET", "/projects/1/merge_requests", body=[])
+    standin.answer("GET", "/projects/1/issues", body=[])
+    call = {"action": "create", "project_id": "1", "tag_name": "v1.3.0", "dry_run": True}
+    told = (await against().call("manage_release", {**call, "prepared": True})).data
+    notes = told["would_send"]["body"]["description"]
+    assert all(f"part {number} of it" in notes for number in range(1, 41))
+    told = (await against().call("manage_release", {**call, "description": "long " * 100})).data
+    assert told["would_send"]["body"]["description"].endswith("… (500 characters)")
+
+
 async def test_it_says_what_role_and_tier_would_say(standin: StandIn, against: Callable[..., App]) -> None:
     guest = {"project_access": {"access_level": 10}}
     standin.answer("GET", PROJECT, body={"id": 9001, "permissions": guest, "archived": False})

@@ -358,7 +358,8 @@ def released(shop: Shop) -> None:
 
 @job(33, "Cut release v1.3.0 of acme/shop from main with notes.", leaves=released)
 async def cut_release(do: Do, shop: Shop) -> None:
-    await do("manage_release", "create", **SHOP, tag_name="v1.3.0", ref="main", prepared=True)
+    answer = await do("manage_release", "create", **SHOP, tag_name="v1.3.0", ref="main", prepared=True)
+    assert answer["url"].endswith("/acme/shop/-/releases/v1.3.0")
 
 
 def picked(shop: Shop) -> None:

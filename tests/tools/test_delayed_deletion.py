@@ -144,6 +144,12 @@ async def test_what_is_not_marked_is_not_removed_for_good(standin: StandIn, agai
     call = {"action": "delete", "project_id": NUMBER, "permanently_remove": True}
     failure = await refused(against(), "manage_project", call)
     assert (failure.code, failure.facts["state"]) == ("CONFLICT", "not marked for deletion")
+    assert [each["arguments"] for each in failure.facts["alternatives"]] == [
+        {"project_id": NUMBER},
+        {"project_id": NUMBER, "permanently_remove": True},
+    ]
+    assert "1. manage_project delete without" in failure.facts["suggested_fix"]
+    assert "2. manage_project delete again" in failure.facts["suggested_fix"]
     assert writes(standin) == []
 
 

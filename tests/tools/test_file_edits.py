@@ -68,6 +68,8 @@ async def test_the_merge_request_is_opened_in_the_same_call(
     [request] = shop.named("projects/77/merge_requests", source_branch="edit-it")
     assert (request["target_branch"], request["title"]) == ("main", "Bump the version")
     assert result.data["merge_request"]["iid"] == request["iid"]
+    assert result.data["merge_request"]["target_branch"] == "main"
+    assert (result.data["branch"], result.data["branch_created_from"]) == ("edit-it", "main")
     assert writes(standin) == [f"POST {COMMITS}", "POST /projects/acme%2Fshop/merge_requests"]
 
 
@@ -78,8 +80,10 @@ async def test_without_a_start_the_merge_request_goes_to_the_default_branch(
     branches["there"] = {"name": "there", "commit": {"id": "a" * 40}}
     shop.files["there", README] = "old\n"
     arguments = {**CALL, "branch": "there", "edits": [edit("old", "new")], "merge_request_title": "New"}
-    await against().call("manage_file", arguments)
+    result = await against().call("manage_file", arguments)
     assert shop.named("projects/77/merge_requests", source_branch="there")[0]["target_branch"] == "main"
+    assert result.data["merge_request"]["target_branch"] == "main"
+    assert "branch_created_from" not in result.data
 
 
 async def test_where_the_merge_request_fails_the_commit_stands_and_the_call_for_the_rest_is_ready(

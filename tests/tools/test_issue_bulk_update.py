@@ -46,6 +46,7 @@ async def test_issues_that_fit_are_closed_with_a_comment(
 ) -> None:
     result = await against().call("manage_issue", BLOCKED)
     assert (result.data["matched"], result.data["changed"]) == (3, [1, 2, 3])
+    assert (result.data["comments"], result.data["chosen"]) == (3, "open issues only")
     assert [shop.thing(ISSUES, iid)["state"] for iid in (1, 2, 3)] == ["closed"] * 3
     assert [noted(shop, iid) for iid in (1, 2, 3)] == [1, 1, 1]
     assert "warnings" not in result.data
@@ -143,7 +144,7 @@ async def test_a_comment_that_fails_is_told_beside_the_change(
 ) -> None:
     standin.fault("POST", f"{PROJECT}/issues/2/notes", ReplyWith(Reply.of(403, {"message": "403 Forbidden"})))
     result = await against().call("manage_issue", BLOCKED)
-    assert result.data["changed"] == [1, 2, 3]
+    assert (result.data["changed"], result.data["comments"]) == ([1, 2, 3], 2)
     assert [each["issue_iid"] for each in result.data["warnings"][0]["without_comment"]] == [2]
 
 

@@ -40,6 +40,7 @@ async def test_one_call_opens_the_merge_request_that_takes_it_back(
     assert (request["target_branch"], request["description"]) == ("main", "This reverts merge request !5")
     assert request["title"].startswith('Revert "')
     assert (result.data["iid"], result.data["branch"]) == (request["iid"], BRANCH)
+    assert (result.data["target_branch"], result.data["branch_created_from"]) == ("main", "main")
     assert writes(standin) == STEPS
 
 
@@ -48,6 +49,7 @@ async def test_the_same_call_again_finds_the_open_one(standin: StandIn, shop: Sh
     first = await app.call("manage_merge_request", CALL)
     again = await app.call("manage_merge_request", CALL)
     assert (again.data["already"], again.data["iid"]) == (True, first.data["iid"])
+    assert again.data["target_branch"] == "main" and "branch_created_from" not in again.data
     assert writes(standin) == STEPS
 
 

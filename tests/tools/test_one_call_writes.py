@@ -122,6 +122,7 @@ async def test_a_merge_request_is_picked_onto_a_new_branch(
     branches = f"{PROJECT}/repository/branches"
     assert writes(standin) == [f"POST {branches}", f"POST {PROJECT}/repository/commits/{sha}/cherry_pick"]
     assert result.data["branch"] == "release/1.0" and result.data["id"]
+    assert result.data["branch_created_from"] == "v1.0.0"
 
 
 async def test_the_number_may_stand_in_a_field_of_its_own(shop: Shop, against: Against) -> None:
@@ -165,7 +166,8 @@ async def test_a_branch_of_that_name_is_gone_on_with_only_at_the_same_commit(
     failure = await refused(app, "manage_commit", PICK)
     assert (failure.code, failure.facts["state"]) == ("CONFLICT", "exists")
     standin.answer("GET", start, body={"id": head})
-    await app.call("manage_commit", PICK)
+    picked = await app.call("manage_commit", PICK)
+    assert picked.data["branch"] == "release/1.0" and "branch_created_from" not in picked.data
     assert [each for each in writes(standin) if each.endswith("/branches")] == [
         f"POST {PROJECT}/repository/branches"
     ]
@@ -315,6 +317,8 @@ async def test_all_open_threads_are_resolved_and_opened_again_by_the_undo(
     before = (await app.call("browse_discussions", {"action": "list", **P, "merge_request_iid": 12})).data
     told = (await app.call("manage_discussion", RESOLVE)).data
     assert told["resolved"] and "warnings" not in told
+    assert [each["discussion_id"] for each in told["threads"]] == told["resolved"]
+    assert all(each["body"] for each in told["threads"])
     again = (await app.call("manage_discussion", RESOLVE)).data
     assert again["resolved"] == [] and "undo" not in again
     await app.call(told["undo"]["tool"], told["undo"]["arguments"])

@@ -222,3 +222,38 @@ async def test_a_permission_gitlab_does_not_know_is_not_granted_in_silence(
     }
     assert result.data["permissions"] == ["read_code"]
     assert [each["code"] for each in result.data["warnings"]] == ["NOT_APPLIED"]
+
+
+@pytest.mark.parametrize(
+    ("word", "number"),
+    [("no_access", 0), ("Nobody", 0), ("developer", 30), ("Maintainer", 40), ("admin", 60), ("40", 40)],
+)
+async def test_levels_of_protection_are_taken_by_name(
+    standin: StandIn, against: Against, word: str, number: int
+) -> None:
+    app = against()
+    branch = {"project_id": "acme/website", "name": "release/*"}
+    levels = {
+        "push_access_level": word,
+        "merge_access_level": word,
+        "allowed_to_push": [{"access_level": word}],
+    }
+    for call, sent in (
+        (
+            {"action": "create", **branch, **levels},
+            {"push_access_level": number, "allowed_to_push": [{"access_level": number}]},
+        ),
+        ({"action": "protect_tag", **branch, "create_access_level": word}, {"create_access_level": number}),
+    ):
+        tried = (await app.call("manage_protected_branch", {**call, "dry_run": True})).data
+        body = tried["would_send"]["body"]
+        assert {name: body[name] for name in sent} == sent
+
+
+async def test_a_level_that_is_none_is_answered_with_what_the_numbers_mean(
+    standin: StandIn, against: Against
+) -> None:
+    call = {"action": "create", "project_id": "acme/website", "name": "x", "push_access_level": "reporter"}
+    failure = await refusal(against(), "manage_protected_branch", **call)
+    expected = "one of 0 (no_access), 30 (developer), 40 (maintainer), 60 (admin)"
+    assert failure.facts["invalid_fields"][0]["expected"] == expected

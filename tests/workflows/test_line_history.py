@@ -80,6 +80,17 @@ async def refused(app: App, **arguments: Any) -> Failure:
 
 
 @pytest.mark.anyio
+async def test_a_file_alone_is_told_in_words_that_lines_or_a_symbol_are_missing(replayed: App) -> None:
+    failure = await refused(replayed)
+    assert failure.message == "why needs start_line or symbol."
+    assert failure.facts["missing_fields"] == ["start_line|symbol"]
+    assert failure.facts["action_required_fields"] == {
+        "why": ["project_id", "file_path", "start_line|symbol"]
+    }
+    assert failure.facts["suggested_fix"] == "Add start_line or symbol."
+
+
+@pytest.mark.anyio
 async def test_a_symbol_that_is_not_there_comes_with_those_that_are_like_it(replayed: App) -> None:
     failure = await refused(replayed, symbol="Carts")
     assert (failure.code, failure.facts["missing"]) == ("NOT_FOUND", "symbol")

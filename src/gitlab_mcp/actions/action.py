@@ -241,6 +241,8 @@ class Action(BaseModel):
     spec: ClassVar[Spec]
     named_by: ClassVar[tuple[str, ...]] = ()
     """For GraphQL, whose path names nothing: the alternatives of what must be given, as `project_id+work_item_iid`."""
+    needs_one_of: ClassVar[tuple[str, ...]] = ()
+    """Optional fields of which at least one must be given."""
 
     @classmethod
     def alternatives(cls) -> list[frozenset[str]]:

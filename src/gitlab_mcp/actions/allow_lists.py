@@ -6,13 +6,29 @@ from typing import Annotated, Any, Final
 
 from pydantic import AfterValidator, Field
 
-from gitlab_mcp.actions.fields import Expects, FromJson, Members, NamesPlace, ReachesNothing, Within
+from gitlab_mcp.actions.fields import (
+    PROTECTION_LEVELS_SAID,
+    Expects,
+    FromJson,
+    Members,
+    NamesPlace,
+    ReachesNothing,
+    Within,
+    protection_level,
+)
 
 WHO: Final = ("access_level", "user_id", "group_id", "deploy_key_id")
 NUMBERS: Final = (*WHO, "id", "group_inheritance_type", "required_approvals")
 
 
+def _with_level(entry: dict[str, Any]) -> dict[str, Any]:
+    if "access_level" not in entry:
+        return entry
+    return {**entry, "access_level": protection_level(entry["access_level"])}
+
+
 def _entries(entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    entries = [_with_level(entry) for entry in entries]
     for entry in entries:
         numbers = [value for name, value in entry.items() if name in NUMBERS]
         rest = {name: value for name, value in entry.items() if name not in NUMBERS}
@@ -36,5 +52,8 @@ AllowList = Annotated[
         {name: ReachesNothing() for name in (*NUMBERS, "_destroy")}
         | {"group_id": NamesPlace("group"), "deploy_key_id": Within(), "id": Within()}
     ),
-    Expects("an array of {access_level}, {user_id} or {group_id}; {id, _destroy: true} removes an entry"),
+    Expects(
+        "an array of {access_level}, {user_id} or {group_id}; {id, _destroy: true} removes an entry; access_level is "
+        + PROTECTION_LEVELS_SAID
+    ),
 ]

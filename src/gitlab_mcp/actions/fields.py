@@ -13,7 +13,7 @@ type says it; tests/contracts fails for a field of which nobody says it.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import Annotated, Any, Final, Literal, get_args
@@ -491,14 +491,33 @@ def _role_name(value: Any) -> Any:
     return value if isinstance(value, bool) else _ROLES_BY_NUMBER.get(str(word), word)
 
 
-def _level(value: Any) -> Any:
+def _level_of(levels: Mapping[str, int]) -> Callable[[Any], Any]:
     """30, "30" and developer are 30."""
-    word = _role_word(value)
-    return ROLES.get(word, _number(value)) if isinstance(word, str) else value
+
+    def level(value: Any) -> Any:
+        word = _role_word(value)
+        return levels.get(word, _number(value)) if isinstance(word, str) else value
+
+    return level
 
 
-AccessLevel = Annotated[Literal[10, 15, 20, 25, 30, 40, 50], BeforeValidator(_level)]
+AccessLevel = Annotated[Literal[10, 15, 20, 25, 30, 40, 50], BeforeValidator(_level_of(ROLES))]
 """By GitLab's numbers; the names of `ROLES` are taken, too."""
+PROTECTION_LEVELS: Final[Mapping[str, int]] = {
+    "no_access": 0,
+    "nobody": 0,
+    "developer": 30,
+    "maintainer": 40,
+    "admin": 60,
+}
+PROTECTION_LEVELS_SAID: Final = "0 (no_access), 30 (developer), 40 (maintainer), 60 (admin)"
+protection_level: Final = _level_of(PROTECTION_LEVELS)
+ProtectionLevel = Annotated[
+    Literal[0, 30, 40, 60],
+    BeforeValidator(protection_level),
+    Expects(f"one of {PROTECTION_LEVELS_SAID}"),
+]
+"""Who may do something on a protected thing."""
 RoleName = Annotated[
     Literal["guest", "planner", "reporter", "security_manager", "developer", "maintainer", "owner"],
     BeforeValidator(_role_name),

@@ -201,6 +201,8 @@ def required_fields(action: type[Action]) -> list[str]:
         # What another alternative needs and more is no alternative of its own.
         least = [place for place in places if not any(set(other) < set(place) for other in places)]
         fields.insert(0, "|".join(dict.fromkeys("+".join(place) for place in least)))
+    if action.needs_one_of:
+        fields.append("|".join(action.needs_one_of))
     return fields
 
 

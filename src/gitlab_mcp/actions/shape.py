@@ -58,11 +58,11 @@ class Shape:
     @property
     def expects(self) -> str:
         """How an error says what would be right."""
-        if self.values:
-            return "one of " + ", ".join(self.values)
         expects = self.mark(Expects)
         if expects is not None:
             return str(expects.what)
+        if self.values:
+            return "one of " + ", ".join(self.values)
         return _EXPECTS[self.type]
 
 

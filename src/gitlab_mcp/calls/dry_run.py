@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _LONG: Final = 200
+_LONGEST_OF_OURS: Final = 20_000
+"""Of a text that is put together here: nobody has read it yet."""
 _BEGINNING: Final = 100
 _UPDATES: Final = ("PUT", "PATCH")
 _HOLD_ANSWERS: Final = frozenset({"would_change", "would_send"})
@@ -86,7 +88,7 @@ async def tried_out(
             raise
     told: dict[str, Any] = {"dry_run": True}
     if gitlab.held:
-        told["would_send"] = _shown(gitlab.held[0])
+        told["would_send"] = _shown(gitlab.held[0], action)
         if _may_send_more(type(action)):
             told["more_may_follow"] = True
     else:
@@ -99,16 +101,30 @@ async def tried_out(
     return Result(data=told, own_members=frozenset(told) - _HOLD_ANSWERS)
 
 
-def _shown(request: Request) -> dict[str, Any]:
+def _shown(request: Request, action: Action) -> dict[str, Any]:
+    body = request.body or {}
     parts = {
         "method": request.method,
         "path": redact_text(request.path),
         "query": _values(request.query),
-        "body": _values(request.body or {}),
+        "body": _values(body) | redact_json(_put_together_here(body, action)),
         "files": {name: _file(each) for name, each in request.files.items()},
         "content": f"({counted(len(request.content), 'byte')})" if request.content is not None else None,
     }
     return {name: part for name, part in parts.items() if part}
+
+
+def _put_together_here(body: Mapping[str, Any], action: Action) -> dict[str, str]:
+    """Texts that hold none of the long ones that the caller gave, such as notes that are drafted."""
+    given = [each for each in action.given().values() if isinstance(each, str) and len(each) > _LONG]
+    return {
+        name: value
+        for name, value in body.items()
+        if isinstance(value, str)
+        and _LONG < len(value) <= _LONGEST_OF_OURS
+        and not is_secret(name)
+        and not any(each in value for each in given)
+    }
 
 
 def _values(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from gitlab_mcp.actions.arguments.wrapped_calls import ANY_CALL, READING_CALL
+from gitlab_mcp.actions.arguments.wrapped_calls import ANY_CALL, READING_CALL, wrapped
 from gitlab_mcp.policy.offered_tools import OfferedTools
 
 _NAMES_CALLS: Final = ("suggested_fix", "did_you_mean", "send", "check_with", "blockers")
@@ -43,10 +43,10 @@ def ready_to_send(call: Mapping[str, Any], tools: OfferedTools) -> Mapping[str, 
 
 
 def _sent_with(send: Mapping[str, Any], tools: OfferedTools) -> Mapping[str, Any]:
-    """The call by a tool that is listed. What it holds stands beside the action, where the other arguments stay."""
+    """The call by a tool that is listed, in the form of that tool's schema."""
     arguments = dict(send.get("arguments", {}))
     name = f"{send['tool']} {arguments.pop('action', '')}".strip()
-    return {"tool": _maker_of(send["tool"], tools), "arguments": {"action": name, **arguments}}
+    return wrapped(name, arguments, writes=not tools.registry.tool(send["tool"]).reads)
 
 
 def _maker_of(tool: str, tools: OfferedTools) -> str:

@@ -142,6 +142,8 @@ class Why(OfFile):
     Of a line, of a range of lines, or of a symbol: a function, class or name that the file defines, there where several
     do."""
 
+    needs_one_of = ("start_line", "symbol")
+
     start_line: LineNumber | None = None
     end_line: LineNumber | None = None
     symbol: Annotated[NonEmpty, Field(max_length=200)] | None = None
@@ -151,8 +153,6 @@ class Why(OfFile):
         _check_lines(self.start_line, self.end_line)
         if self.symbol is not None:
             return self
-        if self.start_line is None and self.end_line is None:
-            raise broken_rule("start_line, a range of lines, or a symbol", field="start_line")
         if self._end - self._start >= MOST_LINES:
             raise broken_rule(f"at most {MOST_LINES} lines after start_line", field="end_line")
         return self

@@ -418,6 +418,8 @@ class EditFiles(CommitToBranch):
             {"file_path": file.file_path, "at": [str(lines) for lines in file.places.values()]}
             for file in files
         ]
+        if self.start_branch not in (None, self.branch) and "already" not in data:
+            data["branch_created_from"] = self.start_branch
         if self.merge_request_title is None:
             return _told(data)
         return await self._with_merge_request(server, data)
@@ -461,12 +463,13 @@ class EditFiles(CommitToBranch):
                 # GitLab starts a commit from nothing but a branch.
                 seen.append(self.start_branch)
             known = that_are_there(self.project_id, *seen)
-            data["merge_request"] = _shown(await take(server, OPEN_MERGE_REQUEST, arguments, known))
+            opened = await take(server, OPEN_MERGE_REQUEST, arguments, known)
+            data["merge_request"] = _shown(opened, arguments)
         except CallFailed as failed:
             if failed.failure.code == Code.CONFLICT and (
                 there := await self._open_one(server.gitlab, arguments)
             ):
-                data["merge_request"] = {"already": True, **_shown(there)}
+                data["merge_request"] = {"already": True, **_shown(there, arguments)}
                 return _told(data)
             message = "The commit is made; the merge request was not opened."
             return _told(data, not_done(message, OPEN_MERGE_REQUEST, arguments, failed.failure))
@@ -496,11 +499,14 @@ class EditFiles(CommitToBranch):
 
 def _told(data: Mapping[str, Any], *warnings: Notice) -> Result:
     """What was edited, in the caller's own words."""
-    return Result(data=data, warnings=warnings, own_members=frozenset({"branch", "edited"}))
+    return Result(
+        data=data, warnings=warnings, own_members=frozenset({"branch", "branch_created_from", "edited"})
+    )
 
 
-def _shown(request: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: request.get(name) for name in ("iid", "state", "web_url")}
+def _shown(request: Mapping[str, Any], arguments: Mapping[str, Any]) -> dict[str, Any]:
+    shown = {name: request.get(name) for name in ("iid", "state", "web_url")}
+    return {**shown, "target_branch": arguments["target_branch"]}
 
 
 async def _check_last_commit(gitlab: GitLab, project_id: str, file_path: str, last_commit_id: str) -> None:

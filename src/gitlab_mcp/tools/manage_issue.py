@@ -290,7 +290,10 @@ class BulkUpdate(InProject):
         changes = {
             name: value for name, value in self.given().items() if name in _CHANGES and value is not None
         }
-        wanted = WantedChange(changes, self.body)
+        chosen = None
+        if self.model_fields_set & _FILTERS.keys():
+            chosen = "closed issues only" if self._state == "closed" else "open issues only"
+        wanted = WantedChange(changes, self.body, chosen)
         return await bulk_update(
             server, self.project_id, path, list(dict.fromkeys(iids)), wanted, dry_run=bool(self.dry_run)
         )
@@ -299,14 +302,23 @@ class BulkUpdate(InProject):
     def _limit(self) -> int:
         return self.limit or _USUAL_LIMIT
 
+    @property
+    def _state(self) -> str:
+        return "closed" if self.state_event == "reopen" else "opened"
+
     def _query(self) -> dict[str, str]:
         filters = {
             theirs: ",".join(value) if isinstance(value, list) else str(value)
             for name, theirs in _FILTERS.items()
             if (value := getattr(self, name)) is not None
         }
-        state = "closed" if self.state_event == "reopen" else "opened"
-        return {**filters, "state": state, "order_by": "created_at", "sort": "asc", "per_page": str(MOST)}
+        return {
+            **filters,
+            "state": self._state,
+            "order_by": "created_at",
+            "sort": "asc",
+            "per_page": str(MOST),
+        }
 
     def _refuse_too_many(self, found: Any) -> None:
         if isinstance(found, list) and len(found) > self._limit:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from gitlab_mcp.actions.action import DELETE, PATCH, POST, Danger, something_to_change
 from gitlab_mcp.actions.allow_lists import AllowList
-from gitlab_mcp.actions.fields import Flag, Needs, Numbered
+from gitlab_mcp.actions.fields import Flag, Needs, ProtectionLevel
 from gitlab_mcp.actions.recovery_lookup import LostWrite, RecoveryLookup
 from gitlab_mcp.actions.scopes import OfProtectedBranch, OfProtectedTag
 from gitlab_mcp.actions.tool import Tool
@@ -36,7 +36,6 @@ TAG = (
 )
 
 
-Level = Annotated[Literal[0, 30, 40, 60], Numbered]
 PaidList = Annotated[AllowList, Needs("protected_branch_allowlist")]
 
 
@@ -73,8 +72,8 @@ class BranchRules(OfProtectedBranch):
 class ProtectBranch(BranchRules):
     """Protect a branch, or all that fit a wildcard."""
 
-    push_access_level: Level | None = None
-    merge_access_level: Level | None = None
+    push_access_level: ProtectionLevel | None = None
+    merge_access_level: ProtectionLevel | None = None
 
 
 @manage.action(
@@ -118,7 +117,7 @@ class UnprotectBranch(OfProtectedBranch):
 class ProtectTag(OfProtectedTag):
     """Protect a tag, or all that fit a wildcard."""
 
-    create_access_level: Level | None = None
+    create_access_level: ProtectionLevel | None = None
     allowed_to_create: PaidList | None = None
 
 

@@ -124,8 +124,16 @@ def refuse_deletion(kind: Deletable, found: Any, *, permanently: bool) -> None:
                 state="not marked for deletion",
                 confidence="certain",
                 evidence=[f"the {kind.noun} says marked_for_deletion_on: null"],
-                suggested_fix="Delete it without permanently_remove first.",
-                alternatives=[call(f"{kind.tool} delete", {kind.id_field: number}, "Marks it for deletion.")],
+                suggested_fix=f"In this order: 1. {kind.tool} delete without permanently_remove, which marks it. "
+                f"2. {kind.tool} delete again, with permanently_remove.",
+                alternatives=[
+                    call(f"{kind.tool} delete", {kind.id_field: number}, "Step 1: marks it for deletion."),
+                    call(
+                        f"{kind.tool} delete",
+                        {kind.id_field: number, "permanently_remove": True},
+                        "Step 2, after step 1: removes it for good.",
+                    ),
+                ],
             )
         )
 

@@ -621,7 +621,9 @@ class Shop:
             if "ref" not in sent:
                 return Reply.of(422, {"message": "Ref is not specified"})
             tags[sent["tag_name"]] = {"name": sent["tag_name"], "commit": {"id": self._head(sent["ref"])}}
-        return self._create(["projects", match[1], "releases"], sent, received.caller)
+        url = f"{self.thing('projects', match[1])['web_url']}/-/releases/{sent['tag_name']}"
+        released = {**sent, "_links": {"self": url}}
+        return self._create(["projects", match[1], "releases"], released, received.caller)
 
     def _mark_project(self, match: re.Match[str], sent: Thing, received: Received) -> Reply:
         project = self.thing("projects", match[1])

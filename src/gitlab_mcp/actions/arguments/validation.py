@@ -42,6 +42,7 @@ def validate(registry: Registry, name: str, arguments: Mapping[str, Any], defaul
     problems.taken_as = _taken_as(name, arguments.get("action"), action, changed) | left_out
     fill_in(action, given, options.url, defaults, problems)
     _place(action, given, problems)
+    _one_of(action, given, problems)
     _no_dots(action, given, problems)
     validated = _model(action, given, options, problems)
     if problems or validated is None:
@@ -238,6 +239,11 @@ def _options(given: dict[str, Any], problems: Problems) -> Options:
 def _is_own(name: str, problems: Problems) -> bool:
     """An action may have a field of its own under the name of an option (the url of a webhook)."""
     return name in shapes(problems.action)
+
+
+def _one_of(action: type[Action], given: Mapping[str, Any], problems: Problems) -> None:
+    if action.needs_one_of and not given.keys() & set(action.needs_one_of):
+        problems.missing.append("|".join(action.needs_one_of))
 
 
 def _place(action: type[Action], given: Mapping[str, Any], problems: Problems) -> None:

@@ -61,14 +61,19 @@ class MergeRequestRevert:
         )
         request = answered(found)
         if there := self._open_revert(answered(reverts).body):
-            return Result(data={"already": True, **_shown(there)})
+            return Result(
+                data={"already": True, **_shown(there), "target_branch": there.get("target_branch")}
+            )
         sha = await commit_of(gitlab, self.project_id, self.iid, request.body)
         target = str(request.body["target_branch"])
         commit = await self._revert_on_branch(server, branch, sha, target)
         # A branch that was made of the target shows that this is there too.
         seen = (self.branch,) if isinstance(branch, Answer) else (self.branch, target)
         known = that_are_there(self.project_id, *seen)
-        return await self._opened(server, request.body, target, commit, known)
+        made = {"branch": self.branch, "commit_id": commit, "target_branch": target}
+        if not isinstance(branch, Answer):
+            made["branch_created_from"] = target
+        return await self._opened(server, request.body, made, known)
 
     def _path(self, path: str, **values: Any) -> str:
         return fill(f"/projects/{{project_id}}/{path}", project_id=self.project_id, **values)
@@ -100,14 +105,11 @@ class MergeRequestRevert:
         except CallFailed as failed:
             raise CallFailed(self._not_reverted(failed.failure)) from None
 
-    async def _opened(
-        self, server: Server, request: Json, target: str, commit: str, known: Mapping[str, Answer]
-    ) -> Result:
-        made = {"branch": self.branch, "commit_id": commit}
+    async def _opened(self, server: Server, request: Json, made: Json, known: Mapping[str, Answer]) -> Result:
         arguments = {
             "project_id": self.project_id,
             "source_branch": self.branch,
-            "target_branch": target,
+            "target_branch": made["target_branch"],
             "title": f'Revert "{request["title"]}"'[:_LONGEST_TITLE],
             "description": self.says,
         }

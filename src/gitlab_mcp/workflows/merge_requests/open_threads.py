@@ -8,8 +8,10 @@ from typing import Any
 LONGEST_BODY = 300
 
 
-def open_threads(discussions: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    return [_thread(each) for each in discussions if is_open(each)]
+def open_threads(
+    discussions: Iterable[Mapping[str, Any]], longest: int = LONGEST_BODY
+) -> list[dict[str, Any]]:
+    return [_thread(each, longest) for each in discussions if is_open(each)]
 
 
 def is_open(discussion: Mapping[str, Any]) -> bool:
@@ -17,7 +19,7 @@ def is_open(discussion: Mapping[str, Any]) -> bool:
     return any(note.get("resolvable") and not note.get("resolved") for note in notes)
 
 
-def _thread(discussion: Mapping[str, Any]) -> dict[str, Any]:
+def _thread(discussion: Mapping[str, Any], longest: int) -> dict[str, Any]:
     notes = discussion["notes"]
     first = notes[0]
     position = first.get("position") or {}
@@ -28,7 +30,7 @@ def _thread(discussion: Mapping[str, Any]) -> dict[str, Any]:
         "file": position.get("new_path") or position.get("old_path"),
         "line": position.get("new_line"),
         "old_line": position.get("old_line"),
-        "body": body if len(body) <= LONGEST_BODY else f"{body[:LONGEST_BODY]}…",
+        "body": body if len(body) <= longest else f"{body[:longest]}…",
         "replies": len(notes) - 1,
     }
     return {name: value for name, value in shown.items() if value}

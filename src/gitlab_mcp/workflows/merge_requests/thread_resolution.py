@@ -16,6 +16,8 @@ from gitlab_mcp.workflows.steps import require_steps, take
 RESOLVE: Final = "manage_discussion resolve"
 MOST: Final = 100
 """Threads of one call."""
+_FIRST_WORDS: Final = 80
+"""Characters of the first comment, to know a resolved thread by."""
 
 
 async def resolve_all(server: Server, path: str, where: Mapping[str, Any], *, dry_run: bool) -> Result:
@@ -38,6 +40,9 @@ async def resolve_all(server: Server, path: str, where: Mapping[str, Any], *, dr
 
     resolved = await each_of(server.gitlab, chosen, resolve, "threads")
     resolved.refuse_where_all_failed("thread", "resolved")
-    data = {"resolved": [each for each in chosen if each in resolved.done]}
+    done = [each for each in chosen if each in resolved.done]
+    data: dict[str, Any] = {"resolved": done}
+    if done:
+        data["threads"] = open_threads((threads[each] for each in done), _FIRST_WORDS)
     warnings = resolved.warnings("thread", "resolved", "discussion_id")
     return Result(data=data, warnings=warnings, truncated=left_out)

@@ -19,6 +19,7 @@ Json = Mapping[str, Any]
 UPDATE, COMMENT = "manage_issue update", "manage_discussion create_note"
 MOST: Final = 100
 """Issues of one call: what GitLab lists on one page."""
+_SAID_BY_US: Final = frozenset({"chosen"})
 _STATES: Final = {"close": "closed", "reopen": "opened"}
 
 
@@ -28,6 +29,8 @@ class WantedChange:
     """Those of `manage_issue update`."""
     body: str | None
     """The comment on each issue that is changed."""
+    chosen: str | None = None
+    """Of issues that a filter chose: which alone it could choose."""
 
     def of(self, issue: Json) -> dict[str, Any]:
         """What is still to be sent for this issue."""
@@ -54,6 +57,8 @@ async def bulk_update(
     to_do = {iid: changes for iid in iids if iid in issues and (changes := wanted.of(issues[iid]))}
     unchanged = [iid for iid in iids if iid in issues and iid not in to_do]
     data: dict[str, Any] = {"matched": len(iids)}
+    if wanted.chosen is not None:
+        data["chosen"] = wanted.chosen
     if unchanged:
         data["so_already"] = unchanged
     if missing:
@@ -64,16 +69,21 @@ async def bulk_update(
             for iid, changes in to_do.items()
         ]
         comment = {"with_comment": True} if wanted.body is not None else {}
-        return Result(data={**data, "dry_run": True, "would_change": would, **comment})
+        return Result(
+            data={**data, "dry_run": True, "would_change": would, **comment}, own_members=_SAID_BY_US
+        )
     if not iids:
-        return Result(data={**data, "changed": []})
+        return Result(data={**data, "changed": []}, own_members=_SAID_BY_US)
     told = _Told()
 
     async def change(iid: int) -> None:
         issue = {"project_id": project_id, "issue_iid": iid}
         await _change(server, issue, to_do[iid], wanted.body, told)
 
-    return _result(data, await each_of(server.gitlab, list(to_do), change, "issues"), told)
+    changed = await each_of(server.gitlab, list(to_do), change, "issues")
+    if wanted.body is not None:
+        data["comments"] = len(set(changed.done) - told.without_comment.keys())
+    return _result(data, changed, told)
 
 
 async def _change(server: Server, issue: Json, changes: Json, body: str | None, told: _Told) -> None:
@@ -109,7 +119,7 @@ def _result(data: dict[str, Any], changed: Outcomes[int], told: _Told) -> Result
         warnings.append(
             Notice(NoticeCode.PARTIAL, message, {**facts, "then": "manage_discussion create_note"})
         )
-    return Result(data=data, warnings=warnings)
+    return Result(data=data, warnings=warnings, own_members=_SAID_BY_US)
 
 
 def too_many(limit: int, count: int) -> Failure:

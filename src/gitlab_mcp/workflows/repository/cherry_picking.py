@@ -32,7 +32,8 @@ class PickOnNewBranch:
         made = {"branch": self.branch}
         if not await self._is_there(server):
             await take(server, CREATE_BRANCH, {**made, "project_id": self.project_id, "ref": self.start_ref})
-        arguments = {**made, "project_id": self.project_id, **self.pick}
+            made["branch_created_from"] = self.start_ref
+        arguments = {"branch": self.branch, "project_id": self.project_id, **self.pick}
         try:
             picked = await take(server, PICK, arguments)
         except CallFailed as failed:
