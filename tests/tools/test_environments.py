@@ -62,7 +62,7 @@ async def test_a_protection_that_does_nothing_is_said_to_do_nothing(replayed: Ap
             "deploy_access_levels",
         ),
         (
-            {"action": "protect", "name": "x", "deploy_access_levels": [{"access_level": "maintainer"}]},
+            {"action": "protect", "name": "x", "deploy_access_levels": [{"access_level": "chief"}]},
             "deploy_access_levels",
         ),
         (
