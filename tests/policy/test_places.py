@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from gitlab_mcp.actions.shape import shapes
 from gitlab_mcp.failures.failure import Failure
 from gitlab_mcp.policy.allowed_places import ACTIONS_WITHOUT_PLACE
 from tests.support.guarded import DEFAULTS, Server, code_of, outcome, refused, request_by
+from tests.support.people import write_policy
 from tests.support.standin import Reply, ReplyWith, StandIn
 
 pytestmark = pytest.mark.anyio
@@ -542,16 +544,21 @@ LEAD_TO_A_FORK = [
 ]
 
 
+@pytest.mark.parametrize("by_policy", [False, True])
 @pytest.mark.parametrize(("tool", "action"), LEAD_TO_A_FORK)
 async def test_the_pipeline_of_a_fork_is_read_only_where_the_fork_is_allowed(
-    tool: str, action: str, world: StandIn, against: Server
+    tool: str, action: str, by_policy: bool, world: StandIn, against: Server, tmp_path: Path
 ) -> None:
+    fenced: dict[str, Any] = {"only_in": ("acme",)}
+    if by_policy:
+        rule = "rules: [{name: all, everybody: true, only_in: [acme]}]"
+        fenced = {"policy": write_policy(tmp_path, f"contact: us\n{rule}\n")}
     look = {"action": action, "project_id": "acme/site", "merge_request_iid": 3}
     from_a_fork(world, 2)
-    await against(only_in=("acme",)).call(tool, look)
+    await against(**fenced).call(tool, look)
     assert reads_of(world, 2)
     from_a_fork(world, 4)
-    came = await outcome(against(only_in=("acme",)), tool, look)
+    came = await outcome(against(**fenced), tool, look)
     assert reads_of(world, 4) == []
     if action == "failure_digest":
         assert isinstance(came, Failure) and came.code == "OUT_OF_SCOPE"

@@ -39,11 +39,11 @@ from gitlab_mcp.gitlab.known_answers import KnowingGitLab
 from gitlab_mcp.observability.audit import PlannedWrite
 from gitlab_mcp.observability.call_log import CallLog
 from gitlab_mcp.observability.outcome import Outcome
-from gitlab_mcp.policy.allowed_places import AllowedPlaces
 from gitlab_mcp.policy.confirmation import AskForConfirmation, AskForMoreDanger
 from gitlab_mcp.policy.guard import Guard, ProposedCall
 from gitlab_mcp.policy.next_steps import callable_here
 from gitlab_mcp.policy.offered_tools import OfferedTools
+from gitlab_mcp.policy.rules import fences
 from gitlab_mcp.results.content_blocks import compact_json
 from gitlab_mcp.results.secret_redaction import redact_strings, redact_text
 from gitlab_mcp.spans import Spans, unheard
@@ -464,9 +464,9 @@ class _Server:
         return self.dispatch.offered.may_be_called(tool)
 
     async def may_reach(self, project_id: int) -> bool:
-        fences = [guard for guard in self.dispatch.guards if isinstance(guard, AllowedPlaces)]
+        where = self.caller.gitlab_url
         return all(
-            [await fence.allows(str(project_id), self.caller.gitlab_url, self.ask) for fence in fences]
+            [await fence.allows(str(project_id), where, self.ask) for fence in fences(self.dispatch.guards)]
         )
 
     def refusal(self, action: type[Action]) -> tuple[Code, str] | None:

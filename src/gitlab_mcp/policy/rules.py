@@ -3,7 +3,7 @@ call meets them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from gitlab_mcp.actions.danger import Danger
@@ -119,6 +119,15 @@ def guards_of_limits(limits: Limits, gitlab: str, gitlabs: tuple[str, ...]) -> t
     if limits.only_in or limits.never_in:
         guards.append(AllowedPlaces(limits.only_in, limits.never_in, home=gitlab, gitlabs=gitlabs))
     return tuple(guards)
+
+
+def fences(guards: Iterable[Guard]) -> Iterator[AllowedPlaces]:
+    """Those among the guards that say which places may be reached, and those inside of a personal rule."""
+    for guard in guards:
+        if isinstance(guard, AllowedPlaces):
+            yield guard
+        elif isinstance(guard, PersonalRule):
+            yield from fences(guard.guards)
 
 
 def request_guards(
