@@ -17,6 +17,7 @@ from gitlab_mcp.failures.codes import Code
 from gitlab_mcp.failures.failure import CallFailed, Failure
 from gitlab_mcp.profiles import Profiles, application, listing
 from gitlab_mcp.settings import load
+from tests.support.people import write_policy
 from tests.support.process import Spoken
 from tests.support.standin import StandIn
 
@@ -333,3 +334,26 @@ def test_a_server_on_standard_input_takes_each_call_to_its_gitlab(
         assert refused["isError"]
     assert (tokens(work), tokens(home)) == ({WORK_TOKEN}, {HOME_TOKEN})
     assert WORK_TOKEN not in server.said_badly
+
+
+async def test_under_a_policy_each_account_has_the_rule_of_its_own_caller(
+    file: Path, work: StandIn, home: StandIn, tmp_path: Path
+) -> None:
+    rules = (
+        f"{{name: homes, gitlab: '{home.url}', users: [homer], only_actions: ['browse_labels.*']}}, "
+        f"{{name: works, gitlab: '{work.url}', users: [worker], never_actions: ['browse_labels.*']}}"
+    )
+    policy = write_policy(tmp_path, f"contact: us\nrules: [{rules}]\n")
+    flags = {"policy": str(policy), "allow_gitlab_host": [work.url, home.url], "toolsets": "core,planning"}
+    server = made(file, flags)
+    home.answer("GET", "/projects/*/labels", 200, [])
+    labels = {"action": "list", "project_id": "acme/homer"}
+    assert "items" in (await server.call("browse_labels", {**labels, FIELD: "home"})).data
+    with pytest.raises(CallFailed) as refused:
+        await server.call("browse_labels", {**labels, FIELD: "work"})
+    assert "works" in refused.value.failure.message
+    listed = await server.listing_of_caller(None)
+    names = {tool["name"] for tool in listed or ()}
+    # One is left by the rule of work alone, the other by that of home.
+    assert {"browse_issues", "browse_labels"} <= names
+    server.close()
