@@ -560,7 +560,7 @@ def _store(settings: Settings) -> Store:
 def _telemetry(settings: Settings) -> Telemetry | None:
     if settings.otlp_endpoint is None:
         return None
-    # Imported where it is wanted: it takes as long as half of the rest.
+    # It takes long to import.
     from gitlab_mcp.observability.telemetry import NotInstalled, Telemetry
 
     try:
