@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import logging
 import os
+import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,11 @@ from tests.support.versions import OLDEST, cassettes_of
 
 settings.register_profile("tests", deadline=None)
 settings.load_profile("tests")
+
+
+# Whoever starts the tests under nohup ignores it, and what a test starts would not end with its terminal.
+if hasattr(signal, "SIGHUP"):
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 @pytest.hookimpl(optionalhook=True)
